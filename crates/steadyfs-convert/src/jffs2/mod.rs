@@ -4,11 +4,11 @@
 //! bytes, or about the same name, the one of the higher version holds. So a reader goes over the whole image, takes the nodes whose checksums are
 //! right and lets the versions decide:
 //!
-//! - [`scan`] finds the nodes, in the byte order of the image;
-//! - [`node`] takes them apart;
-//! - [`content`] makes the bytes of an inode from its nodes;
-//! - [`attributes`] makes the extended attributes;
-//! - [`build`] makes the tree.
+//! - `scan` finds the nodes, in the byte order of the image;
+//! - `node` takes them apart;
+//! - `content` makes the bytes of an inode from its nodes;
+//! - `attributes` makes the extended attributes;
+//! - `build` makes the tree.
 //!
 //! What the kernel does is done here: nodes with a wrong checksum and nodes that were marked obsolete are skipped, the newest node of an inode says
 //! its mode, owner, time and size, and a name whose inode has no sound node is left out. Summaries are skipped, because they only repeat the nodes.
@@ -110,7 +110,7 @@ pub fn is_jffs2(image: &[u8]) -> bool {
 /// Reads an image. The byte order is that of the first sound node.
 ///
 /// # Errors
-/// [`Error`] of each kind; [`Error::Tree`] when the image holds more than the limit.
+/// [`enum@Error`] of each kind; [`Error::Tree`] when the image holds more than the limit.
 pub fn read(image: &[u8], limit: Limit) -> Result<Tree, Error> {
     let nodes = scan::scan(image)?;
     build::build(&nodes, limit)

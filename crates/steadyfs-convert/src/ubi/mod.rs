@@ -4,9 +4,9 @@
 //! that says where the other header and the data stand, and a header that says to which volume and place the data belong. Of two blocks for one place
 //! the newer counts, unless it is a copy that was not finished.
 //!
-//! - [`header`] takes the headers apart;
-//! - [`geometry`] finds how large a physical erase block is, which no header says;
-//! - [`table`] reads names and kinds of the volumes.
+//! - `header` takes the headers apart;
+//! - `geometry` finds how large a physical erase block is, which no header says;
+//! - `table` reads names and kinds of the volumes.
 //!
 //! Source: drivers/mtd/ubi/ubi-media.h of Linux.
 
@@ -99,7 +99,7 @@ pub fn is_ubi(image: &[u8]) -> bool {
 /// They need about as much memory as the image.
 ///
 /// # Errors
-/// [`Error`] of each kind.
+/// [`enum@Error`] of each kind.
 pub fn volumes(image: &[u8]) -> Result<Vec<Volume>, Error> {
     let physical_bytes = geometry::find(image)?;
     let count = image.len().div_ceil(physical_bytes);

@@ -3,10 +3,10 @@
 //! A volume is an image of mkfs.ubifs, or the bytes of a volume that [`ubi::volumes`](crate::ubi::volumes) took from a dump. It is read as the kernel
 //! mounts it:
 //!
-//! - [`volume`] finds the superblock and the newer of the two master nodes;
-//! - [`index`] walks the tree of the last commit, from the root that the master node names;
-//! - [`journal`] goes over what was written after that commit and applies it in the order of its sequence numbers;
-//! - [`build`] makes the tree of files, and [`unpack`] the content.
+//! - `volume` finds the superblock and the newer of the two master nodes;
+//! - `index` walks the tree of the last commit, from the root that the master node names;
+//! - `journal` goes over what was written after that commit and applies it in the order of its sequence numbers;
+//! - `build` makes the tree of files, and `unpack` the content.
 //!
 //! An image of mkfs.ubifs, a volume that was unmounted and one that lost its power are all read so. Of a journal head that was torn, what comes
 //! before the tear holds, but for a group of nodes whose last is missing; a file whose data came to the flash before its new size is as long as its
@@ -153,7 +153,7 @@ pub fn is_ubifs(image: &[u8]) -> bool {
 /// Reads a volume.
 ///
 /// # Errors
-/// [`Error`] of each kind; [`Fault::Tree`] when the volume holds more than the limit.
+/// [`enum@Error`] of each kind; [`Fault::Tree`] when the volume holds more than the limit.
 pub fn read(image: &[u8], limit: Limit) -> Result<Tree, Error> {
     let volume = volume::Volume::open(image)?;
     let mut state = index::walk(&volume)?;
