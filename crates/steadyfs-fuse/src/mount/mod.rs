@@ -24,6 +24,7 @@ use crate::volume::Volume;
 use ours::Ours;
 use serve::{OnSignals, serve};
 use std::path::Path;
+use std::sync::mpsc::Sender;
 use steadyfs::FileSystem;
 use steadyfs::disk::Disk;
 use steadyfs::media::Flash;
@@ -63,7 +64,9 @@ pub fn mount_disk<F: Flash + 'static>(disk: &mut Disk<'_, F>, mountpoint: &Path,
 /// Those of [`mount`].
 pub fn mount_tree(tree: Tree, mountpoint: &Path, options: &Options) -> Result<(), Failure> {
     let options = Options { read_only: true, ..options.clone() };
-    serve(&mut TreeServed, |_| TreeBridge::new(tree), mountpoint, &options, OnSignals::Unmount, |_| {})
+    // Nothing is handed on: the session's thread answers.
+    let bridge = |_: Sender<Message<fn(&mut TreeServed)>>| TreeBridge::new(tree);
+    serve(&mut TreeServed, bridge, mountpoint, &options, OnSignals::Unmount, |_| {})
 }
 
 fn serve_files<F: Flash + 'static>(

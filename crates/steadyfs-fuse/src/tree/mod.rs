@@ -106,9 +106,10 @@ impl View {
     /// The entries of a directory, from one on.
     pub fn entries(&self, number: INodeNo, from: usize) -> Result<impl Iterator<Item = (&[u8], INodeNo, FileType)>, Errno> {
         let Kind::Directory(entries) = &self.inode(number)?.1.kind else { return Err(Errno::ENOTDIR) };
-        Ok(entries.iter().skip(from).map(|(name, &index)| {
-            (name.as_slice(), self::number(index), file_type(&self.tree.inode(index).kind))
-        }))
+        Ok(entries
+            .iter()
+            .skip(from)
+            .map(|(name, &index)| (name.as_slice(), self::number(index), file_type(&self.tree.inode(index).kind))))
     }
 
     /// The value of an attribute.
@@ -135,7 +136,8 @@ fn number(index: InodeIndex) -> INodeNo {
 
 fn time(seconds: i64) -> SystemTime {
     let distance = Duration::from_secs(seconds.unsigned_abs());
-    let found = if seconds < 0 { SystemTime::UNIX_EPOCH.checked_sub(distance) } else { SystemTime::UNIX_EPOCH.checked_add(distance) };
+    let found =
+        if seconds < 0 { SystemTime::UNIX_EPOCH.checked_sub(distance) } else { SystemTime::UNIX_EPOCH.checked_add(distance) };
     found.unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
