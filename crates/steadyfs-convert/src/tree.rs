@@ -90,6 +90,9 @@ pub enum TreeError {
     /// Something that is no directory was to hold an entry.
     #[error("has an entry {0:?} in what is no directory")]
     NoDirectory(String),
+    /// Something that is no file was to get content.
+    #[error("has content for what is no file")]
+    NoFile,
 }
 
 impl Inode {
@@ -177,6 +180,22 @@ impl Tree {
         }
     }
 
+    /// Gives a file that was added empty its content.
+    ///
+    /// # Errors
+    /// [`TreeError::Bytes`], [`TreeError::NoFile`].
+    ///
+    /// # Panics
+    /// When the index is none of this tree.
+    pub fn fill(&mut self, file: InodeIndex, content: Vec<u8>) -> Result<(), TreeError> {
+        self.take(content.len() as u64)?;
+        match &mut self.inodes[file].kind {
+            Kind::File(bytes) if bytes.is_empty() => *bytes = content,
+            _ => return Err(TreeError::NoFile),
+        }
+        Ok(())
+    }
+
     /// Adds an inode under a name.
     ///
     /// # Errors
@@ -232,6 +251,15 @@ mod tests {
         tree.insert(0, b"a", file(8)).expect("room for it");
         assert_eq!(tree.insert(0, b"bb", file(0)), Err(TreeError::Bytes(10)));
         assert_eq!(tree.insert(0, b"b", file(0)), Err(TreeError::Inodes(3)));
+    }
+
+    #[test]
+    fn content_counts_and_is_that_of_a_file() {
+        let mut tree = Tree::new(Limit { bytes: 10, inodes: 3 });
+        let file = tree.insert(0, b"a", Inode::new(Kind::File(Vec::new()), 0o644)).expect("room for it");
+        assert_eq!(tree.fill(file, vec![1; 10]), Err(TreeError::Bytes(10)));
+        assert_eq!(tree.fill(file, vec![1; 5]), Ok(()));
+        assert_eq!((tree.fill(file, vec![1]), tree.fill(0, vec![1])), (Err(TreeError::NoFile), Err(TreeError::NoFile)));
     }
 
     #[test]
