@@ -1,12 +1,13 @@
 //! Trees of files in the formats of embedded Linux: squashfs and cramfs, read and written, JFFS2 and UBIFS, read.
 //!
 //! A [`Tree`] is what all of them have in common: directories, files, links and devices with modes, owners and times. It is held in memory, within a
-//! [`Limit`], because an image may be made to do harm.
+//! [`Limit`], because an image may be made to do harm. [`read`] reads an image of any [`Format`].
 
 pub mod cramfs;
 mod device;
 #[cfg(test)]
 mod fixture;
+pub mod format;
 pub mod jffs2;
 mod lzo;
 mod path;
@@ -16,4 +17,5 @@ pub mod ubi;
 pub mod ubifs;
 pub mod verity;
 
+pub use format::{Format, read};
 pub use tree::{Inode, InodeIndex, Kind, Limit, Tree, TreeError};

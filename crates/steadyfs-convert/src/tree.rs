@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use thiserror::Error;
 
+/// Directories that may lie in each other: a path of as many names is longer than those that hosts take.
+pub const DEPTH_MAX: usize = 1000;
+
 /// Index of an inode in its tree; the root is 0.
 pub type InodeIndex = usize;
 
@@ -90,6 +93,12 @@ pub enum TreeError {
     /// Something that is no directory was to hold an entry.
     #[error("has an entry {0:?} in what is no directory")]
     NoDirectory(String),
+    /// Directories lie deeper in each other than anybody can name.
+    #[error("has more than {DEPTH_MAX} directories in each other")]
+    TooDeep,
+    /// Something that is no file was to get content.
+    #[error("has content for what is no file")]
+    NoFile,
 }
 
 impl Inode {
@@ -177,6 +186,22 @@ impl Tree {
         }
     }
 
+    /// Gives a file that was added empty its content.
+    ///
+    /// # Errors
+    /// [`TreeError::Bytes`], [`TreeError::NoFile`].
+    ///
+    /// # Panics
+    /// When the index is none of this tree.
+    pub fn fill(&mut self, file: InodeIndex, content: Vec<u8>) -> Result<(), TreeError> {
+        self.take(content.len() as u64)?;
+        match &mut self.inodes[file].kind {
+            Kind::File(bytes) if bytes.is_empty() => *bytes = content,
+            _ => return Err(TreeError::NoFile),
+        }
+        Ok(())
+    }
+
     /// Adds an inode under a name.
     ///
     /// # Errors
@@ -211,6 +236,23 @@ impl Tree {
         all
     }
 
+    /// Checks that directories lie no deeper in each other than [`DEPTH_MAX`]: the paths of [`walk`](Self::walk) take memory for each level.
+    ///
+    /// # Errors
+    /// [`TreeError::TooDeep`].
+    pub fn check_depth(&self) -> Result<(), TreeError> {
+        let mut waiting = vec![(0, 0)];
+        while let Some((index, depth)) = waiting.pop() {
+            if depth > DEPTH_MAX {
+                return Err(TreeError::TooDeep);
+            }
+            if let Kind::Directory(entries) = &self.inodes[index].kind {
+                waiting.extend(entries.values().map(|&entry| (entry, depth + 1)));
+            }
+        }
+        Ok(())
+    }
+
     fn take(&mut self, bytes: u64) -> Result<(), TreeError> {
         if bytes > self.bytes_left() {
             return Err(TreeError::Bytes(self.limit.bytes));
@@ -235,6 +277,15 @@ mod tests {
     }
 
     #[test]
+    fn content_counts_and_is_that_of_a_file() {
+        let mut tree = Tree::new(Limit { bytes: 10, inodes: 3 });
+        let file = tree.insert(0, b"a", Inode::new(Kind::File(Vec::new()), 0o644)).expect("room for it");
+        assert_eq!(tree.fill(file, vec![1; 10]), Err(TreeError::Bytes(10)));
+        assert_eq!(tree.fill(file, vec![1; 5]), Ok(()));
+        assert_eq!((tree.fill(file, vec![1]), tree.fill(0, vec![1])), (Err(TreeError::NoFile), Err(TreeError::NoFile)));
+    }
+
+    #[test]
     fn names_that_no_directory_takes_are_refused() {
         let mut tree = Tree::new(Limit::default());
         for name in ["", ".", "..", "a/b", "a\0", &"n".repeat(256)] {
@@ -243,6 +294,18 @@ mod tests {
         let fifo = tree.insert(0, b"fifo", Inode::new(Kind::Fifo, 0o600)).expect("a name");
         assert_eq!(tree.link(0, b"fifo", fifo), Err(TreeError::Twice("fifo".into())));
         assert_eq!(tree.link(fifo, b"x", fifo), Err(TreeError::NoDirectory("x".into())));
+    }
+
+    #[test]
+    fn directories_lie_in_each_other_up_to_a_limit() {
+        let mut tree = Tree::new(Limit::default());
+        let mut at = 0;
+        for _ in 0..DEPTH_MAX {
+            at = tree.insert(at, b"d", Inode::new(Kind::Directory(BTreeMap::new()), 0o755)).expect("room");
+        }
+        assert_eq!(tree.check_depth(), Ok(()));
+        tree.insert(at, b"d", Inode::new(Kind::Fifo, 0o644)).expect("room");
+        assert_eq!(tree.check_depth(), Err(TreeError::TooDeep));
     }
 
     #[test]

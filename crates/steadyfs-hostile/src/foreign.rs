@@ -189,7 +189,7 @@ pub fn convert(input: &[u8]) {
         0 => jffs2::read(&image, LIMIT).ok(),
         1 => ubifs::read(&image, LIMIT).ok(),
         2 => cramfs::read(&image, LIMIT).ok(),
-        _ => None,
+        _ => squashfs::read(&image, LIMIT).ok(),
     };
     let _ = ubi::volumes(&image);
     if let Some(tree) = tree {

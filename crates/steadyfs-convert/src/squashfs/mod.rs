@@ -1,10 +1,10 @@
-//! Squashfs 4.0, the compressed read-only file system of Linux: the writer.
+//! Squashfs 4.0, the compressed read-only file system of Linux, read and written.
 //!
 //! ```text
 //! superblock | compressor's options | blocks of data and of fragments | inodes | directories | fragments
 //!            | inodes by number | owners and groups | attributes | padding
 //! ```
-//! [`write`] makes the image of a [`Tree`](crate::Tree). All numbers are little-endian, nothing is aligned.
+//! [`write`] makes the image of a [`Tree`](crate::Tree), and [`read`] reads one, as `steadyfs-rom` does on a device. All numbers are little-endian, nothing is aligned.
 //!
 //! Layers, from above: `write` → `plan` (what is written when), `data` → `fragments` (content of files), `inodes`,
 //! `directories`, `attributes`, `ids` → `metadata` (streams of records in blocks) → `pack` (compressors).
@@ -21,11 +21,15 @@ mod inodes;
 mod metadata;
 mod pack;
 mod plan;
+mod read;
+mod read_error;
 mod settings;
 mod superblock;
 mod write;
 
 pub use error::{ParseCompressorError, WriteError};
+pub use read::read;
+pub use read_error::ReadError;
 pub use settings::{Compressor, Settings};
 pub use write::write;
 

@@ -72,6 +72,14 @@ impl File {
         self.size
     }
 
+    /// Where its first bytes lie in the image: who reads files in this order decodes what they share once.
+    pub const fn place(&self) -> u64 {
+        match self.tail {
+            Some((stored, _)) if self.block_count == 0 => stored.at,
+            _ => self.start,
+        }
+    }
+
     /// Reads bytes from an offset on; returns how many there are.
     pub(super) fn read<S: Source>(
         &mut self,

@@ -95,6 +95,11 @@ impl<'m, S: Source> Squash<'m, S> {
         self.blocks.source()
     }
 
+    /// Bytes that blocks were decoded to since the mount: what reads a whole image of unknown origin stops where that exceeds what an honest one needs.
+    pub const fn decoded_bytes(&self) -> u64 {
+        self.blocks.decoded_bytes()
+    }
+
     /// What the superblock says.
     pub const fn superblock(&self) -> &Superblock {
         &self.superblock

@@ -55,6 +55,14 @@ impl Node {
         self.stat
     }
 
+    /// The number of its set of attributes: nodes of one number have the same ones. `None` where it has none, and of links, whose number lies elsewhere.
+    pub const fn attribute_set(&self) -> Option<u32> {
+        match self.attributes {
+            NO_INDEX => None,
+            index => Some(index),
+        }
+    }
+
     /// Whether it is a directory.
     pub const fn is_directory(&self) -> bool {
         matches!(self.stat.kind, Kind::Directory)
