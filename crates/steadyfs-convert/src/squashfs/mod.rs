@@ -4,7 +4,7 @@
 //! superblock | compressor's options | blocks of data and of fragments | inodes | directories | fragments
 //!            | inodes by number | owners and groups | attributes | padding
 //! ```
-//! [`write`] makes the image of a [`Tree`](crate::Tree). All numbers are little-endian, nothing is aligned.
+//! [`write()`] makes the image of a [`Tree`](crate::Tree). All numbers are little-endian, nothing is aligned.
 //!
 //! Layers, from above: `write` → `plan` (what is written when), `data` → `fragments` (content of files), `inodes`,
 //! `directories`, `attributes`, `ids` → `metadata` (streams of records in blocks) → `pack` (compressors).
