@@ -1,6 +1,6 @@
 //! What can go wrong with a read-only image.
 
-use crate::codec::Compressor;
+use crate::compressor::Compressor;
 use core::fmt;
 use steadyfs::media::Failure;
 

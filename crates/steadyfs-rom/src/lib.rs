@@ -38,6 +38,7 @@ extern crate std;
 
 mod bound;
 mod codec;
+mod compressor;
 pub mod cramfs;
 mod error;
 mod fields;
@@ -50,7 +51,7 @@ mod stat;
 pub mod verity;
 
 pub use bound::Bound;
-pub use codec::Compressor;
+pub use compressor::Compressor;
 pub use cramfs::Cramfs;
 pub use error::Error;
 pub use nand::{Install, OnNand};

@@ -11,9 +11,6 @@ use super::pack::Packer;
 use crate::tree::{InodeIndex, Kind, Tree};
 use std::collections::HashMap;
 
-/// Flag in the size of a block: it is not compressed.
-pub(super) const PLAIN: u32 = 1 << 24;
-
 /// Where the content of a file lies.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(super) struct Content {
@@ -28,7 +25,7 @@ pub(super) struct Content {
 pub(super) struct Blocks {
     /// Where the first begins in the image; 0 when there is none.
     pub(super) start: u64,
-    /// The size of each, with [`PLAIN`]; 0 is a block of zeros.
+    /// The size of each, with a flag where it is not compressed; 0 is a block of zeros.
     pub(super) sizes: Vec<u32>,
     /// Bytes in blocks of zeros.
     pub(super) sparse_bytes: u64,
@@ -105,25 +102,11 @@ impl<'a> Data<'a> {
                 blocks.sparse_bytes += block.len() as u64;
                 blocks.sizes.push(0);
             } else {
-                blocks.sizes.push(append_block(&mut self.image, block, packer)?);
+                blocks.sizes.push(packer.append(&mut self.image, block)?);
             }
         }
         self.rows.insert(bytes, blocks.clone());
         Ok(blocks)
-    }
-}
-
-/// Appends a block to the image, compressed if it becomes smaller: its size with [`PLAIN`].
-pub(super) fn append_block(image: &mut Vec<u8>, block: &[u8], packer: &mut Packer) -> Result<u32, WriteError> {
-    match packer.pack(block)? {
-        Some(packed) => {
-            image.extend(&packed);
-            Ok(packed.len() as u32)
-        }
-        None => {
-            image.extend(block);
-            Ok(block.len() as u32 | PLAIN)
-        }
     }
 }
 
@@ -132,6 +115,7 @@ mod tests {
     use super::*;
     use crate::squashfs::Compressor;
     use crate::tree::{Inode, Limit};
+    use steadyfs_rom::squash::format::PLAIN_DATA;
 
     /// Where the content of files lies, and how long the image is.
     fn laid_out(files: &[Vec<u8>], packs_tails: bool) -> (Vec<Content>, usize) {
@@ -176,12 +160,15 @@ mod tests {
     fn the_end_of_a_long_file_is_packed_as_the_setting_says() {
         let file = noise(5000, 3);
         let (packed, _) = laid_out(std::slice::from_ref(&file), true);
-        assert_eq!(packed[0].blocks.sizes, [4096 | PLAIN]);
+        assert_eq!(packed[0].blocks.sizes, [4096 | PLAIN_DATA]);
         assert!(packed[0].fragment.is_some());
         let (alone, _) = laid_out(&[file], false);
         assert_eq!(
             alone[0],
-            Content { blocks: Blocks { start: 96, sizes: vec![4096 | PLAIN, 904 | PLAIN], sparse_bytes: 0 }, fragment: None }
+            Content {
+                blocks: Blocks { start: 96, sizes: vec![4096 | PLAIN_DATA, 904 | PLAIN_DATA], sparse_bytes: 0 },
+                fragment: None
+            }
         );
         let (short, _) = laid_out(&[noise(4095, 4)], false);
         assert!(short[0].fragment.is_some() && short[0].blocks.sizes.is_empty());

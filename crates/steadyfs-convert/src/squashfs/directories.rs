@@ -11,9 +11,10 @@
 //!
 //! Source: Documentation/filesystems/squashfs.rst of Linux, section 3.3; doc/format.adoc of squashfs-tools-ng, chapter 6.
 
+use super::WriteError;
 use super::metadata::{Metadata, Place};
 use super::pack::Packer;
-use super::{METADATA_BYTES, WriteError};
+use steadyfs_rom::squash::format::METADATA_BYTES;
 
 /// Most entries of a header.
 const ENTRIES_MAX: usize = 256;

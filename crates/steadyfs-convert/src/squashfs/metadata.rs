@@ -4,16 +4,14 @@
 //! stream of records   | 8192 bytes      | 8192 bytes      | rest   |
 //! on the medium       |len|packed       |len|packed  |len|packed|
 //! ```
-//! `len` has two bytes: the length on the medium, with [`PLAIN`] set when the block is not compressed. A record may lie in
+//! `len` has two bytes: the length on the medium, with [`PLAIN_METADATA`] set when the block is not compressed. A record may lie in
 //! two blocks. A place is where a block begins, counted from the first one, and the offset in what it unpacks to.
 //!
 //! Source: Documentation/filesystems/squashfs.rst of Linux; doc/format.adoc of squashfs-tools-ng, chapter 2.
 
+use super::WriteError;
 use super::pack::Packer;
-use super::{METADATA_BYTES, WriteError};
-
-/// Flag in the length of a block: it is not compressed.
-const PLAIN: u16 = 0x8000;
+use steadyfs_rom::squash::format::{METADATA_BYTES, PLAIN_METADATA};
 
 /// A stream of records in blocks.
 pub(super) struct Metadata {
@@ -78,7 +76,7 @@ impl Metadata {
     fn close(&mut self, packer: &mut Packer) -> Result<(), WriteError> {
         self.starts.push(self.blocks.len() as u64);
         let packed = if self.is_plain { None } else { packer.pack(&self.open)? };
-        let length = packed.as_ref().map_or(self.open.len() as u16 | PLAIN, |packed| packed.len() as u16);
+        let length = packed.as_ref().map_or(self.open.len() as u16 | PLAIN_METADATA, |packed| packed.len() as u16);
         self.blocks.extend(length.to_le_bytes());
         self.blocks.extend(packed.as_ref().unwrap_or(&self.open));
         self.open.clear();
@@ -88,7 +86,7 @@ impl Metadata {
 
 /// Makes a block that stands alone and is not compressed, as the compressor's options are.
 pub(super) fn plain_block(content: &[u8]) -> Vec<u8> {
-    [&(content.len() as u16 | PLAIN).to_le_bytes()[..], content].concat()
+    [&(content.len() as u16 | PLAIN_METADATA).to_le_bytes()[..], content].concat()
 }
 
 /// Appends a table to the image: its blocks, then `head`, then where each block begins in the image. Gives where `head`

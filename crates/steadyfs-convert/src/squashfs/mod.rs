@@ -4,7 +4,7 @@
 //! superblock | compressor's options | blocks of data and of fragments | inodes | directories | fragments
 //!            | inodes by number | owners and groups | attributes | padding
 //! ```
-//! [`write`] makes the image of a [`Tree`](crate::Tree), and [`read`] reads one, as `steadyfs-rom` does on a device. All numbers are little-endian, nothing is aligned.
+//! [`write()`] makes the image of a [`Tree`](crate::Tree), and [`read()`] reads one, as `steadyfs-rom` does on a device. All numbers are little-endian, nothing is aligned.
 //!
 //! Layers, from above: `write` → `plan` (what is written when), `data` → `fragments` (content of files), `inodes`,
 //! `directories`, `attributes`, `ids` → `metadata` (streams of records in blocks) → `pack` (compressors).
@@ -32,6 +32,3 @@ pub use read::read;
 pub use read_error::ReadError;
 pub use settings::{Compressor, Settings};
 pub use write::write;
-
-/// Bytes of a block of metadata before it is compressed.
-const METADATA_BYTES: usize = 8192;

@@ -4,6 +4,7 @@ use super::{Compressor, WriteError};
 use liblzma::stream::{Action, Check, Filters, LzmaOptions, Status, Stream};
 use lz4::block::CompressionMode;
 use std::fmt::Display;
+use steadyfs_rom::squash::format::PLAIN_DATA;
 
 /// Level of LZ4's high compression: its greatest.
 const LZ4_LEVEL: i32 = 12;
@@ -54,6 +55,20 @@ impl Packer {
             }
         };
         Ok((packed.len() < data.len()).then_some(packed))
+    }
+
+    /// Appends a block to the image, compressed if it becomes smaller: its size with [`PLAIN_DATA`].
+    pub(super) fn append(&mut self, image: &mut Vec<u8>, block: &[u8]) -> Result<u32, WriteError> {
+        match self.pack(block)? {
+            Some(packed) => {
+                image.extend(&packed);
+                Ok(packed.len() as u32)
+            }
+            None => {
+                image.extend(block);
+                Ok(block.len() as u32 | PLAIN_DATA)
+            }
+        }
     }
 }
 

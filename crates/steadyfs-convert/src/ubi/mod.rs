@@ -10,6 +10,7 @@
 //!
 //! Source: drivers/mtd/ubi/ubi-media.h of Linux.
 
+mod error;
 mod geometry;
 mod header;
 mod table;
@@ -17,10 +18,11 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use error::Error;
+
 use header::{LAYOUT, VolumeHeader};
 use std::collections::BTreeMap;
 use table::Record;
-use thiserror::Error;
 
 /// A volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,45 +39,6 @@ pub struct Volume {
     pub block_bytes: usize,
     /// Its content. Logical erase blocks that are not there are filled with 0xff.
     pub bytes: Vec<u8>,
-}
-
-/// Why an image is not read.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// There is no header of UBI in it.
-    #[error("no header of UBI is in these bytes; expected `UBI#` and a right checksum at the begin of an erase block")]
-    NoUbi,
-    /// The distance between headers does not tell how large an erase block is.
-    #[error("the headers of UBI do not stand at equal distances: this is no image, or a dump with out-of-band bytes")]
-    NoGeometry,
-    /// The table of volumes is missing.
-    #[error("no sound table of volumes is in the image; expected one in each of the two blocks of the layout volume")]
-    NoTable,
-    /// An internal volume says that who does not know it must not read the image.
-    #[error("the internal volume {0:#x} is not known and may not be passed over")]
-    UnknownVolume(u32),
-    /// A place in a volume lies behind the end of the device.
-    #[error("volume {id} has a logical erase block {block}; expected less than {count}, as many as the image has")]
-    Place {
-        /// The volume.
-        id: u32,
-        /// The logical erase block.
-        block: u32,
-        /// Physical erase blocks in the image.
-        count: usize,
-    },
-    /// The volumes together have more logical erase blocks than the image has physical ones.
-    #[error("the volumes have more logical erase blocks than the {0} of the image")]
-    TooLarge(usize),
-    /// A static volume is damaged.
-    #[error("volume {id}: logical erase block {block} is missing or its checksum is wrong")]
-    Damaged {
-        /// The volume.
-        id: u32,
-        /// The logical erase block.
-        block: u32,
-    },
 }
 
 /// A physical erase block that belongs to a volume.

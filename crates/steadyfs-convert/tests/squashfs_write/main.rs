@@ -2,6 +2,8 @@
 //!
 //! The tests need `unsquashfs`, `mksquashfs` and root, who may make devices; where these are missing they say so and pass.
 
+#![cfg(unix)]
+
 mod trees;
 mod unpack;
 

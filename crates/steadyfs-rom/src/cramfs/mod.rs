@@ -3,7 +3,8 @@
 pub mod format;
 
 use crate::bound::Bound;
-use crate::codec::{Compressor, Decoder};
+use crate::codec::Decoder;
+use crate::compressor::Compressor;
 use crate::error::Error;
 use crate::source::Source;
 use crate::stat::{Kind, Stat};

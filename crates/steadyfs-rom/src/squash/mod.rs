@@ -13,7 +13,8 @@ pub use file::File;
 pub use node::Node;
 
 use crate::bound::Bound;
-use crate::codec::{Compressor, Decoder};
+use crate::codec::Decoder;
+use crate::compressor::Compressor;
 use crate::error::Error;
 use crate::fields::{u32_at, u64_at};
 use crate::source::Source;
