@@ -18,7 +18,7 @@ pub(super) const ABSENT: u64 = u64::MAX;
 const MAGIC: &[u8; 4] = b"hsqs";
 const VERSION: [u16; 2] = [4, 0];
 
-/// Flags. Readers look at [`OPTIONS`] alone; the others say how the image was made.
+/// Flags. Readers look at [`flags::OPTIONS`] alone; the others say how the image was made.
 pub(super) mod flags {
     /// Inodes and directories are not compressed.
     pub(in super::super) const PLAIN_INODES: u16 = 0x0001;
