@@ -88,8 +88,12 @@ enum Command {
     Scrub(commands::scrub::Arguments),
     /// Tell what is where on the chip: superblock, root, journal, blocks
     Dump(commands::dump::Arguments),
-    /// Make an image from a directory: the same input, the same bytes
+    /// Make an image from a directory or another image: the same input, the same bytes
     Pack(commands::pack::Arguments),
+    /// Make a read-only image of another format from an image
+    Convert(commands::convert::Arguments),
+    /// Make a key that signs read-only images
+    Keygen(commands::keygen::Arguments),
     /// Copy everything of an image into a directory
     Unpack(commands::unpack::Arguments),
     /// Mount an image on a directory
@@ -186,6 +190,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Scrub(arguments) => commands::scrub::run(&arguments),
         Command::Dump(arguments) => commands::dump::run(&arguments),
         Command::Pack(arguments) => commands::pack::run(&arguments),
+        Command::Convert(arguments) => commands::convert::run(&arguments),
+        Command::Keygen(arguments) => commands::keygen::run(&arguments),
         Command::Unpack(arguments) => commands::unpack::run(&arguments),
         #[cfg(target_os = "linux")]
         Command::Mount(arguments) => commands::mount::run(&arguments),

@@ -1,14 +1,12 @@
 //! `steady cat`: the bytes of files.
 
 use crate::Failure;
-use crate::image::chip::ChipOptions;
 use crate::image::names::printable;
-use crate::image::volume::is_directory;
-use crate::image::{Memory, Volume};
+use crate::image::tree::{Files, Kind, Take};
+use crate::image::{Memory, Opened, ReadOptions};
 use clap::Args;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use steadyfs::{Access, Kind};
 
 /// Arguments of `steady cat`.
 #[derive(Args, Debug)]
@@ -20,13 +18,13 @@ pub struct Arguments {
     #[arg(required = true)]
     path: Vec<String>,
     #[command(flatten)]
-    chip: ChipOptions,
+    reading: ReadOptions,
 }
 
 /// Runs `steady cat`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
-    let mut volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
+    let mut opened = Opened::open(&arguments.image, &arguments.reading, &mut memory)?;
     let mut output = io::stdout().lock();
     // A reader that has seen enough and left is no failure.
     let mut is_read = true;
@@ -37,21 +35,21 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
         result => result.map_err(|error| Failure::writing("standard output", &error)),
     };
-    let result = arguments.path.iter().try_for_each(|path| print_file(&mut volume, path, &mut write));
+    let result = arguments.path.iter().try_for_each(|path| print_file(opened.files(), path, &mut write));
     if is_read {
         result?;
     }
-    volume.close(&arguments.chip).map(drop)
+    opened.close(&arguments.reading)
 }
 
-fn print_file(volume: &mut Volume<'_>, path: &str, write: &mut impl FnMut(&[u8]) -> Result<(), Failure>) -> Result<(), Failure> {
-    let stat = volume.stat(path)?;
-    if is_directory(&stat) {
-        return Err(volume.refuse(path, "is a directory; expected a file"));
+fn print_file(files: &mut dyn Files, path: &str, write: Take<'_>) -> Result<(), Failure> {
+    let stat = files.look(path)?;
+    match stat.kind {
+        Kind::File => files.content(stat.inode, path, write),
+        Kind::Symlink => {
+            let target = files.target(stat.inode, path)?;
+            Err(files.fault(path, &format!("is a symbolic link to `{}`; expected a file", printable(&target))))
+        }
+        kind => Err(files.fault(path, &format!("is a {}; expected a file", kind.name()))),
     }
-    if stat.kind == Kind::Symlink {
-        let target = volume.read_link(stat.inode, path)?;
-        return Err(volume.refuse(path, format!("is a symbolic link to `{}`; expected a file", printable(&target))));
-    }
-    volume.read_file(stat.inode, path, write)
 }

@@ -2,19 +2,16 @@
 
 use crate::Failure;
 use crate::host::directory_of;
-use crate::image::chip::ChipOptions;
 use crate::image::export;
 use crate::image::names::{host_fault, last_name, sanitised};
 use crate::image::part::Part;
-use crate::image::tree::{Item, walk};
-use crate::image::volume::is_directory;
-use crate::image::{Memory, Volume};
+use crate::image::tree::{Files, Item, Kind, Stat, walk};
+use crate::image::{Memory, Opened, ReadOptions};
 use crate::interrupt;
 use crate::progress::Progress;
 use clap::Args;
 use std::fs;
 use std::path::{Path, PathBuf};
-use steadyfs::{Access, Kind, Stat};
 
 /// Arguments of `steady get`.
 #[derive(Args, Debug)]
@@ -38,42 +35,44 @@ pub struct Arguments {
     #[arg(long)]
     sanitise: bool,
     #[command(flatten)]
-    chip: ChipOptions,
+    reading: ReadOptions,
 }
 
 /// Runs `steady get`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
-    let mut volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
-    let stat = volume.stat(&arguments.from)?;
-    let place = place(&volume, arguments)?;
-    if !is_directory(&stat) {
-        get_file(&mut volume, stat, arguments, &place)?;
-    } else if arguments.recursive {
-        get_directory(&mut volume, stat, arguments, &place)?;
-    } else {
-        return Err(volume.refuse(&arguments.from, "is a directory; -r gets it with all that it holds"));
+    let mut opened = Opened::open(&arguments.image, &arguments.reading, &mut memory)?;
+    let files = opened.files();
+    let stat = files.look(&arguments.from)?;
+    let place = place(files, arguments)?;
+    match stat.kind {
+        Kind::File | Kind::Symlink => get_file(files, stat, arguments, &place)?,
+        Kind::Directory if arguments.recursive => get_directory(files, stat, arguments, &place)?,
+        Kind::Directory => {
+            return Err(files.fault(&arguments.from, &"is a directory; -r gets it with all that it holds"));
+        }
+        kind => return Err(files.fault(&arguments.from, &format!("is a {}; expected a file", kind.name()))),
     }
-    volume.close(&arguments.chip).map(drop)
+    opened.close(&arguments.reading)
 }
 
 /// The name on the host: that in the image, in a directory that is there.
-fn place(volume: &Volume<'_>, arguments: &Arguments) -> Result<PathBuf, Failure> {
+fn place(files: &dyn Files, arguments: &Arguments) -> Result<PathBuf, Failure> {
     if !arguments.to.is_dir() {
         return Ok(arguments.to.clone());
     }
     match last_name(&arguments.from) {
         Some(name) if arguments.sanitise => Ok(arguments.to.join(sanitised(name).as_ref())),
         Some(name) if host_fault(name).is_none() => Ok(arguments.to.join(name)),
-        _ => Err(volume.refuse(&arguments.from, "gives no name for the host; expected TO to be a new one")),
+        _ => Err(files.fault(&arguments.from, &"gives no name for the host; expected TO to be a new one")),
     }
 }
 
-fn get_file(volume: &mut Volume<'_>, stat: Stat, arguments: &Arguments, place: &Path) -> Result<(), Failure> {
+fn get_file(files: &mut dyn Files, stat: Stat, arguments: &Arguments, place: &Path) -> Result<(), Failure> {
     let mut progress = Progress::of(stat.size, "get");
-    let item = Item { name: String::new(), path: arguments.from.clone(), depth: 0, is_last: true, stat };
+    let item = Item { path: arguments.from.clone(), is_last: true, ..Item::new(String::new(), "", stat) };
     if stat.kind == Kind::Symlink {
-        return export::link(volume, &item, place);
+        return export::link(files, &item, place);
     }
     let is_there = fs::symlink_metadata(place).is_ok();
     if is_there && !arguments.force {
@@ -85,11 +84,11 @@ fn get_file(volume: &mut Volume<'_>, stat: Stat, arguments: &Arguments, place: &
     interrupt::ends_itself();
     // The old file stays until the new one is complete; a link is replaced, not followed.
     let (part, mut host) = Part::file(directory_of(place), place)?;
-    export::content(volume, &item, &mut host, place, &mut progress)?;
+    export::content(files, &item, &mut host, place, &mut progress)?;
     if arguments.force { part.rename(place) } else { export::rename_new(part.path(), place) }
 }
 
-fn get_directory(volume: &mut Volume<'_>, stat: Stat, arguments: &Arguments, place: &Path) -> Result<(), Failure> {
-    let items = walk(volume, stat.inode, &arguments.from)?;
-    export::all(volume, &items, place, arguments.sanitise, "get")
+fn get_directory(files: &mut dyn Files, stat: Stat, arguments: &Arguments, place: &Path) -> Result<(), Failure> {
+    let items = walk(files, stat.inode, &arguments.from)?;
+    export::all(files, &items, place, arguments.sanitise, "get")
 }

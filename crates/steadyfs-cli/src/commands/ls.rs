@@ -1,16 +1,13 @@
 //! `steady ls`: the entries of a directory.
 
 use crate::Failure;
-use crate::image::chip::ChipOptions;
 use crate::image::names::printable;
 use crate::image::place::Place;
-use crate::image::tree::{Item, entries};
-use crate::image::volume::is_directory;
-use crate::image::{Memory, Volume, time};
+use crate::image::tree::{Files, Item, Kind};
+use crate::image::{Memory, Opened, ReadOptions, time};
 use crate::output::{print, print_json};
 use clap::Args;
 use serde::Serialize;
-use steadyfs::{Access, Kind};
 use steadyfs_lab::table::{Align, table};
 use steadyfs_lab::units::format_count;
 
@@ -29,7 +26,7 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    chip: ChipOptions,
+    reading: ReadOptions,
 }
 
 /// An entry, for JSON.
@@ -48,7 +45,7 @@ impl<'a> Row<'a> {
     pub fn of(item: &'a Item, name: &'a str) -> Self {
         Self {
             name,
-            kind: kind(item.stat.kind),
+            kind: item.stat.kind.name(),
             size: item.stat.size,
             modified_ns: Some(item.stat.modified_ns).filter(|&ns| ns != 0),
             inode: item.stat.inode,
@@ -56,22 +53,13 @@ impl<'a> Row<'a> {
     }
 }
 
-/// What something is, in one word.
-pub fn kind(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Directory => "directory",
-        Kind::Symlink => "link",
-        _ => "file",
-    }
-}
-
 /// Runs `steady ls`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
-    let mut volume = Volume::open(&arguments.place.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
+    let mut opened = Opened::open(&arguments.place.image, &arguments.reading, &mut memory)?;
     let path = arguments.place.below(arguments.path.as_deref());
-    let items = items(&mut volume, &path)?;
-    volume.close(&arguments.chip)?;
+    let items = items(opened.files(), &path)?;
+    opened.close(&arguments.reading)?;
     if arguments.json {
         return print_json(&items.iter().map(|item| Row::of(item, &item.name)).collect::<Vec<_>>());
     }
@@ -79,20 +67,22 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// The entries of a directory, or a file by itself.
-fn items(volume: &mut Volume<'_>, path: &str) -> Result<Vec<Item>, Failure> {
-    let stat = volume.stat(path)?;
-    if is_directory(&stat) {
-        return entries(volume, stat.inode, path);
+fn items(files: &mut dyn Files, path: &str) -> Result<Vec<Item>, Failure> {
+    let stat = files.look(path)?;
+    if stat.kind == Kind::Directory {
+        return files.entries(stat.inode, path);
     }
-    Ok(vec![Item { name: path.trim_matches('/').to_string(), path: path.to_string(), depth: 0, is_last: true, stat }])
+    Ok(vec![Item { is_last: true, ..Item::new(path.trim_matches('/').to_string(), "", stat) }])
 }
 
-/// A name, with a slash behind that of a directory, and `@` behind that of a link.
+/// A name, with a slash behind that of a directory, `@` behind that of a link, `|` and `=` behind those of pipes and sockets.
 pub fn shown(item: &Item) -> String {
     let mark = match item.stat.kind {
         Kind::Directory => "/",
         Kind::Symlink => "@",
-        _ => "",
+        Kind::Fifo => "|",
+        Kind::Socket => "=",
+        Kind::File | Kind::BlockDevice | Kind::CharacterDevice => "",
     };
     format!("{}{mark}", printable(&item.name))
 }

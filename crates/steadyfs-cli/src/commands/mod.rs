@@ -3,11 +3,13 @@
 pub mod cat;
 pub mod check;
 pub mod completions;
+pub mod convert;
 pub mod df;
 pub mod dump;
 pub mod format;
 pub mod get;
 pub mod health;
+pub mod keygen;
 pub mod ls;
 pub mod man;
 pub mod mkdir;

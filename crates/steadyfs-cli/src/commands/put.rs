@@ -59,8 +59,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// A file or directory of the command line, and what is below it.
 struct Scan {
-    source: Source,
-    below: Vec<Source>,
+    source: Source<'static>,
+    below: Vec<Source<'static>>,
 }
 
 impl Scan {

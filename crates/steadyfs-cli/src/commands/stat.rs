@@ -1,16 +1,16 @@
 //! `steady stat`: what a file or directory is.
 
-use super::ls::kind;
 use crate::Failure;
-use crate::image::chip::ChipOptions;
+use crate::image::archive::Archive;
 use crate::image::names::printable;
 use crate::image::place::Place;
-use crate::image::{Memory, Volume, time};
+use crate::image::tree::{Files, Kind, Stat};
+use crate::image::{Memory, Opened, ReadOptions, Volume, time};
 use crate::output::{print, print_json};
 use clap::Args;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use steadyfs::{Access, InodeNumber, Kind, Permissions, Stat};
+use steadyfs::{InodeNumber, Permissions};
 use steadyfs_host::plain::{ATTRIBUTE, Shape};
 use steadyfs_lab::table::facts;
 use steadyfs_lab::units::{format_count, format_size};
@@ -27,7 +27,7 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    chip: ChipOptions,
+    reading: ReadOptions,
 }
 
 #[derive(Serialize)]
@@ -39,8 +39,14 @@ struct Facts {
     /// Nanoseconds since 1970; nothing where there is no time.
     modified_ns: Option<u64>,
     inode: u32,
-    parent: u32,
-    generation: u32,
+    /// Of a volume alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generation: Option<u32>,
+    /// Major and minor number of a device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device: Option<(u32, u32)>,
     /// What a link names.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
@@ -89,36 +95,59 @@ impl Compressed {
 /// Runs `steady stat`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
-    let mut volume = Volume::open(&arguments.place.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
+    let mut opened = Opened::open(&arguments.place.image, &arguments.reading, &mut memory)?;
     let path = arguments.place.below(arguments.path.as_deref());
-    let stat = volume.stat(&path)?;
-    let mut attributes = BTreeMap::new();
-    let see = |key: &str, value: &[u8]| drop(attributes.insert(key.to_string(), value.to_vec()));
-    volume.fs.attributes(stat.inode, see).map_err(|error| volume.fail(&path, error))?;
-    let compressed = Compressed::of(&mut volume, stat.inode, &path)?;
-    attributes.remove(ATTRIBUTE);
-    let permissions = volume.fs.permissions(stat.inode).map_err(|error| volume.fail(&path, error))?;
-    let target = if stat.kind == Kind::Symlink { Some(volume.read_link(stat.inode, &path)?) } else { None };
-    volume.close(&arguments.chip)?;
-    let facts = Facts { target, permissions: permissions.map(Owned::from), compressed, ..Facts::new(&path, &stat, attributes) };
+    let facts = match &mut opened {
+        Opened::Volume(volume) => Facts::of_volume(volume, &path)?,
+        Opened::Archive(archive) => Facts::of_archive(archive, &path)?,
+    };
+    opened.close(&arguments.reading)?;
     if arguments.json { print_json(&facts) } else { print(&facts.text()) }
 }
 
 impl Facts {
-    fn new(path: &str, stat: &Stat, attributes: BTreeMap<String, Vec<u8>>) -> Self {
-        Self {
+    fn of_volume(volume: &mut Volume<'_>, path: &str) -> Result<Self, Failure> {
+        let stat = volume.stat(path)?;
+        let mut attributes = BTreeMap::new();
+        let see = |key: &str, value: &[u8]| drop(attributes.insert(key.to_string(), value.to_vec()));
+        volume.fs.attributes(stat.inode, see).map_err(|error| volume.fail(path, error))?;
+        let compressed = Compressed::of(volume, stat.inode, path)?;
+        attributes.remove(ATTRIBUTE);
+        let permissions = volume.fs.permissions(stat.inode).map_err(|error| volume.fail(path, error))?;
+        let (parent, generation) = (Some(stat.parent), Some(stat.generation));
+        let facts = Self::new(volume, path, stat.into(), attributes)?;
+        Ok(Self { permissions: permissions.map(Owned::from), parent, generation, compressed, ..facts })
+    }
+
+    fn of_archive(archive: &mut Archive, path: &str) -> Result<Self, Failure> {
+        let stat = archive.look(path)?;
+        let inode = archive.inode(stat.inode);
+        let attribute = |(key, value): (&Vec<u8>, &Vec<u8>)| (String::from_utf8_lossy(key).into_owned(), value.clone());
+        let attributes = inode.attributes.iter().map(attribute).collect();
+        let device = match inode.kind {
+            steadyfs_convert::Kind::Device { major, minor, .. } => Some((major, minor)),
+            _ => None,
+        };
+        let permissions = archive.owned(stat.inode).map(Owned::from);
+        Ok(Self { permissions, device, ..Self::new(archive, path, stat, attributes)? })
+    }
+
+    fn new(files: &mut dyn Files, path: &str, stat: Stat, attributes: BTreeMap<String, Vec<u8>>) -> Result<Self, Failure> {
+        let target = if stat.kind == Kind::Symlink { Some(files.target(stat.inode, path)?) } else { None };
+        Ok(Self {
             path: format!("/{}", path.trim_matches('/')),
-            kind: kind(stat.kind),
+            kind: stat.kind.name(),
             size: stat.size,
             modified_ns: Some(stat.modified_ns).filter(|&ns| ns != 0),
             inode: stat.inode,
-            parent: stat.parent,
-            generation: stat.generation,
-            target: None,
+            parent: None,
+            generation: None,
+            device: None,
+            target,
             permissions: None,
             compressed: None,
             attributes,
-        }
+        })
     }
 
     fn text(&self) -> String {
@@ -133,8 +162,6 @@ impl Facts {
             (size, format_count(self.size)),
             ("Modified", modified),
             ("Inode", self.inode.to_string()),
-            ("Parent", self.parent.to_string()),
-            ("Generation", self.generation.to_string()),
         ];
         let value = |bytes: &[u8]| printable(&String::from_utf8_lossy(bytes)).into_owned();
         let attributes = self.attributes.iter().map(|(key, bytes)| format!("Attribute {} = {}\n", printable(key), value(bytes)));
@@ -144,7 +171,16 @@ impl Facts {
             let (chunk, stored) = (format_size(own.chunk_bytes as u64), format_size(own.stored_bytes));
             format!("{}, chunks of {chunk}, in {stored}", own.method)
         });
-        let more = [("Names", target), ("Permissions", permissions), ("Compressed", compressed)];
+        let number = |number: u32| number.to_string();
+        let device = self.device.map(|(major, minor)| format!("{major}:{minor}"));
+        let more = [
+            ("Parent", self.parent.map(number)),
+            ("Generation", self.generation.map(number)),
+            ("Device", device),
+            ("Names", target),
+            ("Permissions", permissions),
+            ("Compressed", compressed),
+        ];
         let more = more.into_iter().filter_map(|(name, value)| value.map(|value| (name, value)));
         facts(own.into_iter().chain(more)) + &attributes.collect::<String>()
     }

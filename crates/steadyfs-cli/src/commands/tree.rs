@@ -2,15 +2,12 @@
 
 use super::ls::{Row, shown};
 use crate::Failure;
-use crate::image::chip::ChipOptions;
 use crate::image::names::printable;
 use crate::image::place::Place;
-use crate::image::tree::{Item, totals, walk};
-use crate::image::volume::is_directory;
-use crate::image::{Memory, Volume};
+use crate::image::tree::{Item, Kind, totals, walk};
+use crate::image::{Memory, Opened, ReadOptions};
 use crate::output::{print, print_json};
 use clap::Args;
-use steadyfs::Access;
 use steadyfs_lab::units::format_size;
 
 /// Arguments of `steady tree`.
@@ -25,20 +22,20 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    chip: ChipOptions,
+    reading: ReadOptions,
 }
 
 /// Runs `steady tree`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
-    let mut volume = Volume::open(&arguments.place.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
+    let mut opened = Opened::open(&arguments.place.image, &arguments.reading, &mut memory)?;
     let path = arguments.place.below(arguments.path.as_deref());
-    let stat = volume.stat(&path)?;
-    if !is_directory(&stat) {
-        return Err(volume.refuse(&path, "is a file; expected a directory"));
+    let stat = opened.files().look(&path)?;
+    if stat.kind != Kind::Directory {
+        return Err(opened.files().fault(&path, &"is a file; expected a directory"));
     }
-    let items = walk(&mut volume, stat.inode, &path)?;
-    volume.close(&arguments.chip)?;
+    let items = walk(opened.files(), stat.inode, &path)?;
+    opened.close(&arguments.reading)?;
     if arguments.json {
         return print_json(&items.iter().map(|item| Row::of(item, item.path.trim_start_matches('/'))).collect::<Vec<_>>());
     }

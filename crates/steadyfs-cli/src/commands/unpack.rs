@@ -2,15 +2,14 @@
 
 use super::tree::counted;
 use crate::Failure;
-use crate::image::chip::ChipOptions;
 use crate::image::export;
 use crate::image::tree::{totals, walk};
-use crate::image::{Memory, Volume};
+use crate::image::{Memory, Opened, ReadOptions};
 use crate::output::{print, print_json};
 use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
-use steadyfs::{Access, ROOT};
+use steadyfs::ROOT;
 use steadyfs_lab::units::format_size;
 
 /// Arguments of `steady unpack`.
@@ -30,7 +29,7 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    chip: ChipOptions,
+    reading: ReadOptions,
 }
 
 const AFTER_HELP: &str = "\
@@ -47,11 +46,11 @@ struct Summary {
 /// Runs `steady unpack`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
-    let mut volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
-    let items = walk(&mut volume, ROOT, "")?;
-    export::all(&mut volume, &items, &arguments.directory, arguments.sanitise, "unpack")?;
+    let mut opened = Opened::open(&arguments.image, &arguments.reading, &mut memory)?;
+    let items = walk(opened.files(), ROOT, "")?;
+    export::all(opened.files(), &items, &arguments.directory, arguments.sanitise, "unpack")?;
     let (files, directories, bytes) = totals(&items);
-    volume.close(&arguments.chip)?;
+    opened.close(&arguments.reading)?;
     if arguments.json {
         return print_json(&Summary { files, directories, bytes });
     }

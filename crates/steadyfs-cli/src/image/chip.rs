@@ -1,5 +1,6 @@
 //! The medium of a volume: an image, a card, or a chip of this machine.
 
+use super::archive;
 use super::card::Card;
 use super::lock::Lock;
 use crate::Failure;
@@ -17,6 +18,9 @@ use steadyfs_lab::evaluate::{Found, find_device, find_profile};
 use steadyfs_lab::units::{format_duration, format_size};
 use steadyfs_sim::managed::ManagedProfile;
 use steadyfs_sim::{Chip as ProfiledChip, Counters, Metered, Profile, TimingChoice};
+
+/// The commands that read archives.
+const READERS: &str = "`ls`, `tree`, `cat`, `get`, `unpack`, `stat`, `check` and `convert`";
 
 /// How an image is used.
 #[derive(Args, Debug, Clone, Default)]
@@ -57,7 +61,7 @@ impl ChipOptions {
     }
 
     /// What `--device` names.
-    fn found(&self) -> Result<Option<Found>, Failure> {
+    pub(super) fn found(&self) -> Result<Option<Found>, Failure> {
         let found = self.device.as_deref().map(find_device).transpose();
         found.map_err(|error| Failure(error.to_string()))
     }
@@ -141,6 +145,9 @@ fn open_image(path: &Path, access: Access, device: Option<&Found>) -> Result<Chi
     };
     if path.is_dir() {
         return Err(fail(&"is a directory; expected the image of a chip"));
+    }
+    if let Some(kind) = archive::kind_of(path, profile)? {
+        return Err(fail(&format!("is {kind}, which is only read: `steady pack` makes a volume of it, {READERS} read it")));
     }
     let lock = Lock::take(path, access)?;
     let image = Image::open(path, access).map_err(|error| fail(&error))?;

@@ -1,38 +1,41 @@
-//! From a volume to the host.
+//! From a volume or an archive to the host.
 //!
 //! An image may be made to do harm, so nothing of it decides where on the host is written: every name is looked at before the first
 //! file is made, and files and directories are only ever created, never opened. A link that is there, or comes to be there meanwhile, is
 //! in the way and not followed; those of the image are made last. Modes are set without the right to become another user.
 
+use super::left_out::LeftOut;
 use super::names::{host_fault, sanitised};
 use super::part::{self, Part};
 use super::time;
-use super::tree::{Item, totals};
-use super::volume::Volume;
+use super::tree::{Files, Item, Kind, totals};
 use crate::Failure;
 use crate::host::directory_of;
 use crate::interrupt;
 use crate::progress::Progress;
+use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use steadyfs::Kind;
+use steadyfs::InodeNumber;
 
 /// Where each item of a walk goes on the host, below `target`.
 ///
 /// # Errors
 /// A name that the host does not take is refused, or made one that it takes.
-fn plan(volume: &Volume<'_>, items: &[Item], target: &Path, sanitise: bool) -> Result<Vec<PathBuf>, Failure> {
+fn plan(files: &dyn Files, items: &[Item], target: &Path, sanitise: bool) -> Result<Vec<PathBuf>, Failure> {
     let mut at = vec![target.to_path_buf()];
     let mut places = Vec::with_capacity(items.len());
     for item in items {
         at.truncate(item.depth + 1);
-        let name = match host_fault(&item.name) {
+        let fault = if item.is_text { host_fault(&item.name) } else { Some("is no text") };
+        let name = match fault {
             Some(fault) if !sanitise => {
                 let text = format!("has a name that {fault}, which is not made on the host; --sanitise gives it another one");
-                return Err(volume.refuse(&item.path, text));
+                return Err(files.fault(&item.path, &text));
             }
-            _ => sanitised(&item.name),
+            _ if item.is_text => sanitised(&item.name),
+            _ => sanitised(&item.name).replace(char::REPLACEMENT_CHARACTER, "_").into(),
         };
         let place = at[item.depth].join(name.as_ref());
         if item.is_directory() {
@@ -44,13 +47,13 @@ fn plan(volume: &Volume<'_>, items: &[Item], target: &Path, sanitise: bool) -> R
 }
 
 /// Makes everything of a walk in a directory that is empty or not there yet: all of it, or nothing where that fails or is interrupted.
-pub fn all(volume: &mut Volume<'_>, items: &[Item], target: &Path, sanitise: bool, verb: &str) -> Result<(), Failure> {
-    let places = plan(volume, items, target, sanitise)?;
+pub fn all(files: &mut dyn Files, items: &[Item], target: &Path, sanitise: bool, verb: &str) -> Result<(), Failure> {
+    let places = plan(files, items, target, sanitise)?;
     let is_new = !is_empty_directory(target)?;
     interrupt::ends_itself();
     let part = Part::directory(if is_new { directory_of(target) } else { target }, target)?;
-    let drafts = plan(volume, items, part.path(), sanitise)?;
-    fill(volume, items, &drafts, &places, &mut Progress::of(totals(items).2, verb))?;
+    let drafts = plan(files, items, part.path(), sanitise)?;
+    fill(files, items, &drafts, &places, &mut Progress::of(totals(items).2, verb))?;
     interrupt::write(|| {
         if is_new {
             return rename_new(part.path(), target);
@@ -58,30 +61,39 @@ pub fn all(volume: &mut Volume<'_>, items: &[Item], target: &Path, sanitise: boo
         let mut top = items.iter().zip(drafts.iter().zip(&places)).filter(|(item, _)| item.depth == 0);
         top.try_for_each(|(_, (from, to))| rename_new(from, to))
     })?;
-    finish_directories(volume, items, &places);
+    finish_directories(files, items, &places);
+    LeftOut::of_items(items).tell("are not made on the host");
     Ok(())
 }
 
 /// Makes directories, files and then links: each where its draft is, while errors name the place that it is to get.
 fn fill(
-    volume: &mut Volume<'_>,
+    files: &mut dyn Files,
     items: &[Item],
     drafts: &[PathBuf],
     places: &[PathBuf],
     progress: &mut Progress,
 ) -> Result<(), Failure> {
     let all = || items.iter().zip(drafts.iter().zip(places));
+    // The first name of each file that may have a second one.
+    let mut made: HashMap<InodeNumber, &PathBuf> = HashMap::new();
     for (item, (draft, place)) in all() {
         let unwritable = |error| Failure::writing(place.display(), &error);
         if item.is_directory() {
             fs::create_dir(draft).map_err(unwritable)?;
         } else if item.stat.kind == Kind::File {
+            if files.has_hard_links()
+                && let Some(first) = made.insert(item.stat.inode, draft)
+            {
+                fs::hard_link(first, draft).map_err(unwritable)?;
+                continue;
+            }
             let mut host = OpenOptions::new().write(true).create_new(true).open(draft).map_err(unwritable)?;
-            content(volume, item, &mut host, place, progress)?;
+            content(files, item, &mut host, place, progress)?;
         }
     }
     for (item, (draft, place)) in all().filter(|(item, _)| item.stat.kind == Kind::Symlink) {
-        let target = volume.read_link(item.stat.inode, &item.path)?;
+        let target = files.target(item.stat.inode, &item.path)?;
         make_link(&target, draft).map_err(|error| Failure::writing(place.display(), &error))?;
     }
     Ok(())
@@ -96,18 +108,18 @@ pub fn rename_new(from: &Path, to: &Path) -> Result<(), Failure> {
 }
 
 /// Gives directories their modes and times last, because these say what may be made in them, and what is made in them changes those.
-fn finish_directories(volume: &mut Volume<'_>, items: &[Item], places: &[PathBuf]) {
+fn finish_directories(files: &mut dyn Files, items: &[Item], places: &[PathBuf]) {
     for (item, place) in items.iter().zip(places).rev().filter(|(item, _)| item.is_directory()) {
         if let Ok(directory) = File::open(place) {
-            set_mode(volume, item, &directory);
+            set_mode(files, item, &directory);
             time::set_on_host(&directory, item.stat.modified_ns);
         }
     }
 }
 
 /// Makes a link that is not there yet.
-pub fn link(volume: &mut Volume<'_>, item: &Item, place: &Path) -> Result<(), Failure> {
-    let target = volume.read_link(item.stat.inode, &item.path)?;
+pub fn link(files: &mut dyn Files, item: &Item, place: &Path) -> Result<(), Failure> {
+    let target = files.target(item.stat.inode, &item.path)?;
     make_link(&target, place).map_err(|error| Failure::writing(place.display(), &error))
 }
 
@@ -123,32 +135,32 @@ fn make_link(_: &str, _: &Path) -> std::io::Result<()> {
 
 /// Gives an open file or directory the mode that the volume has. That is no reason to fail.
 #[cfg(unix)]
-fn set_mode(volume: &mut Volume<'_>, item: &Item, file: &File) {
+fn set_mode(files: &mut dyn Files, item: &Item, file: &File) {
     use std::os::unix::fs::PermissionsExt;
-    if let Ok(Some(permissions)) = volume.fs.permissions(item.stat.inode) {
+    if let Some(permissions) = files.owned(item.stat.inode) {
         let _ = file.set_permissions(fs::Permissions::from_mode(u32::from(permissions.mode) & 0o777));
     }
 }
 
 #[cfg(not(unix))]
-fn set_mode(_: &mut Volume<'_>, _: &Item, _: &File) {}
+fn set_mode(_: &mut dyn Files, _: &Item, _: &File) {}
 
 /// Writes a new file of the host.
 pub fn content(
-    volume: &mut Volume<'_>,
+    files: &mut dyn Files,
     item: &Item,
     host: &mut File,
     place: &Path,
     progress: &mut Progress,
 ) -> Result<(), Failure> {
     let unwritable = |error: std::io::Error| Failure::writing(place.display(), &error);
-    volume.read_file(item.stat.inode, &item.path, |piece| {
+    files.content(item.stat.inode, &item.path, &mut |piece| {
         interrupt::check()?;
         progress.add(piece.len() as u64);
         write_piece(host, piece).map_err(unwritable)
     })?;
     host.set_len(item.stat.size).map_err(unwritable)?;
-    set_mode(volume, item, host);
+    set_mode(files, item, host);
     time::set_on_host(host, item.stat.modified_ns);
     Ok(())
 }

@@ -1,14 +1,13 @@
-//! From the host into a volume.
+//! From the host, or an archive, into a volume.
 
 use super::draft;
 use super::names::join;
-use super::scan::Source;
+use super::scan::{Bytes, Source};
 use super::volume::{PIECE_BYTES, Volume, is_directory};
 use crate::Failure;
 use crate::interrupt;
 use crate::progress::Progress;
-use std::fs::File as HostFile;
-use std::io::{self, Read, Seek};
+use std::io;
 use steadyfs::{Error, InodeNumber, Permissions, Stat};
 use steadyfs_host::plain::{Packing, PlainFile, Shape};
 
@@ -37,7 +36,7 @@ pub struct Mode {
 /// Puts everything of a scan into a directory of the volume. Directories that are there already are used.
 pub fn all(
     volume: &mut Volume<'_>,
-    sources: &[Source],
+    sources: &[Source<'_>],
     into: &Directory,
     mode: Mode,
     progress: &mut Progress,
@@ -79,7 +78,7 @@ pub fn directory(
     volume: &mut Volume<'_>,
     parent: &Directory,
     name: &str,
-    source: &Source,
+    source: &Source<'_>,
     mode: Mode,
 ) -> Result<Directory, Failure> {
     let path = join(&parent.path, name);
@@ -98,7 +97,7 @@ pub fn directory(
 }
 
 /// Gives something the permissions that it has on the host, where both have any.
-pub fn own(volume: &mut Volume<'_>, inode: InodeNumber, source: &Source, mode: Mode) -> Result<(), Error> {
+pub fn own(volume: &mut Volume<'_>, inode: InodeNumber, source: &Source<'_>, mode: Mode) -> Result<(), Error> {
     let Some(own) = source.permissions.filter(|_| volume.fs.config().permissions) else { return Ok(()) };
     let (uid, gid) = mode.owner.unwrap_or((own.uid, own.gid));
     volume.fs.set_permissions(inode, Permissions { uid, gid, ..own })
@@ -107,7 +106,7 @@ pub fn own(volume: &mut Volume<'_>, inode: InodeNumber, source: &Source, mode: M
 /// Makes a symbolic link, in place of a file or link that is there.
 fn link(
     volume: &mut Volume<'_>,
-    source: &Source,
+    source: &Source<'_>,
     target: &str,
     parent: &Directory,
     name: &str,
@@ -134,7 +133,7 @@ pub fn child(volume: &mut Volume<'_>, parent: &Directory, name: &str) -> Result<
 /// Puts one file into a directory, in place of one that is there.
 pub fn file(
     volume: &mut Volume<'_>,
-    source: &Source,
+    source: &Source<'_>,
     parent: &Directory,
     name: &str,
     mode: Mode,
@@ -144,14 +143,14 @@ pub fn file(
     if child(volume, parent, name)?.is_some_and(|stat| is_directory(&stat)) {
         return Err(volume.refuse(&path, "is a directory; expected a file, or nothing"));
     }
-    let mut host = HostFile::open(&source.path).map_err(|error| Failure::at(source.path.display(), error))?;
-    let shape = shape(volume, source, &mut host, mode)?;
+    let mut host = source.open().map_err(|error| Failure::at(source.path.display(), error))?;
+    let shape = shape(volume, source, &mut *host, mode)?;
     let level = mode.packing.map_or(0, |packing| packing.level);
     let create =
         |volume: &mut Volume<'_>, place: (InodeNumber, &str)| Ok(PlainFile::create(&mut volume.fs, place, shape, level)?);
     let mut target = begin(volume, parent, name, mode, create)?;
     let inode = target.inode();
-    let copied = copy(volume, source, &mut host, &mut target, &path, progress);
+    let copied = copy(volume, source, &mut *host, &mut target, &path, progress);
     let closed = target.close(&mut volume.fs).map_err(|error| volume.fail_content(&path, error));
     let settled = copied.and(closed).and_then(|()| settle(volume, source, inode, (parent, name), mode));
     drop_draft(volume, settled, mode)
@@ -189,7 +188,7 @@ fn drop_draft(volume: &mut Volume<'_>, result: Result<(), Failure>, mode: Mode) 
 }
 
 /// How a file is compressed, by a look at its beginning.
-fn shape(volume: &Volume<'_>, source: &Source, host: &mut HostFile, mode: Mode) -> Result<Option<Shape>, Failure> {
+fn shape(volume: &Volume<'_>, source: &Source<'_>, host: &mut dyn Bytes, mode: Mode) -> Result<Option<Shape>, Failure> {
     let Some(packing) = mode.packing else { return Ok(None) };
     let unreadable = |error| Failure::at(source.path.display(), error);
     let mut first = vec![0; packing.shape(source.size).chunk_bytes()];
@@ -200,8 +199,8 @@ fn shape(volume: &Volume<'_>, source: &Source, host: &mut HostFile, mode: Mode) 
 
 fn copy(
     volume: &mut Volume<'_>,
-    source: &Source,
-    host: &mut HostFile,
+    source: &Source<'_>,
+    host: &mut dyn Bytes,
     target: &mut PlainFile,
     path: &str,
     progress: &mut Progress,
@@ -221,7 +220,7 @@ fn copy(
 }
 
 /// Fills the buffer as far as the file goes: pieces are the same whatever the host gives at once, and so are the bytes on the medium.
-fn read_piece(host: &mut HostFile, buffer: &mut [u8]) -> io::Result<usize> {
+fn read_piece(host: &mut dyn Bytes, buffer: &mut [u8]) -> io::Result<usize> {
     let mut done = 0;
     while done < buffer.len() {
         match host.read(&mut buffer[done..]) {
@@ -237,7 +236,7 @@ fn read_piece(host: &mut HostFile, buffer: &mut [u8]) -> io::Result<usize> {
 /// Gives a file that is complete its permissions, its time, and its name.
 fn settle(
     volume: &mut Volume<'_>,
-    source: &Source,
+    source: &Source<'_>,
     inode: InodeNumber,
     (parent, name): (&Directory, &str),
     mode: Mode,

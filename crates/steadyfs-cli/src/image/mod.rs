@@ -9,32 +9,42 @@
 //! | `disk` | the same of a disk |
 //! | `mounted` | a volume of either kind |
 //! | `settings` | the settings of a new volume, as arguments |
-//! | `compression` | how files are compressed that a command writes, as arguments |
 //! | `change` | a command that changes a volume, from the mount to the unmount |
 //! | `draft` | the file of a volume that is not complete, and what is left of it |
 //! | `part` | the same on the host |
 //! | `create` | a new image, which replaces an old one only when it is complete |
+//! | `archive` | an image that is only read: squashfs and the like, on a chip or not, sealed or not |
+//! | `key` | keys that sign images, in files |
+//! | `opened` | a volume or an archive, for commands that read |
+//! | `collect` | everything of a directory, a volume or an archive, in memory |
+//! | `left_out` | what could not be kept, in one line |
+//! | `file` | a new file of the host, which replaces an old one only when it is complete |
 //! | `names` | names as they are printed, and which of them a host takes |
 //! | `place` | `IMG:PATH` |
 //! | `time` | times of modification, as text and arguments |
-//! | `tree` | directories of a volume, sorted, and everything below them |
+//! | `tree` | directories of a volume or an archive, sorted, and everything below them |
 //! | `scan` | the same on the host |
 //! | `import` | from the host into a volume |
-//! | `export` | from a volume to the host |
+//! | `export` | from a volume or an archive to the host |
 
+pub mod archive;
 mod card;
 pub mod change;
 pub mod chip;
-pub mod compression;
+pub mod collect;
 pub mod create;
 pub mod disk;
 pub mod draft;
 pub mod export;
+pub mod file;
 pub mod import;
+pub mod key;
+pub mod left_out;
 mod lock;
 pub mod mounted;
 pub mod names;
 mod open;
+pub mod opened;
 pub mod part;
 pub mod place;
 pub mod scan;
@@ -46,4 +56,5 @@ pub mod volume;
 pub use change::change;
 pub use disk::DiskVolume;
 pub use mounted::Mounted;
+pub use opened::{Opened, ReadOptions};
 pub use volume::{Memory, Volume};

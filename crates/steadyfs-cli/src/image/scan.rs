@@ -1,17 +1,18 @@
-//! Files and directories of the host, in an order that does not depend on it.
+//! Files and directories of the host, in an order that does not depend on it, and what `put` and `pack` take of them.
 
 use super::time;
 use crate::Failure;
 use std::fs;
+use std::io::{self, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 use steadyfs::Permissions;
 
 /// Directories in each other that are looked at: links that are followed may lead in a circle.
 const DEPTH_MAX: usize = 256;
 
-/// A file, directory or symbolic link of the host.
+/// A file, directory or symbolic link of the host, or of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct Source<'t> {
     /// Where it is.
     pub path: PathBuf,
     /// Its name.
@@ -28,20 +29,37 @@ pub struct Source {
     pub size: u64,
     /// When it was changed last.
     pub modified_ns: u64,
+    /// The bytes of a file of an archive.
+    pub bytes: Option<&'t [u8]>,
+}
+
+/// The bytes of a file, wherever they are.
+pub trait Bytes: Read + Seek {}
+
+impl<B: Read + Seek> Bytes for B {}
+
+impl<'t> Source<'t> {
+    /// Opens a file.
+    pub fn open(&self) -> io::Result<Box<dyn Bytes + 't>> {
+        Ok(match self.bytes {
+            Some(bytes) => Box::new(Cursor::new(bytes)),
+            None => Box::new(fs::File::open(&self.path)?),
+        })
+    }
 }
 
 /// Everything below a directory: each directory before what it holds, entries sorted by the bytes of their names.
 ///
 /// # Errors
 /// What a volume cannot hold is refused: devices and the like, and names that are not UTF-8. Links are followed, or taken as they are.
-pub fn below(directory: &Path, follow: bool) -> Result<Vec<Source>, Failure> {
+pub fn below(directory: &Path, follow: bool) -> Result<Vec<Source<'static>>, Failure> {
     let mut found = Vec::new();
     descend(directory, follow, 0, &mut found)?;
     Ok(found)
 }
 
 /// One file, directory or link.
-pub fn one(path: &Path, name: String, follow: bool, depth: usize) -> Result<Source, Failure> {
+pub fn one(path: &Path, name: String, follow: bool, depth: usize) -> Result<Source<'static>, Failure> {
     let fail = |what: &dyn std::fmt::Display| Failure::at(path.display(), what);
     let look = if follow { fs::metadata(path) } else { fs::symlink_metadata(path) };
     let metadata = look.map_err(|error| fail(&error))?;
@@ -58,7 +76,7 @@ pub fn one(path: &Path, name: String, follow: bool, depth: usize) -> Result<Sour
     };
     let size = if kind.is_file() { metadata.len() } else { 0 };
     let (permissions, modified_ns) = (permissions_of(&metadata), time::of_file(&metadata));
-    Ok(Source { path: path.into(), name, depth, is_directory: kind.is_dir(), link, permissions, size, modified_ns })
+    Ok(Source { path: path.into(), name, depth, is_directory: kind.is_dir(), link, permissions, size, modified_ns, bytes: None })
 }
 
 #[cfg(unix)]
@@ -72,7 +90,7 @@ fn permissions_of(_: &fs::Metadata) -> Option<Permissions> {
     None
 }
 
-fn descend(directory: &Path, follow: bool, depth: usize, found: &mut Vec<Source>) -> Result<(), Failure> {
+fn descend(directory: &Path, follow: bool, depth: usize, found: &mut Vec<Source<'static>>) -> Result<(), Failure> {
     let fail = |error: std::io::Error| Failure::at(directory.display(), error);
     if depth == DEPTH_MAX {
         return Err(Failure::at(

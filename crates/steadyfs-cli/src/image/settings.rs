@@ -221,6 +221,39 @@ impl Settings {
         }
     }
 
+    /// Refuses settings that a read-only image does not have: it is no volume.
+    pub fn check_read_only(&self) -> Result<(), Failure> {
+        let of_volumes = [
+            ("--block", self.block),
+            ("--size", self.size.is_some()),
+            ("--unit", self.unit.is_some()),
+            ("--page-bytes", self.page_bytes.is_some()),
+            ("--block-bytes", self.block_bytes.is_some()),
+            ("--erase", self.erase),
+            ("--files-max", self.files_max.is_some()),
+            ("--name-bytes-max", self.name_bytes_max.is_some()),
+            ("--no-permissions", self.no_permissions),
+            ("--transaction-pages", self.transaction_pages.is_some()),
+            ("--bad-blocks-max", self.bad_blocks_max.is_some()),
+            ("--failures", self.failures.is_some()),
+            ("--unit-pages", self.unit_pages.is_some()),
+            ("--overlay-entries", self.overlay_entries.is_some()),
+            ("--checkpoint-programs", self.checkpoint_programs.is_some()),
+            ("--leaf-log-bytes", self.leaf_log_bytes.is_some()),
+            ("--journal-pages", self.journal_pages.is_some()),
+            ("--wear-spread", self.wear_spread.is_some()),
+            ("--streams", self.streams.is_some()),
+            ("--moved-apart", self.moved_apart),
+            ("--auto-streams", self.auto_streams),
+        ];
+        match of_volumes.iter().find(|(_, is_set)| *is_set) {
+            Some((name, _)) => {
+                Err(Failure(format!("{name} is about volumes that are written; expected no {name} with --read-only")))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// The settings that files and disks have alike, in the place of the usual ones.
     fn store_config(&self, usual: Config, geometry: &Geometry, layout: Option<&SectorLayout>) -> Result<Config, Failure> {
         let transaction_pages = self.transaction_pages.unwrap_or(usual.transaction_pages);

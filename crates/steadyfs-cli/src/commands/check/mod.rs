@@ -1,15 +1,15 @@
 //! `steady check`: verifies a volume.
 
+mod archive;
 mod disk;
 mod findings;
 
 use super::tree::counted;
 use crate::Failure;
-use crate::image::chip::ChipOptions;
 use crate::image::draft;
-use crate::image::tree::walk;
+use crate::image::tree::{Kind, walk};
 use crate::image::volume::WORN_OUT;
-use crate::image::{Memory, Mounted, Volume};
+use crate::image::{Memory, Mounted, ReadOptions, Volume};
 use crate::output::{print, print_json};
 use clap::Args;
 use findings::{Missing, lines};
@@ -17,7 +17,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use steadyfs::media::Flash;
-use steadyfs::{Access, Checked, Error, Finding, Kind, Mended, ROOT};
+use steadyfs::{Access, Checked, Error, Finding, Mended, ROOT};
 use steadyfs_host::damage;
 use steadyfs_host::plain::Shape;
 use steadyfs_lab::units::{format_count, format_size};
@@ -36,7 +36,7 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    chip: ChipOptions,
+    reading: ReadOptions,
 }
 
 const AFTER_HELP: &str = "\
@@ -47,7 +47,10 @@ Where a mount finds that something is lost, the volume can only be read. --repai
 is, and the volume can be changed again. A lost page of the map is not accepted: nobody knows where the pages are that it maps.
 
 Of a disk every page is read that was written. Sectors that cannot be read stay so until they are written anew; what they meant is for the
-checker of the file system on the disk to find out.";
+checker of the file system on the disk to find out.
+
+Of a read-only image each block is compared with the hash tree, where there is one, and every file decoded; --verify-key says whether the
+signature is that of a key.";
 
 #[derive(Serialize)]
 struct Summary {
@@ -79,18 +82,29 @@ struct Rest {
 
 /// Runs `steady check`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let access = if arguments.repair { Access::ReadWrite } else { Access::ReadOnly };
-    let mut memory = Memory::default();
-    let volume = Mounted::examine(&arguments.image, &arguments.chip, access, &mut memory)?;
-    let (count, mended) = match volume {
-        Mounted::Files(volume) => run_files(volume, arguments)?,
-        Mounted::Disk(volume) => disk::run(volume, arguments.repair, arguments.json, &arguments.chip)?,
+    let (count, mended) = match arguments.reading.find(&arguments.image)? {
+        Some(_) if arguments.repair => {
+            return Err(Failure::at(arguments.image.display(), "is only read; expected no --repair"));
+        }
+        Some(found) => (archive::run(found, arguments.reading.key()?, arguments.json)?, 0),
+        None => run_volume(arguments)?,
     };
     if count == 0 {
         return Ok(());
     }
     let what = format!("{}, {mended} mended; expected none", counted(count, "finding", "findings"));
     Err(Failure::at(arguments.image.display(), what))
+}
+
+/// Checks a volume. Returns how many findings there are, and how many of them were mended.
+fn run_volume(arguments: &Arguments) -> Result<(u64, u32), Failure> {
+    arguments.reading.refuse_volume(&arguments.image)?;
+    let access = if arguments.repair { Access::ReadWrite } else { Access::ReadOnly };
+    let mut memory = Memory::default();
+    match Mounted::examine(&arguments.image, &arguments.reading.chip, access, &mut memory)? {
+        Mounted::Files(volume) => run_files(volume, arguments),
+        Mounted::Disk(volume) => disk::run(volume, arguments.repair, arguments.json, &arguments.reading.chip),
+    }
 }
 
 /// Checks a file system. Returns how many findings there are, and how many of them were mended.
@@ -120,7 +134,7 @@ fn run_files(mut volume: Volume<'_>, arguments: &Arguments) -> Result<(u64, u32)
         findings.extend(compressed_findings(&mut volume)?);
     }
     let rest = Rest::of(&mut volume);
-    volume.close(&arguments.chip)?;
+    volume.close(&arguments.reading.chip)?;
     let (count, mended) = (findings.len() as u64 + missing.count(), checked.mended.total() + u32::from(missing.repaired));
     let summary = Summary::of(&checked, rest, missing, findings);
     if arguments.json {

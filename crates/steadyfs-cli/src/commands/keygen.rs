@@ -1,0 +1,29 @@
+//! `steady keygen`: a key that signs read-only images.
+
+use crate::Failure;
+use crate::image::key::{generate, hex};
+use crate::output::print;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Arguments of `steady keygen`.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// The file for the secret key; the public one goes beside it, with .pub behind its name
+    #[arg(value_name = "KEY")]
+    key: PathBuf,
+}
+
+const AFTER_HELP: &str = "\
+The key is one of Ed25519, made from the random source of the system. Who has KEY can sign images: keep it where images are made. The firmware
+gets the 32 bytes of KEY.pub. Neither file is replaced where it is there already.
+
+Example:
+  steady keygen release.key";
+
+/// Runs `steady keygen`.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let (path, public) = generate(&arguments.key)?;
+    print(&format!("{}: secret, keep it\n{}: {}\n", arguments.key.display(), path.display(), hex(&public)))
+}

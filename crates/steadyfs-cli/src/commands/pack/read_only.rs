@@ -1,0 +1,226 @@
+//! `steady pack --read-only`: squashfs, sealed or not, in a file or around the bad blocks of a NAND chip.
+
+use super::Arguments;
+use crate::Failure;
+use crate::commands::tree::counted;
+use crate::image::archive::kind_and_size;
+use crate::image::chip::{Chip, is_block_device, is_mtd};
+use crate::image::collect::other_attributes;
+use crate::image::create::Draft;
+use crate::image::key::{self, hex};
+use crate::image::left_out::LeftOut;
+use crate::image::tree::Kind;
+use crate::image::{file, key::Key};
+use crate::output::{print, print_json};
+use serde::Serialize;
+use std::fs;
+use std::path::Path;
+use steadyfs::media::Flash;
+use steadyfs_convert::squashfs::{self, Settings};
+use steadyfs_convert::{Tree, verity};
+use steadyfs_host::image::Shape;
+use steadyfs_lab::table::facts;
+use steadyfs_lab::units::{format_count, format_size};
+use steadyfs_rom::squash::Needs;
+use steadyfs_rom::verity::format::Layout;
+use steadyfs_rom::{InRam, Install, OnNand, Verified};
+
+/// Bytes of a chunk that nobody chose.
+const CHUNK_BYTES: usize = 16 << 10;
+
+#[derive(Serialize)]
+struct Summary {
+    files: u64,
+    directories: u64,
+    bytes: u64,
+    compressor: String,
+    chunk_bytes: u32,
+    /// Bytes of the squashfs with its hash tree, as a chip has them from its third good block on.
+    image_bytes: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seal: Option<Sealed>,
+    memory: Memory,
+}
+
+/// The hash tree.
+#[derive(Serialize)]
+struct Sealed {
+    root_hash: String,
+    /// Bytes that the root hash stands for, with the zeros that fill the last block.
+    data_bytes: u64,
+    block_bytes: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    public_key: Option<String>,
+}
+
+/// Bytes that a reader lends.
+#[derive(Serialize)]
+struct Memory {
+    least: usize,
+    /// With a place of its own for names and inodes.
+    both: usize,
+    /// To verify, with a hash block for each level of the tree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verify: Option<usize>,
+    /// For the page of a NAND chip and the list of its bad blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nand: Option<usize>,
+}
+
+/// Makes a read-only image.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.settings.check_read_only()?;
+    let settings = squashfs_settings(arguments)?;
+    let key = arguments.read_only.sign.as_deref().map(key::secret).transpose()?;
+    let target = Target::of(arguments)?;
+    let tree = arguments.tree()?;
+    let left = LeftOut { attributes: other_attributes(&tree), ..LeftOut::default() };
+    let image = squashfs::write(&tree, &settings).map_err(|error| Failure::at(arguments.from.display(), error))?;
+    let (image, seal) = seal(arguments, image, key)?;
+    let mut summary = Summary::of(&tree, &settings, &image, seal)?;
+    summary.memory.nand = target.write(arguments, &image)?;
+    left.tell("have names that squashfs does not hold");
+    if arguments.json { print_json(&summary) } else { print(&summary.text()) }
+}
+
+fn squashfs_settings(arguments: &Arguments) -> Result<Settings, Failure> {
+    let usual = Settings::default();
+    Ok(Settings {
+        compressor: arguments.compress.map(|method| method.compressor()).transpose()?.unwrap_or(usual.compressor),
+        block_bytes: arguments.chunk.unwrap_or(CHUNK_BYTES) as u32,
+        plain_metadata: arguments.read_only.plain_metadata,
+        order: arguments.read_only.order.as_deref().map(order).transpose()?.unwrap_or_default(),
+        drop_other_attributes: true,
+        ..usual
+    })
+}
+
+/// The paths of a file, one a line. Empty lines say nothing.
+fn order(path: &Path) -> Result<Vec<Vec<u8>>, Failure> {
+    let text = fs::read(path).map_err(|error| Failure::at(path.display(), error))?;
+    let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+    Ok(lines.map(<[u8]>::to_vec).collect())
+}
+
+/// Adds the hash tree, where one is asked for.
+fn seal(arguments: &Arguments, image: Vec<u8>, key: Option<Key>) -> Result<(Vec<u8>, Option<Sealed>), Failure> {
+    if key.is_none() && !arguments.read_only.hash_tree {
+        return Ok((image, None));
+    }
+    let usual = verity::Settings::default();
+    let block_bytes = arguments.read_only.sign_block.unwrap_or(usual.block_bytes);
+    let sealed = verity::append(image, &verity::Settings { block_bytes, key, ..usual });
+    let sealed = sealed.map_err(|error| Failure::at(arguments.image.display(), error))?;
+    let seal = Sealed {
+        root_hash: hex(&sealed.root_hash),
+        data_bytes: sealed.hash_offset,
+        block_bytes,
+        public_key: sealed.public_key.map(|key| hex(&key)),
+    };
+    Ok((sealed.bytes, Some(seal)))
+}
+
+/// Where the image goes.
+enum Target {
+    /// A file, with the most bytes that it may have, and the name of the chip that has no more.
+    File(Option<(u64, String)>),
+    /// A NAND chip, or an image of one.
+    Nand,
+}
+
+impl Target {
+    fn of(arguments: &Arguments) -> Result<Self, Failure> {
+        let (target, settings) = (&arguments.image, &arguments.settings);
+        if is_block_device(target) {
+            return Err(Failure::at(target.display(), "is a card or disk; expected a file, which `dd` writes there"));
+        }
+        if is_mtd(target) {
+            return Ok(Self::Nand);
+        }
+        file::check(target, settings.force)?;
+        if settings.device.is_none() {
+            return match settings.bad_block.is_empty() {
+                true => Ok(Self::File(None)),
+                false => Err(Failure("--bad-block is for NAND; expected --device with the chip".into())),
+            };
+        }
+        Ok(match settings.chip()? {
+            (_, Shape::Nand { .. }) => Self::Nand,
+            (profile, Shape::Nor { block_bytes, block_count, .. }) => {
+                Self::File(Some((u64::from(block_bytes) * u64::from(block_count), profile.name)))
+            }
+        })
+    }
+
+    /// Writes the image. Tells the memory that a reader needs for the chip.
+    fn write(&self, arguments: &Arguments, image: &[u8]) -> Result<Option<usize>, Failure> {
+        match self {
+            Self::File(Some((most, chip))) if image.len() as u64 > *most => {
+                let sizes = [image.len() as u64, *most].map(format_size);
+                let what = format!("has {}, and {chip} {}; expected less content, or a larger chip", sizes[0], sizes[1]);
+                Err(Failure::at(arguments.image.display(), what))
+            }
+            Self::File(_) => file::write(&arguments.image, image, arguments.settings.force).map(|()| None),
+            Self::Nand => install(arguments, image).map(Some),
+        }
+    }
+}
+
+/// Writes the image to a NAND chip, around its bad blocks.
+fn install(arguments: &Arguments, image: &[u8]) -> Result<usize, Failure> {
+    let (draft, chip) = Draft::start(&arguments.image, &arguments.settings)?;
+    let geometry = chip.geometry();
+    let fail = |error: steadyfs_rom::Error| Failure::at(arguments.image.display(), error);
+    if geometry.programs_bytes {
+        return Err(Failure::at(arguments.image.display(), "is NOR; expected a file, which `flashcp` writes there"));
+    }
+    let mut memory = vec![0; Install::<Chip>::memory_bytes(&chip, geometry.block_count)];
+    let mut install = Install::begin(chip, &mut memory).map_err(fail)?;
+    install.push(image).map_err(fail)?;
+    let chip = install.finish().map_err(fail)?;
+    let needed = OnNand::<Chip>::memory_bytes(&chip, arguments.settings.bad_block.len() as u32);
+    draft.finish(chip)?;
+    Ok(needed)
+}
+
+impl Summary {
+    fn of(tree: &Tree, settings: &Settings, image: &[u8], seal: Option<Sealed>) -> Result<Self, Failure> {
+        let needs = Needs::of(&mut InRam::new(image)).map_err(|error| Failure(error.to_string()))?;
+        let (mut files, mut directories, mut bytes) = (0, 0, 0);
+        for (_, index) in tree.walk() {
+            match kind_and_size(tree.inode(index)) {
+                (Kind::Directory, _) => directories += 1,
+                (_, size) => (files, bytes) = (files + 1, bytes + size),
+            }
+        }
+        let verify = seal.as_ref().and_then(|seal| {
+            let layout = Layout::new(seal.data_bytes / u64::from(seal.block_bytes), seal.block_bytes).ok()?;
+            Some(Verified::memory_bytes(seal.block_bytes as usize, layout.levels().clamp(1, 8)))
+        });
+        let memory = Memory { least: needs.least, both: needs.both, verify, nand: None };
+        let (compressor, chunk_bytes) = (settings.compressor.to_string(), settings.block_bytes);
+        Ok(Self { files, directories, bytes, compressor, chunk_bytes, image_bytes: image.len(), seal, memory })
+    }
+
+    fn text(&self) -> String {
+        let (files, directories) = (counted(self.files, "file", "files"), counted(self.directories, "directory", "directories"));
+        let chunk = format_size(self.chunk_bytes.into());
+        let bytes = |bytes: usize| format!("{} B", format_count(bytes as u64));
+        let mut told =
+            vec![("Image", format!("{}, {}, chunks of {chunk}", format_size(self.image_bytes as u64), self.compressor))];
+        if let Some(seal) = &self.seal {
+            told.push(("Root hash", seal.root_hash.clone()));
+            told.push(("Hashed", format!("{} B in blocks of {} B", seal.data_bytes, seal.block_bytes)));
+            told.extend(seal.public_key.iter().map(|key| ("Signed by", key.clone())));
+        }
+        let both = if self.memory.both > self.memory.least {
+            format!("; {} keep names and inodes as well", bytes(self.memory.both))
+        } else {
+            String::new()
+        };
+        told.push(("RAM to read", bytes(self.memory.least) + &both));
+        told.extend(self.memory.verify.map(|needed| ("RAM to verify", format!("{} more", bytes(needed)))));
+        told.extend(self.memory.nand.map(|needed| ("RAM for NAND", format!("{} more", bytes(needed)))));
+        format!("{files}, {directories}, {}\n\n{}", format_size(self.bytes), facts(told))
+    }
+}

@@ -1,0 +1,269 @@
+//! An image that is only read: squashfs, cramfs and the like, as a file or on the chip for which `steady pack --read-only` made it, sealed with a hash tree or not.
+//!
+//! It is read as a whole, within a limit, because it may be made to do harm.
+
+use super::chip::{Clock, describe_work};
+use super::key::{Key, hex};
+use super::lock::Lock;
+use super::names::printable;
+use super::tree::{Files, Item, Kind, Stat, Take, sorted};
+use crate::Failure;
+use std::fmt::{self, Display};
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+use steadyfs::media::Flash;
+use steadyfs::{Access, InodeNumber, Permissions, ROOT};
+use steadyfs_convert::format::HEAD_BYTES;
+use steadyfs_convert::verity::{self, Trusted};
+use steadyfs_convert::{Format, Inode, InodeIndex, Limit, Tree};
+use steadyfs_host::image::{Image, Shape};
+use steadyfs_rom::nand::header;
+use steadyfs_rom::verity::format::Superblock;
+use steadyfs_rom::{Error as RomError, InRam, OnNand, Source};
+use steadyfs_sim::{Metered, Profile, TimingChoice};
+
+/// What kind of image that is only read a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// The bytes of an image.
+    Plain(Format),
+    /// A NAND chip of this shape, with a header that says where the image is.
+    OnNand(Shape),
+}
+
+impl Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plain(format) => write!(f, "an image of {format}"),
+            Self::OnNand(_) => f.write_str("a chip with a read-only image"),
+        }
+    }
+}
+
+/// Tells what a file is. `None` where it is something else, or none. `profile` is that of its chip, where one is named.
+pub fn kind_of(path: &Path, profile: Option<&Profile>) -> Result<Option<Found>, Failure> {
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let fail = |error: std::io::Error| Failure::at(path.display(), error);
+    let mut file = File::open(path).map_err(fail)?;
+    let mut head = Vec::new();
+    Read::by_ref(&mut file).take(HEAD_BYTES as u64).read_to_end(&mut head).map_err(fail)?;
+    if let Some(format) = Format::of(&head) {
+        return Ok(Some(Found::Plain(format)));
+    }
+    let bytes = file.metadata().map_err(fail)?.len();
+    let shapes = match profile {
+        Some(profile) => vec![Shape::of(profile)],
+        None => Profile::all().iter().map(Shape::of).collect(),
+    };
+    let mut fitting = shapes.into_iter().filter(|shape| matches!(shape, Shape::Nand { .. }) && shape.file_bytes() == bytes);
+    Ok(fitting.find(|shape| has_image(&mut file, path, shape)).map(Found::OnNand))
+}
+
+/// Whether a chip of a shape has a header, and an image behind it.
+fn has_image(file: &mut File, path: &Path, shape: &Shape) -> bool {
+    let Shape::Nand { geometry, spare_bytes } = *shape else { return false };
+    let block_bytes = u64::from(geometry.page_bytes + spare_bytes) * u64::from(geometry.pages_per_block);
+    let mut begins = (0..u64::from(geometry.block_count.min(header::BLOCKS_MAX))).map(|block| {
+        let mut begin = [0; header::MAGIC.len()];
+        let read = file.seek(SeekFrom::Start(block * block_bytes)).and_then(|_| file.read_exact(&mut begin));
+        read.is_ok() && &begin == header::MAGIC
+    });
+    // Chips of other shapes may be as large: what is behind the header tells.
+    begins.any(|is_header| is_header)
+        && Image::open_as(path, Access::ReadOnly, shape).is_ok_and(|image| {
+            let mut memory = vec![0; OnNand::memory_bytes(&image, geometry.block_count)];
+            let mut head = [0; HEAD_BYTES];
+            let source = OnNand::open(image, &mut memory);
+            source.is_ok_and(|mut source| source.read(0, &mut head).is_ok() && Format::of(&head).is_some())
+        })
+}
+
+/// The hash tree behind an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seal {
+    /// Bytes of the image, and where the tree is.
+    pub data_bytes: u64,
+    /// What stands for all of them.
+    pub root_hash: [u8; 32],
+    /// Whether there is a signature, of whatever key.
+    pub is_signed: bool,
+}
+
+/// The bytes of an image, of which nothing is believed yet.
+pub struct Raw {
+    bytes: Vec<u8>,
+    /// The hash tree, where there is one.
+    pub seal: Option<Seal>,
+    label: String,
+    /// What a chip did, where there is one.
+    work: Option<String>,
+}
+
+impl Raw {
+    /// Reads the bytes of what was found in a file.
+    pub fn read(path: &Path, found: Found, profile: Option<&Profile>) -> Result<Self, Failure> {
+        let _lock = Lock::take(path, Access::ReadOnly)?;
+        let (mut bytes, work) = match found {
+            Found::Plain(_) => (fs::read(path).map_err(|error| Failure::at(path.display(), error))?, None),
+            Found::OnNand(shape) => {
+                let (bytes, work) = of_nand(path, &shape, profile)?;
+                (bytes, Some(work))
+            }
+        };
+        let (seal, end) = match seal_of(&bytes) {
+            Some((seal, end)) => (Some(seal), end),
+            None => (None, bytes.len()),
+        };
+        bytes.truncate(end);
+        Ok(Self { bytes, seal, label: path.display().to_string(), work })
+    }
+
+    /// Checks all bytes against their hash tree, and that against the signature of a key.
+    pub fn verify(&self, key: Option<Key>) -> Result<(), Failure> {
+        let fail = |what: &dyn Display| Failure::at(&self.label, what);
+        let Some(seal) = self.seal else { return Err(fail(&"has no hash tree; expected one, signed with the key")) };
+        let trusted = key.map_or(Trusted::Root(seal.root_hash), Trusted::Key);
+        verity::verify(&self.bytes, seal.data_bytes, trusted).map_err(|error| fail(&error))
+    }
+
+    /// Decodes everything.
+    pub fn decode(self) -> Result<Archive, Failure> {
+        let data = self.seal.map_or(&self.bytes[..], |seal| &self.bytes[..seal.data_bytes as usize]);
+        let (format, tree) = steadyfs_convert::read(data, Limit::default()).map_err(|error| Failure::at(&self.label, error))?;
+        Ok(Archive { tree, format, label: self.label, work: self.work })
+    }
+}
+
+/// Reads the image on a chip, and tells what the chip did.
+fn of_nand(path: &Path, shape: &Shape, profile: Option<&Profile>) -> Result<(Vec<u8>, String), Failure> {
+    let fail = |error: &dyn Display| Failure::at(path.display(), error);
+    let image = Image::open_as(path, Access::ReadOnly, shape).map_err(|error| fail(&error))?;
+    let (image, clock) = match profile {
+        Some(profile) => {
+            let timed = image.with_profile(profile, TimingChoice::Typical).map_err(|error| fail(&error))?;
+            (timed, Clock::Device(profile.name.clone()))
+        }
+        None => (image, Clock::None),
+    };
+    let mut memory = vec![0; OnNand::memory_bytes(&image, image.geometry().block_count)];
+    let mut source = OnNand::open(image, &mut memory).map_err(|error| fail(&error))?;
+    // The header says how long the image is, and may say anything.
+    if source.bytes() > shape.file_bytes() {
+        return Err(fail(&RomError::End(shape.file_bytes())));
+    }
+    let mut bytes = vec![0; source.bytes() as usize];
+    source.read(0, &mut bytes).map_err(|error| fail(&error))?;
+    Ok((bytes, describe_work(&source.into_inner().counters(), &clock)))
+}
+
+/// The hash tree behind an image with its record, and where the record ends. What is behind that is the rest of a chip.
+fn seal_of(bytes: &[u8]) -> Option<(Seal, usize)> {
+    let mut source = InRam::new(bytes);
+    let offset = steadyfs_rom::verity::find(&mut source).ok()?;
+    let superblock =
+        Superblock::parse(bytes.get(offset as usize..)?.get(..steadyfs_rom::verity::format::SUPERBLOCK_BYTES)?).ok()?;
+    let layout = superblock.layout().ok().filter(|layout| layout.data_bytes() == offset)?;
+    let record = steadyfs_rom::verity::record(&mut source, &layout).ok()?;
+    let end = usize::try_from(layout.total_bytes()).ok().filter(|&end| end <= bytes.len())?;
+    Some((Seal { data_bytes: offset, root_hash: record.root_hash, is_signed: record.signature.is_some() }, end))
+}
+
+impl Seal {
+    /// The root hash as digits.
+    pub fn root_hash_text(&self) -> String {
+        hex(&self.root_hash)
+    }
+}
+
+/// An image, decoded.
+pub struct Archive {
+    /// Its files.
+    pub tree: Tree,
+    /// Its format.
+    pub format: Format,
+    label: String,
+    work: Option<String>,
+}
+
+impl Archive {
+    /// What the chip did on which it is; nothing of a file.
+    pub fn work(&self) -> Option<&str> {
+        self.work.as_deref()
+    }
+
+    /// What has a number.
+    pub fn inode(&self, inode: InodeNumber) -> &Inode {
+        self.tree.inode(inode as InodeIndex)
+    }
+
+    fn stat(&self, index: InodeIndex) -> Stat {
+        let inode = self.tree.inode(index);
+        let modified_ns = u64::try_from(inode.modified).unwrap_or(0).saturating_mul(1_000_000_000);
+        let (kind, size) = kind_and_size(inode);
+        Stat { inode: index as InodeNumber, kind, size, modified_ns, parent: ROOT }
+    }
+}
+
+/// What an inode is, and its bytes or entries.
+pub fn kind_and_size(inode: &Inode) -> (Kind, u64) {
+    use steadyfs_convert::Kind as Of;
+    match &inode.kind {
+        Of::Directory(entries) => (Kind::Directory, entries.len() as u64),
+        Of::File(bytes) => (Kind::File, bytes.len() as u64),
+        Of::Symlink(target) => (Kind::Symlink, target.len() as u64),
+        Of::Device { is_block: true, .. } => (Kind::BlockDevice, 0),
+        Of::Device { is_block: false, .. } => (Kind::CharacterDevice, 0),
+        Of::Fifo => (Kind::Fifo, 0),
+        Of::Socket => (Kind::Socket, 0),
+    }
+}
+
+impl Files for Archive {
+    fn look(&mut self, path: &str) -> Result<Stat, Failure> {
+        let found = self.tree.find(path).ok_or_else(|| self.fault(path, &"no such file or directory"))?;
+        Ok(self.stat(found))
+    }
+
+    fn entries(&mut self, directory: InodeNumber, path: &str) -> Result<Vec<Item>, Failure> {
+        let steadyfs_convert::Kind::Directory(entries) = &self.inode(directory).kind else {
+            return Err(self.fault(path, &"is no directory"));
+        };
+        let item = |(name, &index): (&Vec<u8>, &InodeIndex)| {
+            let text = String::from_utf8_lossy(name);
+            let is_text = text.as_bytes() == name.as_slice();
+            Item { is_text, ..Item::new(text.into_owned(), path, self.stat(index)) }
+        };
+        Ok(sorted(entries.iter().map(item).collect()))
+    }
+
+    fn content(&mut self, file: InodeNumber, path: &str, take: Take<'_>) -> Result<(), Failure> {
+        match &self.inode(file).kind {
+            steadyfs_convert::Kind::File(bytes) => bytes.chunks(super::volume::PIECE_BYTES).try_for_each(take),
+            _ => Err(self.fault(path, &"is no file")),
+        }
+    }
+
+    fn target(&mut self, link: InodeNumber, path: &str) -> Result<String, Failure> {
+        match &self.inode(link).kind {
+            steadyfs_convert::Kind::Symlink(target) => String::from_utf8(target.clone())
+                .map_err(|_| self.fault(path, &"is a symbolic link to something that is not UTF-8")),
+            _ => Err(self.fault(path, &"is no symbolic link")),
+        }
+    }
+
+    fn owned(&mut self, inode: InodeNumber) -> Option<Permissions> {
+        let Inode { mode, uid, gid, .. } = *self.inode(inode);
+        Some(Permissions { mode, uid, gid })
+    }
+
+    fn has_hard_links(&self) -> bool {
+        true
+    }
+
+    fn fault(&self, path: &str, what: &dyn Display) -> Failure {
+        Failure::at(format!("{}:/{}", self.label, printable(path.trim_matches('/'))), what)
+    }
+}

@@ -1,0 +1,298 @@
+//! Everything of a directory, a volume or an archive in memory, as a tree of which images are made.
+
+use super::archive::Archive;
+use super::left_out::LeftOut;
+use super::opened::Opened;
+use super::scan::Source;
+use super::tree::{Files, Item, Kind as What, walk};
+use super::volume::Volume;
+use crate::Failure;
+use crate::interrupt;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::{self, Metadata};
+use std::path::Path;
+use steadyfs::ROOT;
+use steadyfs_convert::{Inode, InodeIndex, Kind, Limit, Tree, TreeError};
+use steadyfs_host::plain::ATTRIBUTE;
+
+/// Directories in each other that are looked at: links that are followed may lead in a circle.
+const DEPTH_MAX: usize = 256;
+/// What volumes leave out of the names of attributes.
+const NAMESPACE: &str = "user.";
+/// Names that squashfs holds begin with one of these.
+const NAMESPACES: [&[u8]; 3] = [b"user.", b"trusted.", b"security."];
+
+/// What all files get in place of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Marks {
+    /// When they were changed, in seconds since 1970.
+    pub modified: Option<i64>,
+    /// Owner and group.
+    pub owner: Option<(u32, u32)>,
+}
+
+/// Everything of a directory of the host.
+pub fn of_directory(directory: &Path, follow: bool, marks: Marks) -> Result<Tree, Failure> {
+    let mut host = Host { tree: Tree::new(Limit::default()), follow, marks, linked: HashMap::new() };
+    let metadata = fs::metadata(directory).map_err(|error| Failure::at(directory.display(), error))?;
+    *host.tree.root_mut() = host.inode(Kind::Directory(BTreeMap::new()), &metadata);
+    host.descend(0, directory, 0)?;
+    Ok(host.tree)
+}
+
+struct Host {
+    tree: Tree,
+    follow: bool,
+    marks: Marks,
+    /// Files that have several names, by device and number.
+    linked: HashMap<(u64, u64), InodeIndex>,
+}
+
+impl Host {
+    fn descend(&mut self, into: InodeIndex, directory: &Path, depth: usize) -> Result<(), Failure> {
+        let fail = |error: std::io::Error| Failure::at(directory.display(), error);
+        if depth == DEPTH_MAX {
+            let what = format!("lies below {DEPTH_MAX} directories; expected fewer, and no circle of links");
+            return Err(Failure::at(directory.display(), what));
+        }
+        let entries = fs::read_dir(directory).map_err(fail)?.collect::<Result<Vec<_>, _>>().map_err(fail)?;
+        // In an order that does not depend on the host, because the tree numbers files as they come.
+        let mut names: Vec<_> = entries.into_iter().map(|entry| entry.file_name()).collect();
+        names.sort_unstable_by(|a, b| a.as_encoded_bytes().cmp(b.as_encoded_bytes()));
+        for name in names {
+            interrupt::check()?;
+            let path = directory.join(&name);
+            let index = self.add(&path)?;
+            let linked = self.tree.link(into, name.as_encoded_bytes(), index);
+            linked.map_err(|error| Failure::at(path.display(), error))?;
+            if self.tree.inode(index).is_directory() {
+                self.descend(index, &path, depth + 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what a path names, or finds it where another name of it was added.
+    fn add(&mut self, path: &Path) -> Result<InodeIndex, Failure> {
+        let fail = |what: &dyn std::fmt::Display| Failure::at(path.display(), what);
+        let look = if self.follow { fs::metadata(path) } else { fs::symlink_metadata(path) };
+        let metadata = look.map_err(|error| fail(&error))?;
+        let identity = identity(&metadata).filter(|_| !metadata.is_dir());
+        if let Some(&known) = identity.and_then(|identity| self.linked.get(&identity)) {
+            return Ok(known);
+        }
+        if metadata.len() > self.tree.bytes_left() && metadata.is_file() {
+            return Err(fail(&TreeError::Bytes(self.tree.limit().bytes)));
+        }
+        let kind = kind(path, &metadata).map_err(|error| fail(&error))?;
+        let kind = kind.ok_or_else(|| fail(&"is of a kind that no image holds"))?;
+        let inode = self.inode(kind, &metadata);
+        let index = self.tree.add(inode).map_err(|error| fail(&error))?;
+        if let Some(identity) = identity {
+            self.linked.insert(identity, index);
+        }
+        Ok(index)
+    }
+
+    fn inode(&self, kind: Kind, metadata: &Metadata) -> Inode {
+        let (mode, own) = permissions(metadata);
+        let (uid, gid) = self.marks.owner.unwrap_or(own);
+        let own = i64::try_from(super::time::of_file(metadata) / 1_000_000_000).unwrap_or(0);
+        Inode { uid, gid, modified: self.marks.modified.unwrap_or(own), ..Inode::new(kind, mode) }
+    }
+}
+
+/// What something of the host is, with its content; `None` of what no image holds.
+fn kind(path: &Path, metadata: &Metadata) -> std::io::Result<Option<Kind>> {
+    Ok(match metadata.file_type() {
+        kind if kind.is_dir() => Some(Kind::Directory(BTreeMap::new())),
+        kind if kind.is_file() => Some(Kind::File(fs::read(path)?)),
+        kind if kind.is_symlink() => Some(Kind::Symlink(fs::read_link(path)?.into_os_string().into_encoded_bytes())),
+        _ => special(metadata),
+    })
+}
+
+#[cfg(unix)]
+fn special(metadata: &Metadata) -> Option<Kind> {
+    use std::os::unix::fs::{FileTypeExt, MetadataExt};
+    let (kind, number) = (metadata.file_type(), metadata.rdev());
+    let device = |is_block| Kind::Device { is_block, major: rustix::fs::major(number), minor: rustix::fs::minor(number) };
+    match () {
+        () if kind.is_fifo() => Some(Kind::Fifo),
+        () if kind.is_socket() => Some(Kind::Socket),
+        () if kind.is_block_device() => Some(device(true)),
+        () if kind.is_char_device() => Some(device(false)),
+        () => None,
+    }
+}
+
+#[cfg(not(unix))]
+fn special(_: &Metadata) -> Option<Kind> {
+    None
+}
+
+/// Device and number of a file that has several names.
+#[cfg(unix)]
+fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    (metadata.nlink() > 1).then(|| (metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Metadata) -> Option<(u64, u64)> {
+    None
+}
+
+#[cfg(unix)]
+fn permissions(metadata: &Metadata) -> (u16, (u32, u32)) {
+    use std::os::unix::fs::MetadataExt;
+    ((metadata.mode() & 0o7777) as u16, (metadata.uid(), metadata.gid()))
+}
+
+#[cfg(not(unix))]
+fn permissions(metadata: &Metadata) -> (u16, (u32, u32)) {
+    (if metadata.is_dir() { 0o755 } else { 0o644 }, (0, 0))
+}
+
+/// Everything of what was opened.
+pub fn of_opened(opened: Opened<'_>) -> Result<Tree, Failure> {
+    match opened {
+        Opened::Archive(archive) => Ok(archive.tree),
+        Opened::Volume(mut volume) => of_volume(&mut volume),
+    }
+}
+
+fn of_volume(volume: &mut Volume<'_>) -> Result<Tree, Failure> {
+    let mut tree = Tree::new(Limit::default());
+    let root = Item::new(String::new(), "", volume.look("")?);
+    *tree.root_mut() = of_item(volume, &root, Kind::Directory(BTreeMap::new()))?;
+    let mut open = vec![0];
+    for item in walk(volume, ROOT, "")? {
+        interrupt::check()?;
+        open.truncate(item.depth + 1);
+        let kind = match item.stat.kind {
+            What::Directory => Kind::Directory(BTreeMap::new()),
+            What::Symlink => Kind::Symlink(volume.target(item.stat.inode, &item.path)?.into_bytes()),
+            _ => Kind::File(bytes_of(volume, &item, tree.bytes_left())?),
+        };
+        let inode = of_item(volume, &item, kind)?;
+        let added = tree.insert(open[item.depth], item.name.as_bytes(), inode);
+        let index = added.map_err(|error| volume.refuse(&item.path, error))?;
+        if item.is_directory() {
+            open.push(index);
+        }
+    }
+    Ok(tree)
+}
+
+/// The content of a file of a volume, which may say that it has any size.
+fn bytes_of(volume: &mut Volume<'_>, item: &Item, bytes_left: u64) -> Result<Vec<u8>, Failure> {
+    if item.stat.size > bytes_left {
+        return Err(volume.refuse(&item.path, TreeError::Bytes(Limit::default().bytes)));
+    }
+    let mut bytes = Vec::new();
+    volume.content(item.stat.inode, &item.path, &mut |piece| {
+        bytes.extend_from_slice(piece);
+        Ok(())
+    })?;
+    Ok(bytes)
+}
+
+fn of_item(volume: &mut Volume<'_>, item: &Item, kind: Kind) -> Result<Inode, Failure> {
+    let usual = match kind {
+        Kind::Directory(_) => 0o755,
+        Kind::Symlink(_) => 0o777,
+        _ => 0o644,
+    };
+    let mut inode = Inode::new(kind, usual);
+    if let Some(own) = volume.owned(item.stat.inode) {
+        (inode.mode, inode.uid, inode.gid) = (own.mode, own.uid, own.gid);
+    }
+    inode.modified = i64::try_from(item.stat.modified_ns / 1_000_000_000).unwrap_or(0);
+    let see = |key: &str, value: &[u8]| {
+        if key != ATTRIBUTE {
+            inode.attributes.insert(format!("{NAMESPACE}{key}").into_bytes(), value.to_vec());
+        }
+    };
+    volume.fs.attributes(item.stat.inode, see).map_err(|error| volume.fail(&item.path, error))?;
+    Ok(inode)
+}
+
+/// Gives everything of a tree the same marks.
+pub fn mark(tree: &Tree, marks: Marks) -> Result<Tree, Failure> {
+    if marks == (Marks { modified: None, owner: None }) {
+        return Ok(tree.clone());
+    }
+    let mut marked = Tree::new(tree.limit());
+    let own = |inode: &Inode| {
+        let mut inode = inode.clone();
+        (inode.uid, inode.gid) = marks.owner.unwrap_or((inode.uid, inode.gid));
+        inode.modified = marks.modified.unwrap_or(inode.modified);
+        if inode.is_directory() {
+            inode.kind = Kind::Directory(BTreeMap::new());
+        }
+        inode
+    };
+    *marked.root_mut() = own(tree.inode(0));
+    let fail = |error: TreeError| Failure(error.to_string());
+    for inode in &tree.inodes()[1..] {
+        marked.add(own(inode)).map_err(fail)?;
+    }
+    for (index, inode) in tree.inodes().iter().enumerate() {
+        let Kind::Directory(entries) = &inode.kind else { continue };
+        entries.iter().try_for_each(|(name, &entry)| marked.link(index, name, entry)).map_err(fail)?;
+    }
+    Ok(marked)
+}
+
+/// Attributes whose names squashfs does not hold.
+pub fn other_attributes(tree: &Tree) -> u64 {
+    let is_other = |name: &&Vec<u8>| !NAMESPACES.iter().any(|namespace| name.starts_with(namespace));
+    tree.inodes().iter().map(|inode| inode.attributes.keys().filter(is_other).count() as u64).sum()
+}
+
+/// The files of an archive as `pack` puts them into a volume, and what a volume does not hold.
+pub fn sources<'a>(archive: &'a Archive, items: Vec<Item>) -> Result<(Vec<Source<'a>>, LeftOut), Failure> {
+    let (mut sources, mut left) = (Vec::new(), LeftOut::of_items(&items));
+    let mut named = HashSet::new();
+    for item in items {
+        let inode = archive.inode(item.stat.inode);
+        left.attributes += inode.attributes.len() as u64;
+        if !item.is_text {
+            return Err(archive.fault(&item.path, &"has a name that is not UTF-8, as names in a volume are"));
+        }
+        let is_kept = matches!(item.stat.kind, What::Directory | What::File | What::Symlink);
+        if !named.insert(item.stat.inode) && is_kept {
+            left.hard_links += 1;
+        }
+        if is_kept {
+            sources.push(source(archive, item)?);
+        }
+    }
+    Ok((sources, left))
+}
+
+/// An entry of an archive, or its root, as `pack` puts it into a volume.
+pub fn source(archive: &Archive, item: Item) -> Result<Source<'_>, Failure> {
+    let inode = archive.inode(item.stat.inode);
+    let (link, bytes) = match &inode.kind {
+        Kind::Symlink(target) => {
+            let text = String::from_utf8(target.clone());
+            let wrong = |_| archive.fault(&item.path, &"names something that is not UTF-8, as links in a volume do");
+            (Some(text.map_err(wrong)?), None)
+        }
+        Kind::File(bytes) => (None, Some(&bytes[..])),
+        _ => (None, None),
+    };
+    Ok(Source {
+        path: item.path.into(),
+        name: item.name,
+        depth: item.depth,
+        is_directory: item.stat.kind == What::Directory,
+        link,
+        permissions: Some(steadyfs::Permissions { mode: inode.mode, uid: inode.uid, gid: inode.gid }),
+        size: bytes.map_or(0, |bytes| bytes.len() as u64),
+        modified_ns: item.stat.modified_ns,
+        bytes,
+    })
+}

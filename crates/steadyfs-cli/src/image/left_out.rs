@@ -1,0 +1,78 @@
+//! What of files could not be kept where they went, in one line on standard error.
+
+use super::names::for_terminal;
+use super::tree::{Item, Kind};
+use crate::commands::tree::counted;
+
+/// How many things of each kind were left out, or became something else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    pub devices: u64,
+    pub pipes: u64,
+    pub sockets: u64,
+    /// Attributes of files.
+    pub attributes: u64,
+    /// Further names of files, which are files of their own now.
+    pub hard_links: u64,
+    /// Times of files.
+    pub times: u64,
+    /// Groups of files, which belong to group 0 now.
+    pub groups: u64,
+}
+
+impl LeftOut {
+    /// What of some items is neither a file nor a directory nor a link.
+    pub fn of_items(items: &[Item]) -> Self {
+        let mut left = Self::default();
+        items.iter().for_each(|item| left.count(item.stat.kind));
+        left
+    }
+
+    /// Counts something of a kind that files, directories and links are not.
+    pub fn count(&mut self, kind: Kind) {
+        match kind {
+            Kind::BlockDevice | Kind::CharacterDevice => self.devices += 1,
+            Kind::Fifo => self.pipes += 1,
+            Kind::Socket => self.sockets += 1,
+            Kind::Directory | Kind::File | Kind::Symlink => {}
+        }
+    }
+
+    /// Says what was left out because of `why`, if anything was.
+    pub fn tell(&self, why: &str) {
+        if let Some(line) = self.line(why) {
+            eprintln!("{}", for_terminal(&line));
+        }
+    }
+
+    fn line(&self, why: &str) -> Option<String> {
+        let counts = [
+            (self.devices, "device", "devices"),
+            (self.pipes, "pipe", "pipes"),
+            (self.sockets, "socket", "sockets"),
+            (self.attributes, "attribute", "attributes"),
+            (self.times, "time", "times"),
+            (self.groups, "group above 255", "groups above 255"),
+        ];
+        let gone = counts.into_iter().filter(|(count, ..)| *count > 0);
+        let gone: Vec<_> = gone.map(|(count, one, many)| counted(count, one, many)).collect();
+        let gone = (!gone.is_empty()).then(|| format!("left out, because they {why}: {}", gone.join(", ")));
+        let copies = (self.hard_links > 0)
+            .then(|| format!("{} became files of their own", counted(self.hard_links, "hard link", "hard links")));
+        let said: Vec<_> = gone.into_iter().chain(copies).collect();
+        (!said.is_empty()).then(|| said.join("; "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_left_out_is_told_in_one_line() {
+        assert_eq!(LeftOut::default().line("are no files"), None);
+        let left = LeftOut { devices: 2, sockets: 1, hard_links: 3, ..LeftOut::default() };
+        let line = "left out, because they are no files: 2 devices, 1 socket; 3 hard links became files of their own";
+        assert_eq!(left.line("are no files").as_deref(), Some(line));
+    }
+}
