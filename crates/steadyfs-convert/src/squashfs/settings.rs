@@ -36,7 +36,7 @@ impl Compressor {
     pub(super) fn id(self) -> u16 {
         match self {
             Self::Gzip { .. } => 1,
-            Self::Lzo => 2,
+            Self::Lzo => 3,
             Self::Xz => 4,
             Self::Lz4 { .. } => 5,
             Self::Zstd { .. } => 6,

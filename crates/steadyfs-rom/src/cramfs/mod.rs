@@ -87,6 +87,8 @@ pub struct Cramfs<'m, S> {
     room: &'m mut [u8],
     /// Which stored bytes are decoded in the room, from where to where, and how many bytes they made.
     held: Option<(u64, u64, usize)>,
+    /// Bytes of content that were decoded.
+    decoded: u64,
 }
 
 impl<'m, S: Source> Cramfs<'m, S> {
@@ -109,7 +111,7 @@ impl<'m, S: Source> Cramfs<'m, S> {
             source.read(at, &mut bytes)?;
             match Superblock::parse(&bytes) {
                 Err(Error::NoImage) => {}
-                parsed => return Ok(Self { source, superblock: parsed?, decoder, room, held: None }),
+                parsed => return Ok(Self { source, superblock: parsed?, decoder, room, held: None, decoded: 0 }),
             }
         }
         Err(Error::NoImage)
@@ -123,6 +125,11 @@ impl<'m, S: Source> Cramfs<'m, S> {
     /// The source, to look at.
     pub fn source_mut(&mut self) -> &mut S {
         &mut self.source
+    }
+
+    /// Bytes that were decoded since the image was mounted, each as often as it was: what reading has cost the processor.
+    pub const fn decoded_bytes(&self) -> u64 {
+        self.decoded
     }
 
     /// What the superblock says.
@@ -274,6 +281,7 @@ impl<'m, S: Source> Cramfs<'m, S> {
         self.source.read(start, &mut self.room[from..])?;
         let made = self.decoder.decode(self.room, stored, BLOCK_BYTES).ok_or(Error::Damaged(start))?;
         self.held = Some((start, end, made));
+        self.decoded += made as u64;
         Ok(())
     }
 

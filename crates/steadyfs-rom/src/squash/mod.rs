@@ -95,6 +95,11 @@ impl<'m, S: Source> Squash<'m, S> {
         self.blocks.source()
     }
 
+    /// Bytes of files and of metadata that were decoded since the image was mounted, each as often as it was: what reading has cost the processor.
+    pub const fn decoded_bytes(&self) -> u64 {
+        self.blocks.decoded_bytes()
+    }
+
     /// What the superblock says.
     pub const fn superblock(&self) -> &Superblock {
         &self.superblock
