@@ -9,12 +9,13 @@
 //! |---|---|
 //! | `commands` | a file for each command on images |
 //! | `image` | what they have in common |
-//! | `evaluate`, `bench`, `compare`, `costs`, `transactions`, `realtime`, `fit`, `life`, `streams`, `sweep`, `torture`, `replay`, `devices` | the other commands |
+//! | `evaluate`, `bench`, `compare`, `costs`, `transactions`, `realtime`, `boot`, `fit`, `life`, `streams`, `sweep`, `torture`, `replay`, `devices` | the other commands |
 //! | `output`, `progress`, `interrupt` | where results go, the bar, and Ctrl-C |
 //! | `failure`, `host` | why a command failed, and the files of the host |
 
 mod advise;
 mod bench;
+mod boot;
 mod commands;
 mod compare;
 mod costs;
@@ -113,6 +114,8 @@ enum Command {
     Transactions(transactions::Arguments),
     /// Tell which medium keeps an input rate, and with which RAM: SD cards, SteadyFS on raw NAND, SteadyFS on the cards
     Realtime(realtime::Arguments),
+    /// Tell how long a root file system on NAND takes to be mounted and loaded: SteadyFS, squashfs, cramfs
+    Boot(boot::Arguments),
     /// Cut power in every operation of a workload, and tell what is lost
     Torture(torture::Arguments),
     /// Use a simulated chip until it is worn out, and tell how much of its erases that took and what was lost
@@ -203,6 +206,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Transactions(arguments) => transactions::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Realtime(arguments) => realtime::run(&arguments),
+        Command::Boot(arguments) => boot::run(&arguments),
         Command::Torture(arguments) => torture::run(&arguments, Cli::command()),
         Command::Life(arguments) => life::run(&arguments),
         Command::Streams(arguments) => streams::run(&arguments),

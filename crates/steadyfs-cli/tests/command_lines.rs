@@ -158,6 +158,9 @@ const SESSIONS: [Session; 11] = [
         lines: &[
             ("steady realtime", Smaller(" --accesses 1000 --fill 10%")),
             ("steady realtime --rate 500kB/s --ram 16KiB --card sd-industrial,mine.toml", Smaller(" --accesses 1000 --fill 10%")),
+            ("steady boot", Smaller(" --share 50")),
+            ("steady boot --device k9f1208u0 --cycles lz4=8,lzo=12", Smaller(" --share 50")),
+            ("steady boot --block 64KiB --json boot.json", Smaller(" --share 50")),
             ("steady transactions", Smaller(" --copies 20 --files 20")),
             ("steady transactions --device emmc-64gb --series 32 --copies 10000", With(&[("10000", "100 --files 40")])),
             ("steady transactions --report transactions.html", Smaller(" --copies 20 --files 20")),
@@ -243,7 +246,7 @@ const SESSIONS: [Session; 11] = [
                 Elsewhere("crates/steadyfs-sim/examples/managed.rs", "builds for minutes; the tests build the example"),
             ),
             (
-                "cargo run -p steadyfs-lab --example made_tree DIR",
+                "cargo run -p steadyfs-lab --features boot --example made_tree DIR",
                 Elsewhere("crates/steadyfs-lab/examples/made_tree.rs", "writes thousands of files; the tests build the example"),
             ),
             (

@@ -26,12 +26,16 @@
 pub mod advise;
 pub mod backlog;
 pub mod bench;
+#[cfg(feature = "boot")]
+pub mod boot;
 pub mod costs;
 pub mod envelope;
 pub mod evaluate;
 pub mod evaluation;
 pub mod floor;
 pub mod life;
+#[cfg(feature = "boot")]
+pub mod made_tree;
 #[doc(hidden)]
 pub mod model;
 pub mod realtime;

@@ -8,6 +8,8 @@ use steadyfs_compress::lz4;
 /// Decodes blocks of one method, and has the state that it needs.
 pub struct Decoder {
     method: Compressor,
+    /// Bytes that blocks were decoded to so far.
+    decoded_bytes: u64,
     #[cfg(feature = "deflate")]
     inflate: miniz_oxide::inflate::core::DecompressorOxide,
 }
@@ -21,6 +23,7 @@ impl Decoder {
         let method = Compressor::of(id).filter(|method| method.is_known()).ok_or(Error::Method(id))?;
         Ok(Self {
             method,
+            decoded_bytes: 0,
             #[cfg(feature = "deflate")]
             inflate: miniz_oxide::inflate::core::DecompressorOxide::new(),
         })
@@ -35,10 +38,17 @@ impl Decoder {
     ///
     /// The room has [`Compressor::room_bytes`] of `limit`, and `stored` is at most `limit`.
     pub fn decode(&mut self, room: &mut [u8], stored: usize, limit: usize) -> Option<usize> {
-        if self.method == Compressor::Lz4 {
-            return lz4::decode(room, stored, limit);
-        }
-        self.decode_apart(room, stored, limit)
+        let made = match self.method {
+            Compressor::Lz4 => lz4::decode(room, stored, limit),
+            _ => self.decode_apart(room, stored, limit),
+        }?;
+        self.decoded_bytes = self.decoded_bytes.saturating_add(made as u64);
+        Some(made)
+    }
+
+    /// Bytes that blocks were decoded to so far.
+    pub const fn decoded_bytes(&self) -> u64 {
+        self.decoded_bytes
     }
 
     fn decode_apart(&mut self, room: &mut [u8], stored: usize, limit: usize) -> Option<usize> {

@@ -62,7 +62,7 @@ fn make_tree(root: &Path, seed: u64) {
     let mut sparse = vec![0; 300_000];
     sparse[200_000..200_010].copy_from_slice(b"in between");
     write(&root.join("sparse"), &sparse);
-    for index in 0..2500 {
+    for index in 0..900 {
         write(&root.join(format!("many/entry-{index:05}-{}", "x".repeat(index % 40))), format!("{index}").as_bytes());
     }
     let mut deep = root.to_path_buf();

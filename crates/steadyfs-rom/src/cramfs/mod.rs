@@ -128,6 +128,11 @@ impl<'m, S: Source> Cramfs<'m, S> {
         &mut self.source
     }
 
+    /// Bytes that were decoded since the image was mounted, each as often as it was: what reading has cost the processor.
+    pub const fn decoded_bytes(&self) -> u64 {
+        self.decoder.decoded_bytes()
+    }
+
     /// What the superblock says.
     pub const fn superblock(&self) -> &Superblock {
         &self.superblock

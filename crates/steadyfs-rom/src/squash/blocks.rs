@@ -55,8 +55,6 @@ pub struct Blocks<'m, S> {
     block_bytes: usize,
     /// The block of metadata that was looked at last, by where it begins.
     seen: Option<(u64, Stored)>,
-    /// Bytes that blocks were decoded to.
-    decoded_bytes: u64,
 }
 
 impl<'m, S: Source> Blocks<'m, S> {
@@ -66,7 +64,7 @@ impl<'m, S: Source> Blocks<'m, S> {
         let split = if memory.len() >= both { decoder.method().room_bytes(METADATA_BYTES) } else { memory.len() };
         let (metadata, data) = memory.split_at_mut(split);
         let room = |memory| Room { memory, held: None };
-        Self { source, decoder, metadata: room(metadata), data: room(data), block_bytes, seen: None, decoded_bytes: 0 }
+        Self { source, decoder, metadata: room(metadata), data: room(data), block_bytes, seen: None }
     }
 
     /// The source.
@@ -81,7 +79,7 @@ impl<'m, S: Source> Blocks<'m, S> {
 
     /// Bytes that blocks were decoded to so far.
     pub const fn decoded_bytes(&self) -> u64 {
-        self.decoded_bytes
+        self.decoder.decoded_bytes()
     }
 
     /// The source alone.
@@ -151,7 +149,7 @@ impl<'m, S: Source> Blocks<'m, S> {
             return Ok(count);
         }
         let room = if is_metadata || self.data.memory.is_empty() { &mut self.metadata } else { &mut self.data };
-        let content = room.content(&mut self.source, &mut self.decoder, stored, limit, &mut self.decoded_bytes)?;
+        let content = room.content(&mut self.source, &mut self.decoder, stored, limit)?;
         let count = content.len().saturating_sub(offset).min(out.len());
         if count > 0 {
             out[..count].copy_from_slice(&content[offset..offset + count]);
@@ -173,14 +171,13 @@ impl<'m, S: Source> Blocks<'m, S> {
 }
 
 impl Room<'_> {
-    /// The content of a block, decoded where it is not there yet.
+    /// The content of a block, decoded and counted where it is not there yet.
     fn content<S: Source>(
         &mut self,
         source: &mut S,
         decoder: &mut Decoder,
         stored: Stored,
         limit: usize,
-        decoded_bytes: &mut u64,
     ) -> Result<&[u8], Error> {
         let bytes = match self.held {
             Some((held, bytes)) if held == stored => bytes,
@@ -193,7 +190,6 @@ impl Room<'_> {
                 source.read(stored.at, &mut room[start..])?;
                 let bytes = decoder.decode(room, stored.bytes as usize, limit).ok_or(Error::Damaged(stored.at))?;
                 self.held = Some((stored, bytes));
-                *decoded_bytes = decoded_bytes.saturating_add(bytes as u64);
                 bytes
             }
         };

@@ -96,7 +96,7 @@ impl<'m, S: Source> Squash<'m, S> {
         self.blocks.source()
     }
 
-    /// Bytes that blocks were decoded to since the mount: what reads a whole image of unknown origin stops where that exceeds what an honest one needs.
+    /// Bytes of files and of metadata that were decoded since the image was mounted, each as often as it was: what reading has cost the processor.
     pub const fn decoded_bytes(&self) -> u64 {
         self.blocks.decoded_bytes()
     }

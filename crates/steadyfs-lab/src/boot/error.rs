@@ -1,0 +1,42 @@
+//! Why no root file system was measured.
+
+use crate::evaluate::EvaluateError;
+use thiserror::Error;
+
+/// Why nothing was measured.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum BootError {
+    /// The device cannot be simulated.
+    #[error(transparent)]
+    Device(#[from] EvaluateError),
+    /// The volume could not be formatted or mounted.
+    #[error("the volume cannot be made or mounted: {0}")]
+    Mount(#[from] steadyfs::MountError),
+    /// A call of the volume failed.
+    #[error("a call of the volume failed: {0}")]
+    Volume(#[from] steadyfs::Error),
+    /// A call of a compressed file failed.
+    #[error("a call of a compressed file failed: {0}")]
+    Packed(#[from] steadyfs_compress::Error),
+    /// The image could not be written to the chip, or not be read.
+    #[error("the image cannot be written or read: {0}")]
+    Image(#[from] steadyfs_rom::Error),
+    /// No squashfs was made.
+    #[error("a squashfs of the tree cannot be made: {0}")]
+    Squashfs(#[from] steadyfs_convert::squashfs::WriteError),
+    /// No cramfs was made.
+    #[error("a cramfs of the tree cannot be made: {0}")]
+    Cramfs(#[from] steadyfs_convert::cramfs::Error),
+    /// No hash tree was made.
+    #[error("a hash tree cannot be made: the image {0}")]
+    Verity(#[from] steadyfs_convert::verity::Error),
+    /// A file was read as what it is not.
+    #[error("{system}: `{path}` was read with another content than was written; expected the same bytes")]
+    Differs {
+        /// What read it.
+        system: String,
+        /// The file, link or directory.
+        path: String,
+    },
+}
