@@ -45,26 +45,30 @@ struct Room<'m> {
     held: Option<(Stored, usize)>,
 }
 
+/// Blocks of metadata that are kept at most.
+pub const KEPT_MAX: usize = 16;
+
 /// The blocks of an image.
 pub struct Blocks<'m, S> {
     source: S,
     decoder: Decoder,
-    /// For metadata, and for data where `data` has no memory.
-    metadata: Room<'m>,
+    /// For data; where there is no memory for more, for metadata as well.
     data: Room<'m>,
+    metadata: Rooms<'m>,
     block_bytes: usize,
     /// The block of metadata that was looked at last, by where it begins.
     seen: Option<(u64, Stored)>,
 }
 
 impl<'m, S: Source> Blocks<'m, S> {
-    /// Divides the memory: one room for data, and another one for metadata where there is enough.
+    /// Divides the memory: a room for data, and as many for metadata as there is memory for.
     pub fn new(source: S, decoder: Decoder, block_bytes: usize, memory: &'m mut [u8]) -> Self {
-        let both = decoder.method().room_bytes(METADATA_BYTES) + decoder.method().room_bytes(block_bytes);
-        let split = if memory.len() >= both { decoder.method().room_bytes(METADATA_BYTES) } else { memory.len() };
-        let (metadata, data) = memory.split_at_mut(split);
-        let room = |memory| Room { memory, held: None };
-        Self { source, decoder, metadata: room(metadata), data: room(data), block_bytes, seen: None }
+        let bytes = decoder.method().room_bytes(METADATA_BYTES);
+        let of_data = decoder.method().room_bytes(block_bytes);
+        let split = if memory.len() >= of_data + bytes { of_data } else { memory.len() };
+        let (data, metadata) = memory.split_at_mut(split);
+        let metadata = Rooms { memory: metadata, bytes, kept: [None; KEPT_MAX], used: [0; KEPT_MAX], now: 0 };
+        Self { source, decoder, data: Room { memory: data, held: None }, metadata, block_bytes, seen: None }
     }
 
     /// The source.
@@ -148,8 +152,11 @@ impl<'m, S: Source> Blocks<'m, S> {
             self.source.read(stored.at.saturating_add(offset as u64), &mut out[..count])?;
             return Ok(count);
         }
-        let room = if is_metadata || self.data.memory.is_empty() { &mut self.metadata } else { &mut self.data };
-        let content = room.content(&mut self.source, &mut self.decoder, stored, limit)?;
+        let content = if is_metadata && !self.metadata.memory.is_empty() {
+            self.metadata.content(&mut self.source, &mut self.decoder, stored)?
+        } else {
+            self.data.content(&mut self.source, &mut self.decoder, stored, limit)?
+        };
         let count = content.len().saturating_sub(offset).min(out.len());
         if count > 0 {
             out[..count].copy_from_slice(&content[offset..offset + count]);
@@ -170,8 +177,41 @@ impl<'m, S: Source> Blocks<'m, S> {
     }
 }
 
+/// Memory for the content of some blocks of metadata, of which the one that was not used for longest makes room.
+struct Rooms<'m> {
+    memory: &'m mut [u8],
+    /// Bytes of a room.
+    bytes: usize,
+    /// What is in each room, and how many bytes that makes.
+    kept: [Option<(Stored, usize)>; KEPT_MAX],
+    /// When each was used last.
+    used: [u32; KEPT_MAX],
+    now: u32,
+}
+
+impl Rooms<'_> {
+    /// The content of a block, decoded where it is not there yet.
+    fn content<S: Source>(&mut self, source: &mut S, decoder: &mut Decoder, stored: Stored) -> Result<&[u8], Error> {
+        let count = (self.memory.len() / self.bytes).min(KEPT_MAX);
+        let found = self.kept[..count].iter().position(|kept| kept.is_some_and(|(kept, _)| kept == stored));
+        let oldest = || (0..count).max_by_key(|&room| (self.kept[room].is_none(), self.now.wrapping_sub(self.used[room])));
+        let place = found.or_else(oldest).unwrap_or(0);
+        let held = self.kept[place].take_if(|_| found.is_some());
+        let memory = &mut self.memory[place * self.bytes..(place + 1) * self.bytes];
+        self.kept[place] = None;
+        let made = match held {
+            Some((_, made)) => made,
+            None => decode(source, decoder, memory, stored, METADATA_BYTES)?,
+        };
+        self.now = self.now.wrapping_add(1);
+        self.used[place] = self.now;
+        self.kept[place] = Some((stored, made));
+        Ok(&memory[..made])
+    }
+}
+
 impl Room<'_> {
-    /// The content of a block, decoded and counted where it is not there yet.
+    /// The content of a block, decoded where it is not there yet.
     fn content<S: Source>(
         &mut self,
         source: &mut S,
@@ -179,20 +219,30 @@ impl Room<'_> {
         stored: Stored,
         limit: usize,
     ) -> Result<&[u8], Error> {
-        let bytes = match self.held {
-            Some((held, bytes)) if held == stored => bytes,
+        let made = match self.held {
+            Some((held, made)) if held == stored => made,
             _ => {
-                let needed = decoder.method().room_bytes(limit);
-                let lent = self.memory.len();
-                let room = self.memory.get_mut(..needed).ok_or(Error::MemoryTooSmall { needed, lent })?;
                 self.held = None;
-                let start = needed - stored.bytes as usize;
-                source.read(stored.at, &mut room[start..])?;
-                let bytes = decoder.decode(room, stored.bytes as usize, limit).ok_or(Error::Damaged(stored.at))?;
-                self.held = Some((stored, bytes));
-                bytes
+                decode(source, decoder, self.memory, stored, limit)?
             }
         };
-        Ok(&self.memory[..bytes])
+        self.held = Some((stored, made));
+        Ok(&self.memory[..made])
     }
+}
+
+/// Reads a block, and decodes it to the begin of the memory; returns how many bytes that makes, at most `limit`.
+fn decode<S: Source>(
+    source: &mut S,
+    decoder: &mut Decoder,
+    memory: &mut [u8],
+    stored: Stored,
+    limit: usize,
+) -> Result<usize, Error> {
+    let needed = decoder.method().room_bytes(limit);
+    let lent = memory.len();
+    let room = memory.get_mut(..needed).ok_or(Error::MemoryTooSmall { needed, lent })?;
+    let start = needed - stored.bytes as usize;
+    source.read(stored.at, &mut room[start..])?;
+    decoder.decode(room, stored.bytes as usize, limit).ok_or(Error::Damaged(stored.at))
 }

@@ -31,6 +31,8 @@ pub struct Needs {
     pub least: usize,
     /// For both: what goes on reading a file does not decode metadata again.
     pub both: usize,
+    /// For each block of metadata more that is kept, up to 16 of them: a path of five names goes through ten.
+    pub each: usize,
 }
 
 impl Needs {
@@ -49,7 +51,7 @@ impl Needs {
         let data = method.room_bytes(block_bytes);
         let metadata = method.room_bytes(METADATA_BYTES);
         let least = if plain_metadata || data > metadata { data } else { metadata };
-        Self { least, both: data + metadata }
+        Self { least, both: data + metadata, each: metadata }
     }
 }
 
@@ -69,7 +71,7 @@ fn superblock(source: &mut impl Source) -> Result<Superblock, Error> {
 }
 
 impl<'m, S: Source> Squash<'m, S> {
-    /// Mounts an image, in memory of [`Needs::least`] bytes or more; with [`Needs::both`], metadata has a place of its own.
+    /// Mounts an image, in memory of [`Needs::least`] bytes or more; with [`Needs::both`], metadata has a place of its own, and with more several.
     ///
     /// # Cost
     /// One read of 96 bytes.
