@@ -98,7 +98,10 @@ fn device(
             random[at] = Some(written.read(&processor, options, content)?);
         }
     }
-    let copies = [None, Some(Codec::Lz4)].into_iter().map(|codec| copy(profile, options, codec)).collect::<Result<_, _>>()?;
+    let copies = [None, Some(Codec::Lz4), Some(Codec::Deflate)]
+        .into_iter()
+        .map(|codec| copy(profile, options, codec))
+        .collect::<Result<_, _>>()?;
     let random = random.into_iter().flatten().collect();
     Ok(DeviceRows { device: profile.name.clone(), processor, rows, copies, random })
 }

@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! Squash, Cramfs        names, files, directories
+//! Cached                what is read again and again            (left out where RAM is short)
 //! Verified              each block is what the signature says        (left out where nothing is signed)
 //! OnNand, OnNor, …      bytes of the image from the chip, bad blocks left out
 //! ```
@@ -28,7 +29,7 @@
 //! # Where to go on
 //! - [`Squash`]: the calls. [`squash::Needs`]: the memory that an image needs.
 //! - [`Source`]: where an image lies. [`OnNand`], [`OnNor`], [`InRam`]. [`Install`] writes one to NAND.
-//! - [`Verified`]: what was signed with a key, or has a known root hash.
+//! - [`Cached`]: names in a few KiB of RAM. [`Verified`]: what was signed with a key, or has a known root hash.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -37,6 +38,7 @@
 extern crate std;
 
 mod bound;
+mod cached;
 mod codec;
 mod compressor;
 pub mod cramfs;
@@ -51,6 +53,7 @@ mod stat;
 pub mod verity;
 
 pub use bound::Bound;
+pub use cached::Cached;
 pub use compressor::Compressor;
 pub use cramfs::Cramfs;
 pub use error::Error;

@@ -53,8 +53,8 @@ pub(super) struct Data<'a> {
 
 impl<'a> Data<'a> {
     /// Begins behind what is in the image.
-    pub(super) fn new(image: Vec<u8>, block_bytes: usize, packs_tails: bool) -> Self {
-        let fragments = Fragments::new(block_bytes);
+    pub(super) fn new(image: Vec<u8>, block_bytes: usize, packs_tails: bool, open_fragments: usize) -> Self {
+        let fragments = Fragments::new(block_bytes, open_fragments);
         Self { image, block_bytes, packs_tails, contents: HashMap::new(), rows: HashMap::new(), fragments }
     }
 
@@ -124,7 +124,7 @@ mod tests {
         for (number, file) in files.iter().enumerate() {
             tree.insert(0, format!("{number:03}").as_bytes(), Inode::new(Kind::File(file.clone()), 0o644)).expect("a name");
         }
-        let mut data = Data::new(vec![0; 96], 4096, packs_tails);
+        let mut data = Data::new(vec![0; 96], 4096, packs_tails, 4);
         data.add_below(&tree, 0, &mut packer).expect("memory");
         let Stored { image, mut contents, .. } = data.finish(&mut packer).expect("memory");
         ((1..=files.len()).filter_map(|inode| contents.remove(&inode)).collect(), image.len())

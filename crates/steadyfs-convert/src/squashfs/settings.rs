@@ -123,6 +123,10 @@ pub struct Settings {
     /// Packs the ends of files that are longer than a block together with other ends, not only files shorter than a block.
     /// The image is smaller, and the end of such a file needs the decoding of a block that it shares. Default true.
     pub tails: bool,
+    /// How many shared blocks are filled at a time, 0 as 1: half of them with texts, the others with other content. An end goes into the one that it fills best, which
+    /// makes the image smaller: two of each kind by up to 0.25 % at 64 and 128 KiB. But ends that follow each other lie in different blocks then, and a reader that
+    /// keeps one decodes each several times. 1 keeps all ends in their order, as `mksquashfs` does. Default 4.
+    pub open_fragments: u8,
     /// Paths in the order in which their data is laid out: what is read together when a device starts lies together. A
     /// directory stands for all files below it. A path that names nothing is passed over; what is not named follows in the
     /// order of names. Default empty.
@@ -144,6 +148,7 @@ impl Default for Settings {
             block_bytes: 128 << 10,
             plain_metadata: false,
             tails: true,
+            open_fragments: 4,
             order: Vec::new(),
             time: 0,
             pad_bytes: 4096,

@@ -50,7 +50,7 @@ pub fn write(tree: &Tree, settings: &Settings) -> Result<Vec<u8>, WriteError> {
 fn write_data(tree: &Tree, settings: &Settings, packer: &mut Packer) -> Result<Stored, WriteError> {
     let mut image = vec![0; SUPERBLOCK_BYTES];
     image.extend(settings.compressor.options().iter().flat_map(|options| plain_block(options)));
-    let mut data = Data::new(image, settings.block_bytes as usize, settings.tails);
+    let mut data = Data::new(image, settings.block_bytes as usize, settings.tails, settings.open_fragments.into());
     for inode in settings.order.iter().filter_map(|path| find(tree, path)) {
         data.add_below(tree, inode, packer)?;
     }

@@ -186,7 +186,8 @@ pub fn copy(profile: &Profile, options: &Options, codec: Option<Codec>) -> Resul
     let geometry = chip.geometry();
     let config = Config::for_geometry(&geometry);
     let mut memory = vec![0; config.memory_bytes(&geometry)];
-    FileSystem::format(&mut chip, &config, &mut memory)?;
+    // As the tools of JFFS2 and UBI do, which erase the chip.
+    FileSystem::format_erased(&mut chip, &config, &mut memory, &mut |_, _| {})?;
     let start = chip.counters();
     let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory)?;
     let mounted = fs.flash().counters();

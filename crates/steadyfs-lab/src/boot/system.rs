@@ -139,7 +139,12 @@ fn make(tree: &Tree, system: System, block_bytes: u32) -> Result<Image, BootErro
             Ok(Image { bytes: cramfs::write(tree, &settings)?.image, root: None })
         }
         System::Squashfs(codec, block_bytes) => {
-            let settings = squashfs::Settings { compressor: compressor(codec), block_bytes, ..squashfs::Settings::default() };
+            let settings = squashfs::Settings {
+                compressor: compressor(codec),
+                block_bytes,
+                open_fragments: 1,
+                ..squashfs::Settings::default()
+            };
             Ok(Image { bytes: squashfs::write(tree, &settings)?, root: None })
         }
         _ => {
@@ -148,6 +153,7 @@ fn make(tree: &Tree, system: System, block_bytes: u32) -> Result<Image, BootErro
                 compressor: compressor(system.codec().unwrap_or(Codec::Lz4)),
                 block_bytes: ours,
                 plain_metadata: true,
+                open_fragments: 1,
                 order,
                 ..squashfs::Settings::default()
             };

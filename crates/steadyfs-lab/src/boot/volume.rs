@@ -1,5 +1,6 @@
 //! SteadyFS as a volume that is written: plain, and with compressed files.
 
+use super::image::CACHE_BYTES;
 use super::rootfs::{Rootfs, Visit, Visited, parts};
 use super::{BootError, Codec};
 use std::collections::HashMap;
@@ -83,9 +84,12 @@ pub fn visit<F: Flash + Metered>(chip: &mut F, packing: Option<(Codec, u32)>, vi
     let mut room = packing.map_or(Vec::new(), |(codec, chunk_bytes)| {
         vec![0; super::volume::packing(codec, chunk_bytes).shape(u64::MAX >> 1).read_bytes()]
     });
-    let ram_bytes = (memory.len() + room.len()) as u64;
+    let config = Config::for_geometry(&chip.geometry());
+    let mut kept = vec![0; config.read_cache_bytes(&chip.geometry(), CACHE_BYTES / chip.geometry().page_bytes as usize)];
+    let ram_bytes = (memory.len() + room.len() + kept.len()) as u64;
     let start = chip.counters();
     let mut fs = FileSystem::mount(&mut *chip, Access::ReadOnly, &mut memory)?;
+    fs.lend_read_cache(&mut kept);
     let root = fs.stat("/")?.inode;
     let codec = packing.map(|(codec, _)| codec);
     let mut mounted = Mounted { fs, codec, room: &mut room, known: HashMap::from([(String::new(), root)]), decoded: 0 };

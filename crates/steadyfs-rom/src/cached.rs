@@ -1,0 +1,157 @@
+//! Pieces of an image that are read again and again, kept in memory.
+
+use crate::bound::Bound;
+use crate::error::Error;
+use crate::source::{Source, within};
+
+/// Pieces that are kept at most.
+const SLOTS_MAX: usize = 64;
+
+/// A source that keeps what was read last of names, inodes and tables, in pieces of equal size.
+///
+/// Looking up a name reads a few bytes here and there: of the directory, of its inode, of a table. Without memory for them each of these is a page of the chip. Reads
+/// of more than a piece, those of blocks, go past it.
+///
+/// Above [`Verified`](crate::Verified) it saves checking a block again; what it keeps was checked.
+#[derive(Debug)]
+pub struct Cached<'m, S> {
+    source: S,
+    memory: &'m mut [u8],
+    piece_bytes: usize,
+    /// Which piece is in each slot, and when it was used last.
+    slots: [Option<(u64, u32)>; SLOTS_MAX],
+    now: u32,
+}
+
+impl Cached<'_, ()> {
+    /// The memory that so many pieces take. As large as a page of the chip is a good size of a piece.
+    pub const fn memory_bytes(piece_bytes: usize, pieces: usize) -> usize {
+        piece_bytes * pieces
+    }
+}
+
+impl<'m, S: Source> Cached<'m, S> {
+    /// Keeps as many pieces as there is memory for, at most 64. A size of 0, or one that is larger than the memory, keeps none.
+    pub const fn new(source: S, piece_bytes: usize, memory: &'m mut [u8]) -> Self {
+        Self { source, memory, piece_bytes, slots: [None; SLOTS_MAX], now: 0 }
+    }
+
+    /// Gives back the source.
+    pub fn into_inner(self) -> S {
+        self.source
+    }
+
+    /// The source, to look at.
+    pub fn source_mut(&mut self) -> &mut S {
+        &mut self.source
+    }
+
+    /// The slot that has a piece, read where none has it.
+    fn slot_of(&mut self, piece: u64, count: usize) -> Result<usize, Error> {
+        self.now = self.now.wrapping_add(1);
+        let slots = &mut self.slots[..count];
+        if let Some(slot) = slots.iter().position(|slot| slot.is_some_and(|(held, _)| held == piece)) {
+            slots[slot] = Some((piece, self.now));
+            return Ok(slot);
+        }
+        let now = self.now;
+        let age = |slot: &Option<(u64, u32)>| slot.map_or(u32::MAX, |(_, used)| now.wrapping_sub(used));
+        let slot = (0..count).max_by_key(|&slot| age(&slots[slot])).unwrap_or(0);
+        slots[slot] = None;
+        let at = piece * self.piece_bytes as u64;
+        let bytes = (self.source.bytes() - at).min(self.piece_bytes as u64) as usize;
+        let start = slot * self.piece_bytes;
+        self.source.read(at, &mut self.memory[start..start + bytes])?;
+        self.slots[slot] = Some((piece, now));
+        Ok(slot)
+    }
+}
+
+impl<S: Source> Source for Cached<'_, S> {
+    fn bytes(&self) -> u64 {
+        self.source.bytes()
+    }
+
+    fn read(&mut self, offset: u64, data: &mut [u8]) -> Result<(), Error> {
+        let count = self.memory.len().checked_div(self.piece_bytes).unwrap_or(0).min(SLOTS_MAX);
+        if count == 0 || data.len() > self.piece_bytes {
+            return self.source.read(offset, data);
+        }
+        within(offset, data.len(), self.bytes())?;
+        let mut done = 0;
+        while done < data.len() {
+            let at = offset + done as u64;
+            let slot = self.slot_of(at / self.piece_bytes as u64, count)?;
+            let within = (at % self.piece_bytes as u64) as usize;
+            let step = (self.piece_bytes - within).min(data.len() - done);
+            let start = slot * self.piece_bytes + within;
+            data[done..done + step].copy_from_slice(&self.memory[start..start + step]);
+            done += step;
+        }
+        Ok(())
+    }
+
+    /// Each piece in which so many bytes can lie, whole, and once more for each that a further read may find gone.
+    fn bound(&self, bytes: u64, pieces: u64) -> Bound {
+        let piece = (self.piece_bytes as u64).max(1);
+        let each = self.source.bound(piece, 1).times((bytes + 2 * piece - 2) / piece + pieces);
+        self.source.bound(bytes, pieces).plus(each)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::InRam;
+    use std::vec::Vec;
+
+    /// Counts reads.
+    struct Counted<'i>(InRam<'i>, u32);
+
+    impl Source for Counted<'_> {
+        fn bytes(&self) -> u64 {
+            self.0.bytes()
+        }
+        fn read(&mut self, offset: u64, data: &mut [u8]) -> Result<(), Error> {
+            self.1 += 1;
+            self.0.read(offset, data)
+        }
+        fn bound(&self, bytes: u64, pieces: u64) -> Bound {
+            self.0.bound(bytes, pieces)
+        }
+    }
+
+    #[test]
+    fn bytes_are_those_of_the_source_whatever_is_kept() {
+        let image: Vec<u8> = (0..5000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 20) as u8).collect();
+        for (piece_bytes, memory_bytes) in [(512, 2048), (512, 500), (0, 100), (64, 64 * 200), (1000, 1999)] {
+            let mut memory = std::vec![0; memory_bytes];
+            let mut cached = Cached::new(InRam::new(&image), piece_bytes, &mut memory);
+            let mut random = fastrand::Rng::with_seed(1);
+            for _ in 0..2000 {
+                let offset = random.usize(..image.len());
+                let count = random.usize(..=(image.len() - offset).min(700));
+                let mut data = std::vec![0; count];
+                cached.read(offset as u64, &mut data).expect("bytes that are there");
+                assert_eq!(data, image[offset..offset + count]);
+            }
+            assert_eq!(cached.read(4999, &mut [0; 2]), Err(Error::End(5001)));
+            assert_eq!(cached.read(u64::MAX, &mut [0; 2]), Err(Error::End(u64::MAX)));
+        }
+    }
+
+    #[test]
+    fn what_was_used_last_is_read_once() {
+        let image = [7; 4096];
+        let mut memory = [0; 1024];
+        let mut cached = Cached::new(Counted(InRam::new(&image), 0), 512, &mut memory);
+        let mut byte = [0; 1];
+        for at in [0, 600, 1, 601, 511, 1100, 2, 1500] {
+            cached.read(at, &mut byte).expect("a byte that is there");
+        }
+        // The third piece took the place of the second, which was older than the first.
+        assert_eq!(cached.source_mut().1, 3);
+        cached.read(600, &mut byte).expect("a byte that is there");
+        assert_eq!(cached.source_mut().1, 4);
+    }
+}
