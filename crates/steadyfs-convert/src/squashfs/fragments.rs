@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn ends_stay_in_their_order_where_one_block_is_open() {
         let (places, ..) = added(1, &[(3000, b'a'), (2000, 2), (1096, b'c'), (1000, 4), (4095, 5)]);
-        assert_eq!(places, [(0, 0), (1, 0), (1, 2000), (2, 0), (3, 0)]);
+        assert_eq!(places, [(0, 0), (1, 0), (1, 2000), (1, 3096), (2, 0)]);
     }
 
     #[test]
