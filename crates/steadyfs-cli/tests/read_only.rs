@@ -178,6 +178,51 @@ fn a_nand_chip_has_the_image_around_its_bad_blocks() {
     assert!(!bench.path("large.img").exists());
 }
 
+/// Reads a file as a device does, with the memory that `pack` told, and no more.
+#[test]
+fn a_device_reads_a_signed_image_in_the_memory_that_pack_tells() {
+    use steadyfs::Access;
+    use steadyfs_host::image::{Image, Shape};
+    use steadyfs_rom::{OnNand, Squash, Trusted, Verified};
+    use steadyfs_sim::Profile;
+
+    let bench = Bench::new("read-only-device");
+    fill(&bench, "from");
+    bench.ok("keygen k");
+    let told =
+        bench.json("pack from i.img --json --read-only --sign k --sign-block 1KiB --device w25n01gv --bad-block 1 --bad-block 4");
+    let bytes = |name: &str| vec![0; told["memory"][name].as_u64().unwrap() as usize];
+    let (mut nand, mut verify, mut least) = (bytes("nand"), bytes("verify"), bytes("least"));
+    let key = told["seal"]["public_key"].as_str().unwrap();
+    let key = std::array::from_fn(|at| u8::from_str_radix(&key[2 * at..2 * at + 2], 16).unwrap());
+    let shape = Shape::of(&Profile::named("w25n01gv").unwrap());
+    let image = Image::open_as(bench.path("i.img"), Access::ReadOnly, &shape).unwrap();
+    let source = Verified::open(OnNand::open(image, &mut nand).unwrap(), Trusted::Key(key), &mut verify).unwrap();
+    let mut rom = Squash::mount(source, &mut least).unwrap();
+    let mut file = rom.open("d1/f7").unwrap();
+    let mut found = vec![0; 40_000];
+    let count = rom.read(&mut file, 0, &mut found).unwrap();
+    assert!(found[..count] == content(7, 7 * 7 * 531));
+}
+
+#[test]
+fn veritysetup_verifies_the_hash_tree() {
+    if Command::new("veritysetup").arg("--version").output().is_err() {
+        println!("veritysetup is missing: the tree is not compared");
+        return;
+    }
+    let bench = Bench::new("read-only-verity");
+    fill(&bench, "from");
+    for block in [512, 1024, 4096] {
+        let told = bench.json(&format!("pack from i.sqfs --json --read-only --force --hash-tree --sign-block {block}"));
+        let (root, offset) = (told["seal"]["root_hash"].as_str().unwrap(), &told["seal"]["data_bytes"]);
+        let image = bench.path("i.sqfs");
+        let offset = format!("--hash-offset={offset}");
+        let output = Command::new("veritysetup").arg("verify").args([&image, &image]).args([root, &offset]).output().unwrap();
+        assert!(output.status.success(), "{block}: {}", text(&output.stderr));
+    }
+}
+
 #[test]
 fn a_volume_becomes_squashfs_and_squashfs_a_volume() {
     let bench = Bench::new("convert");

@@ -179,8 +179,9 @@ fn install(arguments: &Arguments, image: &[u8]) -> Result<usize, Failure> {
     let mut memory = vec![0; Install::<Chip>::memory_bytes(&chip, geometry.block_count)];
     let mut install = Install::begin(chip, &mut memory).map_err(fail)?;
     install.push(image).map_err(fail)?;
-    let chip = install.finish().map_err(fail)?;
-    let needed = OnNand::<Chip>::memory_bytes(&chip, arguments.settings.bad_block.len() as u32);
+    let mut chip = install.finish().map_err(fail)?;
+    let bad_count = (0..geometry.block_count).filter(|&block| chip.is_bad(block) == Ok(true)).count();
+    let needed = OnNand::<Chip>::memory_bytes(&chip, bad_count as u32);
     draft.finish(chip)?;
     Ok(needed)
 }
