@@ -1,7 +1,7 @@
 //! `steady`: the command of SteadyFS.
 //!
 //! `steady format`, `ls`, `put` and their like work on volumes in images of chips and on the chips of this machine; `steady pack` makes
-//! images for production. `steady evaluate` runs SteadyFS on a simulated chip and measures it, `steady costs` and `steady transactions`
+//! images for production, `steady convert` those of other file systems. `steady evaluate` runs SteadyFS on a simulated chip and measures it, `steady costs` and `steady transactions`
 //! tell what calls cost there, `steady bench` sets case after case beside what the chip could do, `steady compare` sets its peers beside SteadyFS, `steady replay` tells what a trace of access times measured on a board needs, `steady devices` lists the
 //! chips, `steady streams` tells what streams save, `steady torture` cuts power and looks what is lost. Results go to standard output, errors to standard error as one sentence. Exit codes: 0 for success, 1 for a failure, 2 for wrong usage.
 //!

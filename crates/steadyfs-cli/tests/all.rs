@@ -17,6 +17,8 @@ mod life;
 mod mount;
 mod mount_places;
 mod pack;
+#[cfg(unix)]
+mod read_only;
 mod replay;
 mod sweep;
 mod torture;

@@ -37,7 +37,7 @@ const EVALUATE: &str = " --accesses 500 --device nand.toml";
 /// Why no sweep is run here.
 const SWEEP: &str = "needs the Python package, whose tests run it; tests/sweep.rs has what this command does";
 
-const SESSIONS: [Session; 11] = [
+const SESSIONS: [Session; 12] = [
     Session {
         name: "readme-images",
         before: "steady format mtd3.img --device mt29f1g01abafd",
@@ -66,6 +66,28 @@ const SESSIONS: [Session; 11] = [
         lines: &[
             ("steady pack rootfs card.img --device mt29f1g01abafd --mtime 1700000000", AsShown),
             ("steady pack rootfs card.img --device mt29f1g01abafd --force --compress zstd:19 --chunk 64KiB", AsShown),
+        ],
+    },
+    Session {
+        name: "read-only",
+        before: "steady pack rootfs card.img --device mt29f1g01abafd; steady pack rootfs rootfs.squashfs --read-only",
+        lines: &[
+            ("steady pack --read-only", With(&[("pack", "pack rootfs first.sqfs")])),
+            (
+                "steady pack rootfs rootfs.sqfs --read-only --compress zstd:19 --chunk 128KiB",
+                With(&[("rootfs.sqfs", "small.sqfs")]),
+            ),
+            ("steady keygen release.key", AsShown),
+            ("steady pack rootfs rootfs.sqfs --read-only --sign release.key --sign-block 1KiB", AsShown),
+            ("steady pack rootfs rootfs.img --read-only --sign release.key --device mt29f1g01abafd --bad-block 7", AsShown),
+            ("steady check rootfs.img --verify-key release.key.pub", AsShown),
+            ("steady unpack rootfs.sqfs plain --verify-key release.key.pub", AsShown),
+            ("steady convert card.img card.squashfs --compress zstd:19", AsShown),
+            ("steady ls card.squashfs", AsShown),
+            ("steady pack card.squashfs other.img --device w25n01gv --compress lz4", AsShown),
+            ("steady convert card.squashfs card.cramfs", AsShown),
+            ("steady convert card.img rootfs.squashfs", With(&[("rootfs", "again")])),
+            ("steady convert card.img rootfs.squashfs --force --compress xz --chunk 1MiB", AsShown),
         ],
     },
     Session {
@@ -451,7 +473,7 @@ fn every_line_that_is_shown_is_run_and_none_other() {
 
 #[test]
 fn lines_on_images_succeed() {
-    for name in ["readme-images", "pack", "sectors", "other-images", "elsewhere"] {
+    for name in ["readme-images", "pack", "read-only", "sectors", "other-images", "elsewhere"] {
         run(name);
     }
 }

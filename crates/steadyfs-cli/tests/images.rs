@@ -121,7 +121,7 @@ fn mistakes_are_answered_with_one_sentence_that_says_where() {
         ("ls none.img", "none.img: the file cannot be used: No such file or directory (os error 2)"),
         ("ls d", "d: is a directory; expected the image of a chip"),
         ("ls i.img --device w25q128jv", "i.img: the profile w25q128jv is that of a NOR chip, the image that of a NAND chip"),
-        ("pack f x.img --device nand.toml", "f: is a file; expected a directory"),
+        ("pack f x.img --device nand.toml", "f: is neither a directory nor an image of squashfs, cramfs, JFFS2, UBIFS or UBI"),
         ("pack d d/x.img --device nand.toml", "d/x.img: lies in d; expected a place outside"),
         ("format i.img --device nand.toml", "i.img: exists already; --force replaces it, and all that it holds is lost"),
         (

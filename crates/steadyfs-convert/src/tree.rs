@@ -186,6 +186,14 @@ impl Tree {
         }
     }
 
+    /// Gives every inode this time in seconds since 1970, and this owner and group, where they are given.
+    pub fn mark(&mut self, modified: Option<i64>, owner: Option<(u32, u32)>) {
+        for inode in &mut self.inodes {
+            inode.modified = modified.unwrap_or(inode.modified);
+            (inode.uid, inode.gid) = owner.unwrap_or((inode.uid, inode.gid));
+        }
+    }
+
     /// Gives a file that was added empty its content.
     ///
     /// # Errors

@@ -117,6 +117,32 @@ fn a_directory_that_holds_itself_is_refused() {
 }
 
 #[test]
+fn a_block_that_each_file_has_decoded_again_ends_in_an_error() {
+    let mut tree = Tree::new(Limit::default());
+    for index in 0..100 {
+        tree.insert(0, format!("f{index}").as_bytes(), file(vec![b'a'; 1 << 20])).expect("room");
+    }
+    let compressor = "gzip:1".parse().expect("a compressor");
+    let settings = Settings { compressor, block_bytes: 1 << 20, plain_metadata: true, ..Settings::default() };
+    let mut image = squashfs::write(&tree, &settings).expect("an image");
+    // No fragment, its offset, a MiB: of each file one byte is left, in a block that is stored in another number of bytes.
+    let needle = [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 0x10, 0];
+    let mut count = 0;
+    for at in 0..image.len() - 16 {
+        if image[at..at + 12] == needle {
+            image[at + 8..at + 12].copy_from_slice(&1u32.to_le_bytes());
+            let stored = u32::from_le_bytes(image[at + 12..at + 16].try_into().expect("four bytes"));
+            image[at + 12..at + 16].copy_from_slice(&(stored + count).to_le_bytes());
+            count += 1;
+        }
+    }
+    assert_eq!(count, 100);
+    let read = |bytes| squashfs::read(&image, Limit { bytes, inodes: 1000 });
+    assert_eq!(read(10_000).map(drop), Err(ReadError::Work { limit: 80_000 + (64 << 20) }));
+    assert!(read(100 << 20).is_ok());
+}
+
+#[test]
 fn names_that_leave_their_directory_are_refused() {
     let mut tree = Tree::new(Limit::default());
     tree.insert(0, b"QZQZQ", file("harm")).expect("room");

@@ -6,80 +6,20 @@ use super::chip::{Clock, describe_work};
 use super::key::{Key, hex};
 use super::lock::Lock;
 use super::names::printable;
+use super::recognise::Found;
 use super::tree::{Files, Item, Kind, Stat, Take, sorted};
 use crate::Failure;
-use std::fmt::{self, Display};
-use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
+use std::fmt::Display;
+use std::fs;
 use std::path::Path;
 use steadyfs::media::Flash;
 use steadyfs::{Access, InodeNumber, Permissions, ROOT};
-use steadyfs_convert::format::HEAD_BYTES;
 use steadyfs_convert::verity::{self, Trusted};
 use steadyfs_convert::{Format, Inode, InodeIndex, Limit, Tree};
 use steadyfs_host::image::{Image, Shape};
-use steadyfs_rom::nand::header;
 use steadyfs_rom::verity::format::Superblock;
 use steadyfs_rom::{Error as RomError, InRam, OnNand, Source};
 use steadyfs_sim::{Metered, Profile, TimingChoice};
-
-/// What kind of image that is only read a file is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// The bytes of an image.
-    Plain(Format),
-    /// A NAND chip of this shape, with a header that says where the image is.
-    OnNand(Shape),
-}
-
-impl Display for Found {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Plain(format) => write!(f, "an image of {format}"),
-            Self::OnNand(_) => f.write_str("a chip with a read-only image"),
-        }
-    }
-}
-
-/// Tells what a file is. `None` where it is something else, or none. `profile` is that of its chip, where one is named.
-pub fn kind_of(path: &Path, profile: Option<&Profile>) -> Result<Option<Found>, Failure> {
-    if !path.is_file() {
-        return Ok(None);
-    }
-    let fail = |error: std::io::Error| Failure::at(path.display(), error);
-    let mut file = File::open(path).map_err(fail)?;
-    let mut head = Vec::new();
-    Read::by_ref(&mut file).take(HEAD_BYTES as u64).read_to_end(&mut head).map_err(fail)?;
-    if let Some(format) = Format::of(&head) {
-        return Ok(Some(Found::Plain(format)));
-    }
-    let bytes = file.metadata().map_err(fail)?.len();
-    let shapes = match profile {
-        Some(profile) => vec![Shape::of(profile)],
-        None => Profile::all().iter().map(Shape::of).collect(),
-    };
-    let mut fitting = shapes.into_iter().filter(|shape| matches!(shape, Shape::Nand { .. }) && shape.file_bytes() == bytes);
-    Ok(fitting.find(|shape| has_image(&mut file, path, shape)).map(Found::OnNand))
-}
-
-/// Whether a chip of a shape has a header, and an image behind it.
-fn has_image(file: &mut File, path: &Path, shape: &Shape) -> bool {
-    let Shape::Nand { geometry, spare_bytes } = *shape else { return false };
-    let block_bytes = u64::from(geometry.page_bytes + spare_bytes) * u64::from(geometry.pages_per_block);
-    let mut begins = (0..u64::from(geometry.block_count.min(header::BLOCKS_MAX))).map(|block| {
-        let mut begin = [0; header::MAGIC.len()];
-        let read = file.seek(SeekFrom::Start(block * block_bytes)).and_then(|_| file.read_exact(&mut begin));
-        read.is_ok() && &begin == header::MAGIC
-    });
-    // Chips of other shapes may be as large: what is behind the header tells.
-    begins.any(|is_header| is_header)
-        && Image::open_as(path, Access::ReadOnly, shape).is_ok_and(|image| {
-            let mut memory = vec![0; OnNand::memory_bytes(&image, geometry.block_count)];
-            let mut head = [0; HEAD_BYTES];
-            let source = OnNand::open(image, &mut memory);
-            source.is_ok_and(|mut source| source.read(0, &mut head).is_ok() && Format::of(&head).is_some())
-        })
-}
 
 /// The hash tree behind an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

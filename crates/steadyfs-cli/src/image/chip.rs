@@ -1,8 +1,8 @@
 //! The medium of a volume: an image, a card, or a chip of this machine.
 
-use super::archive;
 use super::card::Card;
 use super::lock::Lock;
+use super::recognise::kind_of;
 use crate::Failure;
 use clap::Args;
 use std::path::Path;
@@ -146,7 +146,7 @@ fn open_image(path: &Path, access: Access, device: Option<&Found>) -> Result<Chi
     if path.is_dir() {
         return Err(fail(&"is a directory; expected the image of a chip"));
     }
-    if let Some(kind) = archive::kind_of(path, profile)? {
+    if let Some(kind) = kind_of(path, profile)? {
         return Err(fail(&format!("is {kind}, which is only read: `steady pack` makes a volume of it, {READERS} read it")));
     }
     let lock = Lock::take(path, access)?;

@@ -22,20 +22,11 @@ const NAMESPACE: &str = "user.";
 /// Names that squashfs holds begin with one of these.
 const NAMESPACES: [&[u8]; 3] = [b"user.", b"trusted.", b"security."];
 
-/// What all files get in place of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Marks {
-    /// When they were changed, in seconds since 1970.
-    pub modified: Option<i64>,
-    /// Owner and group.
-    pub owner: Option<(u32, u32)>,
-}
-
 /// Everything of a directory of the host.
-pub fn of_directory(directory: &Path, follow: bool, marks: Marks) -> Result<Tree, Failure> {
-    let mut host = Host { tree: Tree::new(Limit::default()), follow, marks, linked: HashMap::new() };
+pub fn of_directory(directory: &Path, follow: bool) -> Result<Tree, Failure> {
+    let mut host = Host { tree: Tree::new(Limit::default()), follow, linked: HashMap::new() };
     let metadata = fs::metadata(directory).map_err(|error| Failure::at(directory.display(), error))?;
-    *host.tree.root_mut() = host.inode(Kind::Directory(BTreeMap::new()), &metadata);
+    *host.tree.root_mut() = inode(Kind::Directory(BTreeMap::new()), &metadata);
     host.descend(0, directory, 0)?;
     Ok(host.tree)
 }
@@ -43,7 +34,6 @@ pub fn of_directory(directory: &Path, follow: bool, marks: Marks) -> Result<Tree
 struct Host {
     tree: Tree,
     follow: bool,
-    marks: Marks,
     /// Files that have several names, by device and number.
     linked: HashMap<(u64, u64), InodeIndex>,
 }
@@ -86,20 +76,19 @@ impl Host {
         }
         let kind = kind(path, &metadata).map_err(|error| fail(&error))?;
         let kind = kind.ok_or_else(|| fail(&"is of a kind that no image holds"))?;
-        let inode = self.inode(kind, &metadata);
+        let inode = inode(kind, &metadata);
         let index = self.tree.add(inode).map_err(|error| fail(&error))?;
         if let Some(identity) = identity {
             self.linked.insert(identity, index);
         }
         Ok(index)
     }
+}
 
-    fn inode(&self, kind: Kind, metadata: &Metadata) -> Inode {
-        let (mode, own) = permissions(metadata);
-        let (uid, gid) = self.marks.owner.unwrap_or(own);
-        let own = i64::try_from(super::time::of_file(metadata) / 1_000_000_000).unwrap_or(0);
-        Inode { uid, gid, modified: self.marks.modified.unwrap_or(own), ..Inode::new(kind, mode) }
-    }
+fn inode(kind: Kind, metadata: &Metadata) -> Inode {
+    let (mode, (uid, gid)) = permissions(metadata);
+    let modified = i64::try_from(super::time::of_file(metadata) / 1_000_000_000).unwrap_or(0);
+    Inode { uid, gid, modified, ..Inode::new(kind, mode) }
 }
 
 /// What something of the host is, with its content; `None` of what no image holds.
@@ -216,33 +205,6 @@ fn of_item(volume: &mut Volume<'_>, item: &Item, kind: Kind) -> Result<Inode, Fa
     };
     volume.fs.attributes(item.stat.inode, see).map_err(|error| volume.fail(&item.path, error))?;
     Ok(inode)
-}
-
-/// Gives everything of a tree the same marks.
-pub fn mark(tree: &Tree, marks: Marks) -> Result<Tree, Failure> {
-    if marks == (Marks { modified: None, owner: None }) {
-        return Ok(tree.clone());
-    }
-    let mut marked = Tree::new(tree.limit());
-    let own = |inode: &Inode| {
-        let mut inode = inode.clone();
-        (inode.uid, inode.gid) = marks.owner.unwrap_or((inode.uid, inode.gid));
-        inode.modified = marks.modified.unwrap_or(inode.modified);
-        if inode.is_directory() {
-            inode.kind = Kind::Directory(BTreeMap::new());
-        }
-        inode
-    };
-    *marked.root_mut() = own(tree.inode(0));
-    let fail = |error: TreeError| Failure(error.to_string());
-    for inode in &tree.inodes()[1..] {
-        marked.add(own(inode)).map_err(fail)?;
-    }
-    for (index, inode) in tree.inodes().iter().enumerate() {
-        let Kind::Directory(entries) = &inode.kind else { continue };
-        entries.iter().try_for_each(|(name, &entry)| marked.link(index, name, entry)).map_err(fail)?;
-    }
-    Ok(marked)
 }
 
 /// Attributes whose names squashfs does not hold.

@@ -75,7 +75,7 @@ fn fill(
     progress: &mut Progress,
 ) -> Result<(), Failure> {
     let all = || items.iter().zip(drafts.iter().zip(places));
-    // The first name of each file that may have a second one.
+    // The first name of each file that may have a second one. Where the host has no hard links, that is a file of its own.
     let mut made: HashMap<InodeNumber, &PathBuf> = HashMap::new();
     for (item, (draft, place)) in all() {
         let unwritable = |error| Failure::writing(place.display(), &error);
@@ -84,8 +84,8 @@ fn fill(
         } else if item.stat.kind == Kind::File {
             if files.has_hard_links()
                 && let Some(first) = made.insert(item.stat.inode, draft)
+                && fs::hard_link(first, draft).is_ok()
             {
-                fs::hard_link(first, draft).map_err(unwritable)?;
                 continue;
             }
             let mut host = OpenOptions::new().write(true).create_new(true).open(draft).map_err(unwritable)?;

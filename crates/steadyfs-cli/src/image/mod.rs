@@ -13,6 +13,7 @@
 //! | `draft` | the file of a volume that is not complete, and what is left of it |
 //! | `part` | the same on the host |
 //! | `create` | a new image, which replaces an old one only when it is complete |
+//! | `recognise` | which files are images that are only read |
 //! | `archive` | an image that is only read: squashfs and the like, on a chip or not, sealed or not |
 //! | `key` | keys that sign images, in files |
 //! | `opened` | a volume or an archive, for commands that read |
@@ -47,6 +48,7 @@ mod open;
 pub mod opened;
 pub mod part;
 pub mod place;
+mod recognise;
 pub mod scan;
 pub mod settings;
 pub mod time;

@@ -1,8 +1,9 @@
 //! What commands that read have opened: a volume, or an archive.
 
-use super::archive::{self, Archive, Found, Raw};
+use super::archive::{Archive, Raw};
 use super::chip::ChipOptions;
 use super::key;
+use super::recognise::{Found, kind_of};
 use super::tree::Files;
 use super::volume::{Memory, Volume};
 use crate::Failure;
@@ -36,7 +37,7 @@ impl ReadOptions {
     pub fn find(&self, path: &Path) -> Result<Option<Raw>, Failure> {
         let device = self.chip.found()?;
         let profile = raw(device.as_ref());
-        let found = archive::kind_of(path, profile)?;
+        let found = kind_of(path, profile)?;
         found.map(|found| Raw::read(path, found, profile.filter(|_| matches!(found, Found::OnNand(_))))).transpose()
     }
 

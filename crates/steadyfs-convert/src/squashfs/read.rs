@@ -74,7 +74,7 @@ struct Found {
 impl<'m, 'i> Reader<'m, 'i> {
     fn new(squash: Squash<'m, InRam<'i>>, limit: Limit) -> Self {
         // Honest images decode each block about twice: the block of a tail is shared, and metadata is looked at from several sides.
-        let work_max = limit.bytes.saturating_mul(8).saturating_add(256 << 20);
+        let work_max = limit.bytes.saturating_mul(8).saturating_add(64 << 20);
         Self {
             squash,
             tree: Tree::new(limit),

@@ -70,8 +70,7 @@ impl Sealed {
         let verified = if self.is_right { "verified" } else { "not what was made" };
         let signed = match (&self.signed_by, self.is_signed) {
             (Some(key), _) => format!("signed by {key}"),
-            (None, true) if self.is_right => "signed, by a key that --verify-key tells".to_string(),
-            (None, true) => "signed".to_string(),
+            (None, true) => "signed; --verify-key says whether by a key".to_string(),
             (None, false) => "not signed".to_string(),
         };
         format!("hash tree: {verified}, {signed}\nroot hash: {} of {} B\n", self.root_hash, self.data_bytes)

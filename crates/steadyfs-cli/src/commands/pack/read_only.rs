@@ -1,6 +1,6 @@
 //! `steady pack --read-only`: squashfs, sealed or not, in a file or around the bad blocks of a NAND chip.
 
-use super::Arguments;
+use super::arguments::Arguments;
 use crate::Failure;
 use crate::commands::tree::counted;
 use crate::image::archive::kind_and_size;
@@ -85,7 +85,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 fn squashfs_settings(arguments: &Arguments) -> Result<Settings, Failure> {
     let usual = Settings::default();
+    // The hash tree follows the last block that the image itself counts, where readers look for it.
+    let pad_bytes = if arguments.read_only.is_sealed() { arguments.read_only.hash_block_bytes() } else { usual.pad_bytes };
     Ok(Settings {
+        pad_bytes,
         compressor: arguments.compress.map(|method| method.compressor()).transpose()?.unwrap_or(usual.compressor),
         block_bytes: arguments.chunk.unwrap_or(CHUNK_BYTES) as u32,
         plain_metadata: arguments.read_only.plain_metadata,
@@ -104,12 +107,11 @@ fn order(path: &Path) -> Result<Vec<Vec<u8>>, Failure> {
 
 /// Adds the hash tree, where one is asked for.
 fn seal(arguments: &Arguments, image: Vec<u8>, key: Option<Key>) -> Result<(Vec<u8>, Option<Sealed>), Failure> {
-    if key.is_none() && !arguments.read_only.hash_tree {
+    if !arguments.read_only.is_sealed() {
         return Ok((image, None));
     }
-    let usual = verity::Settings::default();
-    let block_bytes = arguments.read_only.sign_block.unwrap_or(usual.block_bytes);
-    let sealed = verity::append(image, &verity::Settings { block_bytes, key, ..usual });
+    let block_bytes = arguments.read_only.hash_block_bytes();
+    let sealed = verity::append(image, &verity::Settings { block_bytes, key, ..verity::Settings::default() });
     let sealed = sealed.map_err(|error| Failure::at(arguments.image.display(), error))?;
     let seal = Sealed {
         root_hash: hex(&sealed.root_hash),
@@ -177,8 +179,9 @@ fn install(arguments: &Arguments, image: &[u8]) -> Result<usize, Failure> {
     let mut memory = vec![0; Install::<Chip>::memory_bytes(&chip, geometry.block_count)];
     let mut install = Install::begin(chip, &mut memory).map_err(fail)?;
     install.push(image).map_err(fail)?;
-    let chip = install.finish().map_err(fail)?;
-    let needed = OnNand::<Chip>::memory_bytes(&chip, arguments.settings.bad_block.len() as u32);
+    let mut chip = install.finish().map_err(fail)?;
+    let bad_count = (0..geometry.block_count).filter(|&block| chip.is_bad(block) == Ok(true)).count();
+    let needed = OnNand::<Chip>::memory_bytes(&chip, bad_count as u32);
     draft.finish(chip)?;
     Ok(needed)
 }

@@ -1,6 +1,6 @@
 //! `steady pack` of a volume.
 
-use super::Arguments;
+use super::arguments::Arguments;
 use crate::Failure;
 use crate::commands::df::Room;
 use crate::commands::tree::counted;
