@@ -15,7 +15,9 @@ const HASH_BLOCK_BYTES: usize = 4096;
 const HASH_BLOCKS: usize = 3;
 
 /// Bytes for pages of names, inodes and tables.
-pub const CACHE_BYTES: usize = 8 << 10;
+pub const CACHE_BYTES: usize = 16 << 10;
+/// Bytes of a piece of them: pieces of one page that are read in order take one read of it.
+const PIECE_BYTES: usize = 512;
 
 /// Writes an image to a chip.
 pub fn write<F: Flash>(chip: &mut F, image: &Image) -> Result<(), BootError> {
@@ -29,24 +31,23 @@ pub fn write<F: Flash>(chip: &mut F, image: &Image) -> Result<(), BootError> {
 /// Mounts the image of a chip.
 pub fn visit<F: Flash>(chip: &mut F, system: System, image: &Image, visit: Visit<'_>) -> Result<Visited, BootError> {
     let mut memory = vec![0; OnNand::memory_bytes(&&mut *chip, BAD_BLOCKS_MAX)];
-    let page_bytes = chip.geometry().page_bytes as usize;
     let mut kept = vec![0; CACHE_BYTES];
     let ram_bytes = (memory.len() + kept.len()) as u64;
     let source = OnNand::open(chip, &mut memory)?;
     let mut visited = match (system, image.root) {
-        (System::Cramfs, _) => visit_cramfs(Cached::new(source, page_bytes, &mut kept), visit)?,
+        (System::Cramfs, _) => visit_cramfs(Cached::new(source, PIECE_BYTES, &mut kept), visit)?,
         (_, Some((hash, bytes))) => {
             let hashed = Cell::new(0);
             let mut blocks = vec![0; Verified::<()>::memory_bytes(HASH_BLOCK_BYTES, HASH_BLOCKS)];
             let lent = blocks.len() as u64;
             let source = Hashed { source, hashed: &hashed };
             let verified = Verified::open(source, Trusted::Root { hash, bytes }, &mut blocks)?;
-            let mut visited = visit_squash(Cached::new(verified, page_bytes, &mut kept), system, visit)?;
+            let mut visited = visit_squash(Cached::new(verified, PIECE_BYTES, &mut kept), system, visit)?;
             visited.work.add(Codec::Sha256, hashed.get());
             visited.ram_bytes += lent;
             visited
         }
-        _ => visit_squash(Cached::new(source, page_bytes, &mut kept), system, visit)?,
+        _ => visit_squash(Cached::new(source, PIECE_BYTES, &mut kept), system, visit)?,
     };
     visited.ram_bytes += ram_bytes;
     Ok(visited)

@@ -13,6 +13,8 @@ use steadyfs_sim::{Counters, Metered, Nand, Profile};
 
 /// Bytes of a read at a random place.
 const READ_BYTES: usize = 4096;
+/// Logical pages for write-back of the file that is copied: the last chunk of a compressed file ends within one.
+const CACHE_PAGES: usize = 4;
 /// Bytes of a file that is read at random places, or more.
 const LARGE_BYTES: usize = 100_000;
 
@@ -188,9 +190,12 @@ pub fn copy(profile: &Profile, options: &Options, codec: Option<Codec>) -> Resul
     let mut memory = vec![0; config.memory_bytes(&geometry)];
     // As the tools of JFFS2 and UBI do, which erase the chip.
     FileSystem::format_erased(&mut chip, &config, &mut memory, &mut |_, _| {})?;
+    let mut cache = vec![0; config.cache_bytes(&geometry, CACHE_PAGES)];
+    let ram_bytes = (memory.len() + cache.len()) as u64;
     let start = chip.counters();
     let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory)?;
     let mounted = fs.flash().counters();
+    fs.lend_cache(&mut cache)?;
     fs.set_commit_on(CommitOn::UNMOUNT.with(CommitOn::FULL).with(CommitOn::CLOSE));
     let packing = codec.map(|codec| volume::packing(codec, options.block_bytes));
     volume::write_file(&mut fs, "text", &text, packing)?;
@@ -207,5 +212,6 @@ pub fn copy(profile: &Profile, options: &Options, codec: Option<Codec>) -> Resul
         total_us: us(&ended, &start),
         programs: all.programs + all.copies,
         erases: all.erases,
+        ram_bytes: ram_bytes + packing.map_or(0, |packing| packing.shape(text.len() as u64).write_bytes_max() as u64),
     })
 }
