@@ -155,3 +155,22 @@ fn a_busy_mount_says_so_and_keeps_what_was_written() {
     assert!(text(&output.stderr).contains("device or resource busy (EBUSY)"), "{}", text(&output.stderr));
     assert_eq!(bench.ok("cat i.img file"), "written before");
 }
+
+#[test]
+fn an_image_that_is_only_read_is_mounted_and_stays_as_it_is() {
+    let bench = Bench::new("mount-archive");
+    bench.write("from/d/seed", b"seed");
+    bench.write("from/large", &content(5, 70_000));
+    std::os::unix::fs::symlink("d/seed", bench.path("from/link")).unwrap();
+    fs::create_dir(bench.path("mnt")).unwrap();
+    bench.ok("keygen key");
+    bench.ok("pack from i.sqfs --read-only --sign key");
+    assert!(bench.fails("mount i.sqfs mnt --disk").contains("holds files, not a disk"));
+    let Some(mounted) = Mounted::new(&bench, "mount i.sqfs mnt --verify-key key.pub") else { return };
+    assert_eq!((bench.read("mnt/link"), bench.read("mnt/large")), (b"seed".to_vec(), content(5, 70_000)));
+    let names: Vec<_> = fs::read_dir(bench.path("mnt")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["d", "large", "link"]);
+    let refused = fs::write(bench.path("mnt/new"), b"x").unwrap_err();
+    assert_eq!(refused.raw_os_error(), Some(30), "EROFS");
+    mounted.end("-TERM");
+}

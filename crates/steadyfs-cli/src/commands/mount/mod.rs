@@ -59,6 +59,9 @@ pub struct Arguments {
     /// Count the time that this chip takes: a name (see `steady devices`) or a file in TOML
     #[arg(long, value_name = "NAME|FILE.toml")]
     device: Option<String>,
+    /// Of an image that is only read, believe nothing that was not signed by this public key
+    #[arg(long, value_name = "KEY.pub")]
+    verify_key: Option<PathBuf>,
     /// Take that time as well, so that programs meet the speed that they will have
     #[arg(long)]
     real_time: bool,
@@ -87,6 +90,8 @@ With a link /sbin/mount.fuse.steadyfs to this command mount(8) knows it, and fst
 
 A disk (`steady format --disk`) is the one file DIR/disk: mke2fs, mkfs.vfat and their like work on it, and `mount -o loop` attaches
 it. fsync of it is a flush; holes that are punched in it are trimmed.
+
+An image that is only read (squashfs, cramfs, JFFS2, UBIFS, or of `steady pack --read-only`) is mounted as well, and nothing of it can be changed.
 
 Events: timed (after the interval, and with fsync), flush (with fsync), close (when a file is closed, and with names), write (with
 every call). With --commit-every, --commit-bytes or both a commit comes as soon as so much waits as well: a power cut loses less than

@@ -3,7 +3,10 @@
 use super::{Arguments, background, options};
 use crate::Failure;
 use crate::commands::tree::counted;
+use crate::image::archive::Raw;
 use crate::image::chip::{ChipOptions, describe_work};
+use crate::image::key::Key;
+use crate::image::opened::ReadOptions;
 use crate::image::{Memory, Mounted};
 use std::time::Duration;
 use steadyfs::media::Corrected;
@@ -28,6 +31,11 @@ fn serve(arguments: &Arguments) -> Result<(), Failure> {
     // Before the image is opened: mounting the volume may already change it.
     steadyfs_fuse::check_mountpoint(&arguments.directory, arguments.nonempty).map_err(|refusal| refuse(arguments, &refusal))?;
     let chip = ChipOptions { device: arguments.device.clone(), stats: false };
+    let reading = ReadOptions { chip: chip.clone(), verify_key: arguments.verify_key.clone() };
+    if let Some(found) = reading.find(&arguments.image)? {
+        return serve_archive(arguments, found, reading.key()?);
+    }
+    reading.refuse_volume(&arguments.image)?;
     let access = if arguments.read_only { Access::ReadOnly } else { Access::ReadWrite };
     let mut memory = Memory::default();
     let mut read_cache = vec![0; usize::try_from(arguments.read_cache).unwrap_or(usize::MAX)];
@@ -39,18 +47,7 @@ fn serve(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.real_time {
         volume.chip_mut().take_real_time();
     }
-    let (commit_on, commit_limits) = arguments.commit_on();
-    let options = Options {
-        commit_on,
-        commit_limits,
-        commit_interval: Duration::from_millis(arguments.commit_interval),
-        allow_other: arguments.allow_other,
-        read_only: arguments.read_only,
-        nonempty: arguments.nonempty,
-        quiet_permissions: arguments.quiet_permissions,
-        no_exec: arguments.no_exec,
-        source: arguments.image.display().to_string(),
-    };
+    let options = options_of(arguments);
     let served = match &mut volume {
         Mounted::Files(volume) => steadyfs_fuse::mount(&mut volume.fs, &arguments.directory, &options),
         Mounted::Disk(volume) => steadyfs_fuse::mount_disk(&mut volume.disk, &arguments.directory, &options),
@@ -66,6 +63,37 @@ fn serve(arguments: &Arguments) -> Result<(), Failure> {
         eprintln!("{line}");
     }
     Ok(())
+}
+
+/// How the arguments want it mounted.
+fn options_of(arguments: &Arguments) -> Options {
+    let (commit_on, commit_limits) = arguments.commit_on();
+    Options {
+        commit_on,
+        commit_limits,
+        commit_interval: Duration::from_millis(arguments.commit_interval),
+        allow_other: arguments.allow_other,
+        read_only: arguments.read_only,
+        nonempty: arguments.nonempty,
+        quiet_permissions: arguments.quiet_permissions,
+        no_exec: arguments.no_exec,
+        source: arguments.image.display().to_string(),
+    }
+}
+
+/// Mounts an image that is only read, and serves it from memory until the end.
+fn serve_archive(arguments: &Arguments, found: Raw, key: Option<Key>) -> Result<(), Failure> {
+    if arguments.disk {
+        return Err(Failure::at(arguments.image.display(), "holds files, not a disk; expected no --disk"));
+    }
+    if arguments.real_time {
+        return Err(Failure::at(arguments.image.display(), "is read as a whole at once; expected no --real-time"));
+    }
+    if key.is_some() {
+        found.verify(key)?;
+    }
+    let tree = found.decode()?.tree;
+    steadyfs_fuse::mount_tree(tree, &arguments.directory, &options_of(arguments)).map_err(|failure| explain(arguments, &failure))
 }
 
 /// Why the volume is not mounted on the directory.

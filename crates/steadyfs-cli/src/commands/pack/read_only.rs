@@ -93,6 +93,8 @@ fn squashfs_settings(arguments: &Arguments) -> Result<Settings, Failure> {
         block_bytes: arguments.chunk.unwrap_or(CHUNK_BYTES) as u32,
         plain_metadata: arguments.read_only.plain_metadata,
         order: arguments.read_only.order.as_deref().map(order).transpose()?.unwrap_or_default(),
+        // Who says what is read first wants it together.
+        open_fragments: if arguments.read_only.order.is_some() { 1 } else { usual.open_fragments },
         drop_other_attributes: true,
         ..usual
     })
@@ -179,7 +181,9 @@ fn install(arguments: &Arguments, image: &[u8]) -> Result<usize, Failure> {
     let mut memory = vec![0; Install::<Chip>::memory_bytes(&chip, geometry.block_count)];
     let mut install = Install::begin(chip, &mut memory).map_err(fail)?;
     install.push(image).map_err(fail)?;
-    let mut chip = install.finish().map_err(fail)?;
+    // Whose chip it is for nobody said: then a programmer may skip the bad blocks of each.
+    let is_any_chip = arguments.settings.bad_block.is_empty() && !is_mtd(&arguments.image);
+    let mut chip = if is_any_chip { install.finish_by_marks() } else { install.finish() }.map_err(fail)?;
     let bad_count = (0..geometry.block_count).filter(|&block| chip.is_bad(block) == Ok(true)).count();
     let needed = OnNand::<Chip>::memory_bytes(&chip, bad_count as u32);
     draft.finish(chip)?;
