@@ -33,6 +33,7 @@ pub use system::System;
 pub use table::{Boot, CopyRow, DeviceRows, RandomRow, Row};
 
 use crate::evaluate::device::find_nand;
+use joined::Joined;
 use measure::{Content, Written, copy};
 use steadyfs::media::Flash;
 use steadyfs_sim::{Nand, Profile};
@@ -84,8 +85,8 @@ fn device(
     images: &[Option<Image>],
     tell: &mut dyn FnMut(f64),
 ) -> Result<DeviceRows, BootError> {
-    let page_bytes = Nand::new(profile, options.timing.choice(), options.seed).geometry().page_bytes;
-    let processor = Processor::beside(page_bytes).with(&options.cycles);
+    let chip = Joined::new(Nand::new(profile, options.timing.choice(), options.seed));
+    let processor = Processor::beside(chip.geometry().page_bytes).with(&options.cycles);
     let reading = System::reading(options.block_bytes);
     let (mut rows, mut random) = (Vec::new(), vec![None; reading.len()]);
     for (index, &system) in systems.iter().enumerate() {
@@ -103,7 +104,7 @@ fn device(
         .map(|codec| copy(profile, options, codec))
         .collect::<Result<_, _>>()?;
     let random = random.into_iter().flatten().collect();
-    Ok(DeviceRows { device: profile.name.clone(), processor, rows, copies, random })
+    Ok(DeviceRows { device: profile.name.clone(), processor, joined_blocks: chip.blocks(), rows, copies, random })
 }
 
 #[cfg(test)]

@@ -83,6 +83,8 @@ pub struct DeviceRows {
     pub device: String,
     /// The processor beside it.
     pub processor: Processor,
+    /// Erase blocks that are one for a volume of SteadyFS: more than one where they are too small for it.
+    pub joined_blocks: u32,
     /// Root file systems.
     pub rows: Vec<Row>,
     /// Copies.
@@ -208,7 +210,15 @@ impl DeviceRows {
     fn cycles(&self) -> String {
         let cycles: Vec<_> =
             Codec::ALL.iter().map(|&codec| format!("{codec} {}", self.processor.cycles[codec as usize])).collect();
-        format!("Decode: {} at {} MHz; cycles a byte, uncertain: {}.", self.processor.name, self.processor.mhz, cycles.join(", "))
+        let processor = &self.processor;
+        let decode =
+            format!("Decode: {} at {} MHz; cycles a byte, uncertain: {}.", processor.name, processor.mhz, cycles.join(", "));
+        match self.joined_blocks {
+            1 => decode,
+            count => format!(
+                "{decode}\nSteadyFS's volumes have {count} erase blocks as one, for these are too small; its images have them as they are."
+            ),
+        }
     }
 }
 
