@@ -23,7 +23,7 @@ const fn place(page: u64, pages_per_block: u32) -> (u64, u32) {
     (header::COPIES as u64 + page / pages_per_block as u64, (page % pages_per_block as u64) as u32)
 }
 
-/// An image on raw NAND, behind a [header](header) that says how long it is, and which blocks are bad.
+/// An image on raw NAND, behind a [header] that says how long it is, and which blocks are bad.
 #[derive(Debug)]
 pub struct OnNand<'m, F> {
     flash: F,
