@@ -45,6 +45,7 @@ impl Compressor {
     }
 
     /// Whether this build decodes it.
+    #[allow(clippy::match_like_matches_macro, reason = "what the features leave")]
     pub const fn is_known(self) -> bool {
         match self {
             Self::Lz4 | Self::Lzo => true,
