@@ -1,7 +1,7 @@
 //! Images that are made here, on simulated chips, read by `steadyfs-rom`.
 
 use std::collections::BTreeMap;
-use steadyfs::media::{Flash, Geometry};
+use steadyfs::media::{Failure, Flash, Geometry, Timing};
 use steadyfs_convert::squashfs::{self, Compressor};
 use steadyfs_convert::verity::{self, Sealed};
 use steadyfs_convert::{Inode, Kind, Limit, Tree};
@@ -115,6 +115,57 @@ fn an_image_that_lists_no_blocks_goes_by_the_marks() {
     }
 }
 
+/// A chip that takes no mark.
+struct Unmarkable<F>(F);
+
+impl<F: Flash> Flash for Unmarkable<F> {
+    fn geometry(&self) -> Geometry {
+        self.0.geometry()
+    }
+    fn timing(&self) -> Timing {
+        self.0.timing()
+    }
+    fn read(&mut self, page: u32, data: &mut [u8], tag: &mut [u8; 16]) -> Result<(), Failure> {
+        self.0.read(page, data, tag)
+    }
+    fn read_tag(&mut self, page: u32, tag: &mut [u8; 16]) -> Result<(), Failure> {
+        self.0.read_tag(page, tag)
+    }
+    fn program(&mut self, page: u32, data: &[u8], tag: &[u8; 16]) -> Result<(), Failure> {
+        self.0.program(page, data, tag)
+    }
+    fn erase(&mut self, block: u32) -> Result<(), Failure> {
+        self.0.erase(block)
+    }
+    fn is_bad(&mut self, block: u32) -> Result<bool, Failure> {
+        self.0.is_bad(block)
+    }
+    fn mark_bad(&mut self, _: u32) -> Result<(), Failure> {
+        Err(Failure::BadBlock)
+    }
+}
+
+/// Where the marks do not tell, the list does; and what may still hold a header ends the installation.
+#[test]
+fn blocks_that_cannot_be_marked_are_listed() {
+    for seed in 0..20 {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let tree = tree(&mut rng, 20);
+        let image = image(&tree);
+        let mut flash = FailOps::new(chip(&mut rng), seed);
+        flash.fail_program(1 + rng.u64(0..(image.len() as u64 / 512)));
+        let flash = Unmarkable(flash);
+        let mut memory = vec![0; Install::memory_bytes(&flash, 40)];
+        let mut install = Install::begin(flash, &mut memory).expect("room");
+        install.push(&image).expect("room");
+        there(install.finish_by_marks().expect("room"), &tree).expect("an image");
+    }
+    let mut flash = FailOps::new(Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1), 1);
+    flash.fail_erase(1);
+    let error = Install::begin(Unmarkable(flash), &mut [0; 2000]).err();
+    assert_eq!(error, Some(Error::Medium(Failure::BadBlock)));
+}
+
 #[test]
 fn blocks_that_fail_while_an_image_is_written_are_left_out() {
     for seed in 0..60 {
@@ -142,12 +193,18 @@ fn there<F: Flash>(flash: F, tree: &Tree) -> Result<(), Error> {
 /// After a cut there is no image, or the whole of it, and an installation that begins anew ends well.
 #[test]
 fn a_cut_leaves_no_image_or_the_whole_of_it() {
-    let mut rng = fastrand::Rng::with_seed(3);
+    // Every operation with one seed, some with nine more.
+    cuts(3, 1);
+    (4..13).for_each(|seed| cuts(seed, 7));
+}
+
+fn cuts(seed: u64, step: usize) {
+    let mut rng = fastrand::Rng::with_seed(seed);
     let (old, new) = (tree(&mut rng, 3), tree(&mut rng, 4));
     let (first, second) = (image(&old), image(&new));
-    let mut flash = PowerCut::new(install(chip(&mut rng), &first, &mut rng).expect("room"), 5);
+    let mut flash = PowerCut::new(install(chip(&mut rng), &first, &mut rng).expect("room"), seed);
     let mut whole = 0;
-    for cut in 1..400 {
+    for cut in (1..2000).step_by(step) {
         flash.cut_at(cut);
         let done = install(&mut flash, &second, &mut rng).is_ok();
         flash.cancel();

@@ -2,6 +2,7 @@
 
 use super::header;
 use crate::error::Error;
+use crate::fields::u32_at;
 use steadyfs::media::{BlockIndex, Failure, Flash, TAG_BYTES};
 
 /// The tag of pages that have none.
@@ -96,7 +97,7 @@ impl<'m, F: Flash> Install<'m, F> {
     }
 
     /// Ends as [`finish`](Self::finish), and lets the marks of the chip say which blocks are bad, in place of a list: for an image of a chip that is written to others by
-    /// a programmer that skips their bad blocks.
+    /// a programmer that skips their bad blocks. They are listed all the same where one could not be marked.
     ///
     /// # Errors
     /// As [`finish`](Self::finish).
@@ -109,6 +110,7 @@ impl<'m, F: Flash> Install<'m, F> {
             self.page[self.filled..].fill(0xFF);
             self.program()?;
         }
+        let is_listed = is_listed || !self.is_all_marked()?;
         let list = is_listed.then_some(&self.list[..4 * self.bad_count]);
         if !header::emit(self.page, self.bytes, list, |bytes| self.flash.checksum(bytes, 0)) {
             return Err(Error::TooManyBadBlocks);
@@ -125,6 +127,16 @@ impl<'m, F: Flash> Install<'m, F> {
         }
         self.flash.sync()?;
         result.map(|()| self.flash)
+    }
+
+    /// Whether the chip marks every block that was left out; some go bad so that they cannot be marked.
+    fn is_all_marked(&mut self) -> Result<bool, Error> {
+        for listed in self.list[..4 * self.bad_count].chunks_exact(4) {
+            if !self.flash.is_bad(u32_at(listed, 0))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Programs the page, in a block that takes it.
@@ -184,6 +196,8 @@ impl<'m, F: Flash> Install<'m, F> {
                         (self.block, self.programmed) = (block, 0);
                         return Ok(block);
                     }
+                    // What can be neither erased nor marked may still hold a header, which would be found first.
+                    Err(Failure::BadBlock) if block < header::BLOCKS_MAX => self.flash.mark_bad(block)?,
                     Err(Failure::BadBlock) => drop(self.flash.mark_bad(block)),
                     Err(failure) => return Err(failure.into()),
                 }
