@@ -122,7 +122,8 @@ fn a_signed_image_is_refused_where_a_bit_is_another_one() {
         bench.ok(&format!("pack from i.sqfs --read-only --force --sign k --sign-block {block}"));
         let key = bench.read("k.pub");
         let checked = bench.json("check i.sqfs --json --verify-key k.pub");
-        assert_eq!(checked["seal"]["signed_by"].as_str().unwrap(), text(&key).trim());
+        let signed_by = checked["seal"]["signed_by"].as_str().unwrap();
+        assert_eq!(text(&key), format!("ed25519-public {signed_by}\n"));
         assert!(bench.ok("check i.sqfs").contains("hash tree: verified, signed; --verify-key says"));
         assert!(!bench.ok("ls i.sqfs --verify-key k.pub").is_empty());
         let sound = bench.read("i.sqfs");
@@ -327,7 +328,10 @@ fn keys_are_not_replaced_and_are_for_their_owner_alone() {
     assert_eq!(fs::metadata(bench.path("k")).unwrap().mode() & 0o777, 0o600);
     let key = bench.read("k");
     assert!(bench.fails("keygen k").contains("exists already"));
-    assert!(bench.read("k") == key && key.len() == 65);
+    assert!(bench.read("k") == key && text(&key).starts_with("ed25519-secret ") && key.len() == 80);
+    bench.write("from/a", b"x");
+    // Who signed with what everybody knows would have signed nothing.
+    assert!(bench.fails("pack from i.sqfs --read-only --sign k.pub").contains("k.pub: is a public key; expected a secret key"));
     fs::remove_file(bench.path("k")).unwrap();
     assert!(bench.fails("keygen k").contains("k.pub: exists already"));
     assert!(!bench.path("k").exists());
@@ -337,6 +341,48 @@ fn keys_are_not_replaced_and_are_for_their_owner_alone() {
         bench.fails("pack from i.sqfs --read-only --sign bad").contains("bad: is no key; expected a secret key of 64 digits")
     );
     assert!(!bench.path("i.sqfs").exists());
+}
+
+/// Linux passes over nodes with wrong checksums, and so do we; but not without a word.
+#[test]
+fn what_a_damaged_image_of_jffs2_lacks_is_said() {
+    let bench = Bench::new("jffs2-damaged");
+    bench.write("from/a", &crate::common::content(1, 9000));
+    bench.write("from/b", b"sound");
+    let Ok(made) = std::process::Command::new("mkfs.jffs2")
+        .current_dir(bench.path(""))
+        .args(["-r", "from", "-o", "j", "-e", "64KiB"])
+        .status()
+    else {
+        eprintln!("mkfs.jffs2 is not there");
+        return;
+    };
+    assert!(made.success());
+    assert!(bench.ok("check j").ends_with(": sound\n"));
+    let mut image = bench.read("j");
+    let middle = image.len() / 2;
+    image[middle] ^= 1;
+    bench.write("j", &image);
+    let output = bench.run("check j");
+    assert!(
+        output.status.code() == Some(1) && text(&output.stdout).contains("1 node of it has a wrong checksum"),
+        "{}",
+        text(&output.stdout)
+    );
+    let output = bench.run("unpack j out");
+    assert!(output.status.success() && text(&output.stderr).contains("warning: j: 1 node of it has a wrong checksum"));
+    image.truncate(200);
+    bench.write("j", &image);
+    assert_eq!(bench.run("check j").status.code(), Some(1));
+}
+
+#[test]
+fn an_order_that_names_nothing_is_said() {
+    let bench = Bench::new("read-only-order");
+    bench.write("from/a", b"x");
+    bench.write("order", b"a\nb\nc\n");
+    let output = bench.run("pack from i.sqfs --read-only --order order");
+    assert!(output.status.success() && text(&output.stderr).contains("--order names b, and 1 more, which is not there"));
 }
 
 #[test]

@@ -15,6 +15,7 @@ pub struct Tree {
     inodes: Vec<Inode>,
     limit: Limit,
     bytes: u64,
+    lost: u64,
 }
 
 /// A file, directory or anything else that has a name.
@@ -125,12 +126,22 @@ impl Inode {
 impl Tree {
     /// A tree with a root alone, of mode 755.
     pub fn new(limit: Limit) -> Self {
-        Self { inodes: vec![Inode::new(Kind::Directory(BTreeMap::new()), 0o755)], limit, bytes: 0 }
+        Self { inodes: vec![Inode::new(Kind::Directory(BTreeMap::new()), 0o755)], limit, bytes: 0, lost: 0 }
     }
 
     /// Bytes that may still be added. Look at it *before* memory is taken for content.
     pub fn bytes_left(&self) -> u64 {
         self.limit.bytes.saturating_sub(self.bytes)
+    }
+
+    /// Parts of the image that were not sound, and are missing here: nodes with wrong checksums, names of nothing. A power cut leaves one at most.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Counts parts of the image that are missing here.
+    pub fn lose(&mut self, parts: u64) {
+        self.lost = self.lost.saturating_add(parts);
     }
 
     /// The limit.

@@ -69,12 +69,32 @@ impl Raw {
         verity::verify(&self.bytes, seal.data_bytes, trusted).map_err(|error| fail(&error))
     }
 
+    /// Decodes everything, and warns of what is missing.
+    pub fn decode_and_warn(self) -> Result<Archive, Failure> {
+        let archive = self.decode()?;
+        if let Some(text) = lost(&archive.tree) {
+            eprintln!("warning: {}: {text}", archive.label);
+        }
+        Ok(archive)
+    }
+
     /// Decodes everything.
     pub fn decode(self) -> Result<Archive, Failure> {
         let data = self.seal.map_or(&self.bytes[..], |seal| &self.bytes[..seal.data_bytes as usize]);
         let (format, tree) = steadyfs_convert::read(data, Limit::default()).map_err(|error| Failure::at(&self.label, error))?;
         Ok(Archive { tree, format, label: self.label, work: self.work })
     }
+}
+
+/// What is said of an image of which parts were not sound.
+pub fn lost(tree: &Tree) -> Option<String> {
+    let count = tree.lost();
+    let parts = if count == 1 {
+        "1 node of it has a wrong checksum or names nothing".into()
+    } else {
+        format!("{count} nodes of it have wrong checksums or name nothing")
+    };
+    (count > 0).then(|| format!("{parts}, and what they held is missing"))
 }
 
 /// Reads the image on a chip, and tells what the chip did.

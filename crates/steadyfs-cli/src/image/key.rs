@@ -1,4 +1,4 @@
-//! Keys of Ed25519 that sign images, in files: 32 bytes as 64 digits.
+//! Keys of Ed25519 that sign images, in files: a word that says which part it is, and 32 bytes as 64 digits.
 //!
 //! The secret one is the seed of the key pair; the public one, which verifies, is beside it with `.pub` behind its name.
 
@@ -15,22 +15,32 @@ pub type Key = [u8; 32];
 /// Most bytes of a file that is looked at: what is longer is no key.
 const FILE_BYTES_MAX: u64 = 256;
 
+/// What the files begin with: who signs with the public key has published what signs.
+const SECRET: &str = "ed25519-secret ";
+const PUBLIC: &str = "ed25519-public ";
+
 /// Reads a secret key.
 pub fn secret(path: &Path) -> Result<Key, Failure> {
-    read(path, "expected a secret key of 64 digits, as `steady keygen` writes one")
+    read(path, SECRET, "expected a secret key of 64 digits, as `steady keygen` writes one")
 }
 
 /// Reads a public key.
 pub fn public(path: &Path) -> Result<Key, Failure> {
-    read(path, "expected a public key of 64 digits, as `steady keygen` writes one")
+    read(path, PUBLIC, "expected a public key of 64 digits, as `steady keygen` writes one")
 }
 
-fn read(path: &Path, expected: &str) -> Result<Key, Failure> {
+fn read(path: &Path, kind: &str, expected: &str) -> Result<Key, Failure> {
     let fail = |what: &dyn std::fmt::Display| Failure::at(path.display(), what);
     let mut text = String::new();
     let file = File::open(path).map_err(|error| fail(&error))?;
     file.take(FILE_BYTES_MAX).read_to_string(&mut text).map_err(|_| fail(&format!("is no text; {expected}")))?;
-    parse(text.trim()).ok_or_else(|| fail(&format!("is no key; {expected}")))
+    if let Some((other, what)) =
+        [(SECRET, "the secret key"), (PUBLIC, "a public key")].into_iter().find(|(other, _)| text.starts_with(other))
+        && other != kind
+    {
+        return Err(fail(&format!("is {what}; {expected}")));
+    }
+    text.trim().strip_prefix(kind).and_then(parse).ok_or_else(|| fail(&format!("is no key; {expected}")))
 }
 
 fn parse(text: &str) -> Option<Key> {
@@ -78,10 +88,8 @@ fn write(path: &Path, key: &Key, is_secret: bool) -> Result<(), Failure> {
         use std::os::unix::fs::OpenOptionsExt;
         options.mode(if is_secret { 0o600 } else { 0o644 });
     }
-    #[cfg(not(unix))]
-    let _ = is_secret;
     let written = options.open(path).and_then(|mut file| {
-        file.write_all(format!("{}\n", hex(key)).as_bytes())?;
+        file.write_all(format!("{}{}\n", if is_secret { SECRET } else { PUBLIC }, hex(key)).as_bytes())?;
         file.sync_all()
     });
     written.map_err(|error| Failure::writing(path.display(), &error))

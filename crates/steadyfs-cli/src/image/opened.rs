@@ -76,7 +76,7 @@ impl<'m> Opened<'m> {
         if key.is_some() {
             found.verify(key)?;
         }
-        found.decode().map(Self::Archive)
+        found.decode_and_warn().map(Self::Archive)
     }
 
     /// Its files.

@@ -128,7 +128,10 @@ impl<'a> Builder<'_, 'a> {
             Some(&index) => index,
             None => match self.inode(inode)? {
                 Some(inode) => self.tree.add(inode)?,
-                None => return Ok(None),
+                None => {
+                    self.tree.lose(1);
+                    return Ok(None);
+                }
             },
         };
         self.tree.link(directory, name, index)?;

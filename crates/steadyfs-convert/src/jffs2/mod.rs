@@ -11,7 +11,7 @@
 //! - `build` makes the tree.
 //!
 //! What the kernel does is done here: nodes with a wrong checksum and nodes that were marked obsolete are skipped, the newest node of an inode says
-//! its mode, owner, time and size, and a name whose inode has no sound node is left out. Summaries are skipped, because they only repeat the nodes.
+//! its mode, owner, time and size, and a name whose inode has no sound node is left out. [`Tree::lost`] counts both. Summaries are skipped, because they only repeat the nodes.
 //!
 //! Out-of-band bytes are not part of an image: a dump of NAND is made without them. The compressors rubinmips and dynrubin, which the kernel has
 //! switched off since 2003, are refused by name.
@@ -46,5 +46,7 @@ pub fn is_jffs2(image: &[u8]) -> bool {
 /// [`enum@Error`] of each kind; [`Error::Tree`] when the image holds more than the limit.
 pub fn read(image: &[u8], limit: Limit) -> Result<Tree, Error> {
     let nodes = scan::scan(image)?;
-    build::build(&nodes, limit)
+    let mut tree = build::build(&nodes, limit)?;
+    tree.lose(nodes.unsound);
+    Ok(tree)
 }

@@ -25,6 +25,8 @@ pub(super) struct Nodes<'a> {
     pub entries: Vec<EntryNode<'a>>,
     pub attributes: Vec<AttributeNode<'a>>,
     pub references: Vec<ReferenceNode>,
+    /// Nodes with a wrong checksum, or cut off.
+    pub unsound: u64,
 }
 
 /// The head of a node, whose checksum is right.
@@ -44,7 +46,8 @@ pub(super) fn begins(image: &[u8]) -> bool {
 /// Where no header is right it goes on four bytes further, as the kernel does: nodes begin at multiples of four.
 pub(super) fn scan(image: &[u8]) -> Result<Nodes<'_>, Error> {
     let order = (0..image.len()).step_by(4).find_map(|at| order_at(&image[at..])).ok_or(Error::NoJffs2)?;
-    let mut nodes = Nodes { order, inodes: BTreeMap::new(), entries: Vec::new(), attributes: Vec::new(), references: Vec::new() };
+    let (inodes, entries, attributes, references) = (BTreeMap::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut nodes = Nodes { order, inodes, entries, attributes, references, unsound: 0 };
     let mut at = 0;
     while at + HEADER_BYTES <= image.len() {
         let rest = &image[at..];
@@ -53,7 +56,10 @@ pub(super) fn scan(image: &[u8]) -> Result<Nodes<'_>, Error> {
                 nodes.take(&rest[..head.bytes], head.kind, at)?;
                 head.bytes.next_multiple_of(4)
             }
-            _ => 4,
+            _ => {
+                nodes.unsound += u64::from(order.u16(rest, 0) == MAGIC);
+                4
+            }
         };
     }
     Ok(nodes)
@@ -84,19 +90,28 @@ fn header(bytes: &[u8], order: Order) -> Option<Header> {
 impl<'a> Nodes<'a> {
     /// Takes a node whose header is right, if the rest of it is too.
     fn take(&mut self, node: &'a [u8], kind: u16, at: usize) -> Result<(), Error> {
-        match kind {
+        let is_sound = match kind {
             INODE => {
-                if let Some(inode) = InodeNode::parse(node, self.order, at) {
-                    self.inodes.entry(inode.inode).or_default().push(inode);
-                }
+                let inode = InodeNode::parse(node, self.order, at);
+                let is_sound = inode.is_some();
+                inode.into_iter().for_each(|inode| self.inodes.entry(inode.inode).or_default().push(inode));
+                is_sound
             }
-            ENTRY => self.entries.extend(EntryNode::parse(node, self.order)),
-            ATTRIBUTE => self.attributes.extend(AttributeNode::parse(node, self.order)),
-            REFERENCE => self.references.extend(ReferenceNode::parse(node, self.order)),
-            _ if kind & ACCURATE == 0 => {}
+            ENTRY => add(&mut self.entries, EntryNode::parse(node, self.order)),
+            ATTRIBUTE => add(&mut self.attributes, AttributeNode::parse(node, self.order)),
+            REFERENCE => add(&mut self.references, ReferenceNode::parse(node, self.order)),
+            _ if kind & ACCURATE == 0 => true,
             _ if kind & MUST_BE_KNOWN == MUST_BE_KNOWN => return Err(Error::UnknownNode { at, kind }),
-            _ => {}
-        }
+            _ => true,
+        };
+        self.unsound += u64::from(!is_sound);
         Ok(())
     }
+}
+
+/// Adds a node that is sound; whether it is.
+fn add<T>(nodes: &mut Vec<T>, node: Option<T>) -> bool {
+    let is_sound = node.is_some();
+    nodes.extend(node);
+    is_sound
 }

@@ -3,7 +3,7 @@
 use super::findings::lines;
 use crate::Failure;
 use crate::commands::tree::counted;
-use crate::image::archive::{Archive, Raw, Seal};
+use crate::image::archive::{Archive, Raw, Seal, lost};
 use crate::image::key::{Key, hex};
 use crate::image::tree::{totals, walk};
 use crate::output::{print, print_json};
@@ -46,6 +46,7 @@ pub fn run(raw: Raw, key: Option<Key>, json: bool) -> Result<u64, Failure> {
     let seal = seal.map(|seal| Sealed::of(&seal, key, findings.is_empty()));
     // What is not what was signed is not decoded either.
     let archive = if findings.is_empty() { raw.decode().map_err(|Failure(text)| findings.push(text)).ok() } else { None };
+    findings.extend(archive.as_ref().and_then(|archive| lost(&archive.tree)));
     let summary = Summary::of(archive, seal, findings)?;
     if json {
         print_json(&summary)?
@@ -67,7 +68,7 @@ impl Sealed {
     }
 
     fn line(&self) -> String {
-        let verified = if self.is_right { "verified" } else { "not what was made" };
+        let verified = if self.is_right { "verified" } else { "not verified" };
         let signed = match (&self.signed_by, self.is_signed) {
             (Some(key), _) => format!("signed by {key}"),
             (None, true) => "signed; --verify-key says whether by a key".to_string(),

@@ -92,7 +92,7 @@ fn serve_archive(arguments: &Arguments, found: Raw, key: Option<Key>) -> Result<
     if key.is_some() {
         found.verify(key)?;
     }
-    let tree = found.decode()?.tree;
+    let tree = found.decode_and_warn()?.tree;
     steadyfs_fuse::mount_tree(tree, &arguments.directory, &options_of(arguments)).map_err(|failure| explain(arguments, &failure))
 }
 

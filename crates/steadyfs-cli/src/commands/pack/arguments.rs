@@ -136,7 +136,7 @@ impl Arguments {
         let found = ReadOptions::default().find(&self.from)?;
         let expected = "is neither a directory nor an image of squashfs, cramfs, JFFS2, UBIFS or UBI";
         let found = found.ok_or_else(|| Failure::at(self.from.display(), expected))?;
-        found.decode().map(Some)
+        found.decode_and_warn().map(Some)
     }
 
     /// Everything of the directory or image, with the times and owners that were asked for.

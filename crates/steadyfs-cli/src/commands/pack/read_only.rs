@@ -9,6 +9,7 @@ use crate::image::collect::other_attributes;
 use crate::image::create::Draft;
 use crate::image::key::{self, hex};
 use crate::image::left_out::LeftOut;
+use crate::image::names::printable;
 use crate::image::tree::Kind;
 use crate::image::{file, key::Key};
 use crate::output::{print, print_json};
@@ -74,6 +75,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let key = arguments.read_only.sign.as_deref().map(key::secret).transpose()?;
     let target = Target::of(arguments)?;
     let tree = arguments.tree()?;
+    warn_of_order(&tree, &settings.order);
     let left = LeftOut { attributes: other_attributes(&tree), ..LeftOut::default() };
     let image = squashfs::write(&tree, &settings).map_err(|error| Failure::at(arguments.from.display(), error))?;
     let (image, seal) = seal(arguments, image, key)?;
@@ -105,6 +107,17 @@ fn order(path: &Path) -> Result<Vec<Vec<u8>>, Failure> {
     let text = fs::read(path).map_err(|error| Failure::at(path.display(), error))?;
     let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
     Ok(lines.map(<[u8]>::to_vec).collect())
+}
+
+/// Tells of paths that name nothing: they order nothing.
+fn warn_of_order(tree: &Tree, order: &[Vec<u8>]) {
+    let names_nothing = |path: &&Vec<u8>| std::str::from_utf8(path).is_ok_and(|path| tree.find(path).is_none());
+    let mut missing = order.iter().filter(names_nothing);
+    if let Some(first) = missing.next() {
+        let (first, more) = (String::from_utf8_lossy(first), missing.count());
+        let others = if more == 0 { String::new() } else { format!(", and {more} more") };
+        eprintln!("warning: --order names {}{others}, which is not there", printable(&first));
+    }
 }
 
 /// Adds the hash tree, where one is asked for.
@@ -174,7 +187,23 @@ impl Target {
 fn install(arguments: &Arguments, image: &[u8]) -> Result<usize, Failure> {
     let (draft, chip) = Draft::start(&arguments.image, &arguments.settings)?;
     let geometry = chip.geometry();
-    let fail = |error: steadyfs_rom::Error| Failure::at(arguments.image.display(), error);
+    let fail = |error: steadyfs_rom::Error| match error {
+        steadyfs_rom::Error::End(_) => {
+            let size = format_size(image.len() as u64);
+            Failure::at(
+                arguments.image.display(),
+                format!("has not so many good blocks as {size} take; expected less content, or a larger chip"),
+            )
+        }
+        steadyfs_rom::Error::TooManyBadBlocks => {
+            let most = steadyfs_rom::nand::header::BLOCKS_MAX;
+            Failure::at(
+                arguments.image.display(),
+                format!("has no two good blocks among its first {most}, or more bad ones than a page lists"),
+            )
+        }
+        error => Failure::at(arguments.image.display(), error),
+    };
     if geometry.programs_bytes {
         return Err(Failure::at(arguments.image.display(), "is NOR; expected a file, which `flashcp` writes there"));
     }
