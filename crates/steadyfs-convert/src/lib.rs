@@ -4,7 +4,7 @@
 //! [`Limit`], because an image may be made to do harm. [`read`] reads an image of any [`Format`].
 
 pub mod cramfs;
-mod device;
+pub mod device;
 #[cfg(test)]
 mod fixture;
 pub mod format;

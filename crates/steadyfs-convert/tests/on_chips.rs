@@ -5,8 +5,8 @@ use steadyfs::media::{Failure, Flash, Geometry, Timing};
 use steadyfs_convert::squashfs::{self, Compressor};
 use steadyfs_convert::verity::{self, Sealed};
 use steadyfs_convert::{Inode, Kind, Limit, Tree};
-use steadyfs_rom::squash::Needs;
-use steadyfs_rom::{Bound, Error, InRam, Install, OnNand, Source, Squash, Trusted, Verified};
+use steadyfs_rom::squash::{Cursor, Needs};
+use steadyfs_rom::{Bound, Cached, Error, InRam, Install, OnNand, Source, Squash, Trusted, Verified};
 use steadyfs_sim::{FailOps, Metered, Nand, NandTiming, PowerCut};
 
 const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 8, block_count: 96, programs_bytes: false };
@@ -315,4 +315,87 @@ fn a_chip_without_room_or_image_says_so() {
     assert_eq!(install(flash.clone(), &vec![5; most + 1], &mut rng).err(), Some(Error::End(most as u64 + 1)));
     assert_eq!(OnNand::open(flash.clone(), &mut [0; 512]).err(), Some(Error::NoImage));
     assert_eq!(OnNand::open(flash, &mut [0; 511]).err(), Some(Error::MemoryTooSmall { needed: 512, lent: 511 }));
+}
+
+/// A source of which reads fail now and then, and succeed when they are repeated.
+struct Flaky<S> {
+    source: S,
+    rng: fastrand::Rng,
+    failed: u32,
+    is_sound: bool,
+}
+
+impl<S: Source> Source for Flaky<S> {
+    fn bytes(&self) -> u64 {
+        self.source.bytes()
+    }
+    fn read(&mut self, offset: u64, data: &mut [u8]) -> Result<(), Error> {
+        if !self.is_sound && self.rng.u8(0..5) == 0 {
+            // What a driver leaves in the buffer is anything.
+            data.fill(self.rng.u8(..));
+            self.failed += 1;
+            return Err(Error::Medium(Failure::Device));
+        }
+        self.source.read(offset, data)
+    }
+    fn bound(&self, bytes: u64, pieces: u64) -> Bound {
+        self.source.bound(bytes, pieces)
+    }
+}
+
+/// Repeats a call that a read failed in.
+fn again<T>(mut call: impl FnMut() -> Result<T, Error>) -> T {
+    for _ in 0..10_000 {
+        match call() {
+            Err(Error::Medium(Failure::Device)) => {}
+            result => return result.expect("what is there"),
+        }
+    }
+    panic!("no call in ten thousand succeeds")
+}
+
+/// Reads everything, each call as often as it takes; names in the order of the lists.
+fn insist<S: Source>(rom: &mut Squash<'_, S>, tree: &Tree) {
+    for (path, index) in tree.walk() {
+        let path = std::str::from_utf8(&path).expect("text");
+        let node = again(|| rom.find(path));
+        match &tree.inode(index).kind {
+            Kind::File(content) => {
+                let mut file = again(|| rom.open_node(&node));
+                let mut all = vec![0; content.len()];
+                for (piece, out) in all.chunks_mut(3000).enumerate() {
+                    again(|| rom.read(&mut file, piece as u64 * 3000, out));
+                }
+                assert!(all == *content, "{path}");
+            }
+            Kind::Directory(entries) => {
+                let mut cursor = Cursor::default();
+                let listed: Vec<_> = std::iter::from_fn(|| again(|| rom.list(&node, &mut cursor))).collect();
+                assert!(listed.iter().map(|entry| entry.name()).eq(entries.keys()), "{path}");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A read that failed leaves nothing behind that a later one takes for content.
+#[test]
+fn reads_that_fail_now_and_then_may_be_repeated() {
+    for seed in 0..10 {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let tree = tree(&mut rng, 15);
+        let sealed = sealed(&tree, 512);
+        for kept in 0..4 {
+            let (mut blocks, mut pieces) = (vec![0; Verified::memory_bytes(512, 1 + kept)], vec![0; 256 * kept]);
+            let mut memory = vec![0; 4144 + 8256 * (1 + kept)];
+            // Mounted by a source that is sound; its reads fail from then on.
+            let mut flaky = Flaky { source: InRam::new(&sealed.bytes), rng: rng.fork(), failed: 0, is_sound: true };
+            let verified = Verified::open(&mut flaky, key(), &mut blocks).expect("a signature");
+            let cached = Cached::new(verified, 256, &mut pieces);
+            let mut rom = Squash::mount(cached, &mut memory).expect("an image");
+            rom.source_mut().source_mut().source_mut().is_sound = false;
+            insist(&mut rom, &tree);
+            assert!(flaky.failed > 20, "{} reads failed", flaky.failed);
+        }
+    }
 }

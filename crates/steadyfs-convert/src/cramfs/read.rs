@@ -192,8 +192,8 @@ fn inode(entry: &Entry, kind: Kind) -> Inode {
     inode
 }
 
-/// A device by the numbers in its size: eight bits of the minor one, twelve of the major one, and the four that are left of the minor one.
+/// A device by the numbers in its size: the lowest 24 bits of those that Linux has.
 fn device(entry: &Entry, is_block: bool) -> Kind {
-    let numbers = entry.size;
-    Kind::Device { is_block, major: numbers >> 8 & 0xFFF, minor: (numbers & 0xFF) | (numbers >> 12 & 0xF00) }
+    let (major, minor) = crate::device::numbers(entry.size);
+    Kind::Device { is_block, major, minor }
 }

@@ -69,11 +69,6 @@ pub(super) fn basic_kind(kind: &Kind) -> u16 {
     }
 }
 
-/// Packs the numbers of a device as Linux does: twelve bits and twenty. `None` when one has more bits.
-pub(super) fn device_numbers(major: u32, minor: u32) -> Option<u32> {
-    (major < 1 << 12 && minor < 1 << 20).then_some(minor & 0xFF | major << 8 | (minor & !0xFF) << 12)
-}
-
 /// Makes an inode, extended only where a basic one does not hold all.
 pub(super) fn emit(head: &Head, body: &Body) -> Vec<u8> {
     match body {
@@ -216,12 +211,5 @@ mod tests {
             [(3, 30), (4, 24), (7, 20)]
         );
         assert_eq!([&link, &device, &socket].map(|body| kind_and_bytes(&head(1, 0), body)), [(10, 34), (11, 28), (14, 24)]);
-    }
-
-    #[test]
-    fn the_numbers_of_a_device_are_packed_as_linux_packs_them() {
-        assert_eq!(device_numbers(8, 1), Some(0x801));
-        assert_eq!(device_numbers(0xABC, 0x12345), Some(0x123A_BC45));
-        assert_eq!((device_numbers(4096, 0), device_numbers(0, 1 << 20)), (None, None));
     }
 }

@@ -301,7 +301,8 @@ fn inode(node: &Node, (uid, gid): (u32, u32), kind: Kind, attributes: Attributes
     Inode { kind, mode: stat.mode, uid, gid, modified: stat.modified.into(), attributes }
 }
 
-/// A device by its number as Linux encodes it: eight bits of the minor one, twelve of the major one, twelve that are left of the minor one.
+/// A device by its number.
 fn device(is_block: bool, number: u32) -> Kind {
-    Kind::Device { is_block, major: number >> 8 & 0xFFF, minor: (number & 0xFF) | (number >> 12 & 0xFFF00) }
+    let (major, minor) = crate::device::numbers(number);
+    Kind::Device { is_block, major, minor }
 }

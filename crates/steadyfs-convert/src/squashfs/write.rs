@@ -4,7 +4,7 @@ use super::attributes::Attributes;
 use super::data::{Content, Data, Stored};
 use super::directories::{Entry, Listing, append_entries};
 use super::ids::Ids;
-use super::inodes::{Body, Head, basic_kind, device_numbers, emit};
+use super::inodes::{Body, Head, basic_kind, emit};
 use super::metadata::{Metadata, Place, append_table, plain_block};
 use super::pack::Packer;
 use super::plan::{Plan, Step};
@@ -144,7 +144,7 @@ impl Writer<'_> {
             }
             Kind::Symlink(target) => Body::Symlink(target),
             &Kind::Device { is_block, major, minor } => {
-                let numbers = device_numbers(major, minor);
+                let numbers = crate::device::number(major, minor);
                 Body::Device { is_block, numbers: numbers.ok_or_else(|| WriteError::Device { path: path(), major, minor })? }
             }
             Kind::Fifo => Body::Pipe { is_socket: false },

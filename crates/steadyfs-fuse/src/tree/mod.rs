@@ -153,10 +153,10 @@ fn file_type(kind: &Kind) -> FileType {
     }
 }
 
-/// The number of a device, as Linux has it in 32 bits.
+/// The number of a device, as Linux has it in 32 bits; 0 of all else.
 fn device(kind: &Kind) -> u32 {
     match *kind {
-        Kind::Device { major, minor, .. } => (minor & 0xFF) | (major & 0xFFF) << 8 | (minor & !0xFF) << 12,
+        Kind::Device { major, minor, .. } => steadyfs_convert::device::number(major, minor).unwrap_or(0),
         _ => 0,
     }
 }
