@@ -2,6 +2,7 @@
 
 use crate::bound::Bound;
 use crate::error::Error;
+use crate::recent::Recent;
 use crate::source::{Source, within};
 
 /// Pieces that are kept at most.
@@ -18,9 +19,8 @@ pub struct Cached<'m, S> {
     source: S,
     memory: &'m mut [u8],
     piece_bytes: usize,
-    /// Which piece is in each slot, and when it was used last.
-    slots: [Option<(u64, u32)>; SLOTS_MAX],
-    now: u32,
+    /// Which piece is in each slot.
+    slots: Recent<u64, SLOTS_MAX>,
 }
 
 impl Cached<'_, ()> {
@@ -33,7 +33,7 @@ impl Cached<'_, ()> {
 impl<'m, S: Source> Cached<'m, S> {
     /// Keeps as many pieces as there is memory for, at most 64. A size of 0, or one that is larger than the memory, keeps none.
     pub const fn new(source: S, piece_bytes: usize, memory: &'m mut [u8]) -> Self {
-        Self { source, memory, piece_bytes, slots: [None; SLOTS_MAX], now: 0 }
+        Self { source, memory, piece_bytes, slots: Recent::new() }
     }
 
     /// Gives back the source.
@@ -48,21 +48,16 @@ impl<'m, S: Source> Cached<'m, S> {
 
     /// The slot that has a piece, read where none has it.
     fn slot_of(&mut self, piece: u64, count: usize) -> Result<usize, Error> {
-        self.now = self.now.wrapping_add(1);
-        let slots = &mut self.slots[..count];
-        if let Some(slot) = slots.iter().position(|slot| slot.is_some_and(|(held, _)| held == piece)) {
-            slots[slot] = Some((piece, self.now));
+        if let Some((slot, _)) = self.slots.find(|&held| held == piece) {
+            self.slots.put(slot, piece);
             return Ok(slot);
         }
-        let now = self.now;
-        let age = |slot: &Option<(u64, u32)>| slot.map_or(u32::MAX, |(_, used)| now.wrapping_sub(used));
-        let slot = (0..count).max_by_key(|&slot| age(&slots[slot])).unwrap_or(0);
-        slots[slot] = None;
+        let slot = self.slots.make_room(count);
         let at = piece * self.piece_bytes as u64;
         let bytes = (self.source.bytes() - at).min(self.piece_bytes as u64) as usize;
         let start = slot * self.piece_bytes;
         self.source.read(at, &mut self.memory[start..start + bytes])?;
-        self.slots[slot] = Some((piece, now));
+        self.slots.put(slot, piece);
         Ok(slot)
     }
 }

@@ -47,6 +47,7 @@ mod fields;
 pub mod lzo;
 pub mod nand;
 mod nor;
+mod recent;
 mod source;
 pub mod squash;
 mod stat;

@@ -4,6 +4,7 @@ use super::format::{METADATA_BYTES, PLAIN_DATA, PLAIN_METADATA};
 use crate::bound::Bound;
 use crate::codec::Decoder;
 use crate::error::Error;
+use crate::recent::Recent;
 use crate::source::Source;
 
 /// A place in the metadata.
@@ -67,7 +68,7 @@ impl<'m, S: Source> Blocks<'m, S> {
         let of_data = decoder.method().room_bytes(block_bytes);
         let split = if memory.len() >= of_data + bytes { of_data } else { memory.len() };
         let (data, metadata) = memory.split_at_mut(split);
-        let metadata = Rooms { memory: metadata, bytes, kept: [None; KEPT_MAX], used: [0; KEPT_MAX], now: 0 };
+        let metadata = Rooms { memory: metadata, bytes, kept: Recent::new() };
         Self { source, decoder, data: Room { memory: data, held: None }, metadata, block_bytes, seen: None }
     }
 
@@ -183,30 +184,22 @@ struct Rooms<'m> {
     /// Bytes of a room.
     bytes: usize,
     /// What is in each room, and how many bytes that makes.
-    kept: [Option<(Stored, usize)>; KEPT_MAX],
-    /// When each was used last.
-    used: [u32; KEPT_MAX],
-    now: u32,
+    kept: Recent<(Stored, usize), KEPT_MAX>,
 }
 
 impl Rooms<'_> {
     /// The content of a block, decoded where it is not there yet.
     fn content<S: Source>(&mut self, source: &mut S, decoder: &mut Decoder, stored: Stored) -> Result<&[u8], Error> {
-        let count = (self.memory.len() / self.bytes).min(KEPT_MAX);
-        let found = self.kept[..count].iter().position(|kept| kept.is_some_and(|(kept, _)| kept == stored));
-        let oldest = || (0..count).max_by_key(|&room| (self.kept[room].is_none(), self.now.wrapping_sub(self.used[room])));
-        let place = found.or_else(oldest).unwrap_or(0);
-        let held = self.kept[place].take_if(|_| found.is_some());
-        let memory = &mut self.memory[place * self.bytes..(place + 1) * self.bytes];
-        self.kept[place] = None;
-        let made = match held {
-            Some((_, made)) => made,
-            None => decode(source, decoder, memory, stored, METADATA_BYTES)?,
+        let (place, made) = match self.kept.find(|&(kept, _)| kept == stored) {
+            Some((place, (_, made))) => (place, made),
+            None => {
+                let place = self.kept.make_room(self.memory.len() / self.bytes);
+                let room = &mut self.memory[place * self.bytes..(place + 1) * self.bytes];
+                (place, decode(source, decoder, room, stored, METADATA_BYTES)?)
+            }
         };
-        self.now = self.now.wrapping_add(1);
-        self.used[place] = self.now;
-        self.kept[place] = Some((stored, made));
-        Ok(&memory[..made])
+        self.kept.put(place, (stored, made));
+        Ok(&self.memory[place * self.bytes..][..made])
     }
 }
 

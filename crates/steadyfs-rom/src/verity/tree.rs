@@ -2,6 +2,7 @@
 
 use super::format::{DIGEST_BYTES, LEVELS_MAX, Layout, Salt};
 use crate::error::Error;
+use crate::recent::Recent;
 use crate::source::Source;
 use sha2::{Digest, Sha256};
 
@@ -16,17 +17,15 @@ pub fn digest(salt: &Salt, block: &[u8]) -> [u8; DIGEST_BYTES] {
     hash.finalize().into()
 }
 
-/// Hash blocks that were checked: their level and index, and when each was used last.
+/// Hash blocks that were checked, by their level and index.
 pub struct Hashes<'m> {
     memory: &'m mut [u8],
-    kept: [Option<(usize, u64)>; KEPT_MAX],
-    used: [u32; KEPT_MAX],
-    now: u32,
+    kept: Recent<(usize, u64), KEPT_MAX>,
 }
 
 impl<'m> Hashes<'m> {
     pub fn new(memory: &'m mut [u8]) -> Self {
-        Self { memory, kept: [None; KEPT_MAX], used: [0; KEPT_MAX], now: 0 }
+        Self { memory, kept: Recent::new() }
     }
 
     /// What the digest of a block of the image must be.
@@ -52,10 +51,9 @@ impl<'m> Hashes<'m> {
             let (index, at, slot) = way[level];
             let kept = match self.find(level, index) {
                 Some(kept) => kept,
-                None => self.take(source, salt, layout.block_bytes() as usize, (level, index), at, &expected)?,
+                None => self.take(source, salt, layout.block_bytes() as usize, at, &expected)?,
             };
-            self.now = self.now.wrapping_add(1);
-            self.used[kept] = self.now;
+            self.kept.put(kept, (level, index));
             let start = kept * layout.block_bytes() as usize + slot;
             expected.copy_from_slice(&self.memory[start..start + DIGEST_BYTES]);
         }
@@ -63,7 +61,7 @@ impl<'m> Hashes<'m> {
     }
 
     fn find(&self, level: usize, index: u64) -> Option<usize> {
-        self.kept.iter().position(|&kept| kept == Some((level, index)))
+        self.kept.find(|&kept| kept == (level, index)).map(|(place, _)| place)
     }
 
     /// Reads a hash block in place of the one that was not used for longest, and checks it.
@@ -72,20 +70,15 @@ impl<'m> Hashes<'m> {
         source: &mut S,
         salt: &Salt,
         block_bytes: usize,
-        what: (usize, u64),
         at: u64,
         expected: &[u8; DIGEST_BYTES],
     ) -> Result<usize, Error> {
-        let places = (self.memory.len() / block_bytes).min(KEPT_MAX);
-        let place =
-            (0..places).max_by_key(|&place| (self.kept[place].is_none(), self.now.wrapping_sub(self.used[place]))).unwrap_or(0);
-        self.kept[place] = None;
+        let place = self.kept.make_room(self.memory.len() / block_bytes);
         let block = &mut self.memory[place * block_bytes..(place + 1) * block_bytes];
         source.read(at * block_bytes as u64, block)?;
         if digest(salt, block) != *expected {
             return Err(Error::NotAuthentic(at));
         }
-        self.kept[place] = Some(what);
         Ok(place)
     }
 }
