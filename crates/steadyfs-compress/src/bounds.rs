@@ -1,7 +1,7 @@
 //! The worst case of each call, by that of the calls of the file system that it makes.
 
 use crate::file::PackedFile;
-use crate::format::ENTRY_BYTES;
+use crate::format::{ENTRY_BYTES, Shape};
 use steadyfs::media::Flash;
 use steadyfs::{Call, Cost, FileSystem};
 
@@ -23,15 +23,16 @@ impl<B> PackedFile<B> {
     /// What is looked up: the size, the entry, a chunk, the header. What is written: at most a chunk, which lies in `p` logical pages; an entry; the size.
     /// `2 · Read(8) + Read(8) + Read(chunk) + Read(header) + p · Write(page) + 2 · Write(8)`, and `Sync` where the volume commits on writes.
     pub fn write_bound<F: Flash>(&self, fs: &FileSystem<'_, F>) -> Cost {
-        let logical_bytes = fs.usage().logical_bytes;
-        let pages = (self.shape.chunk_bytes() as u32).div_ceil(logical_bytes) + 1;
-        let looks = read(fs, ENTRY_BYTES as u32)
-            .times(3)
-            .plus(&read(fs, self.shape.chunk_bytes() as u32))
-            .plus(&read(fs, self.shape.header_bytes() as u32));
-        let page = most(&write(fs, logical_bytes), &write(fs, logical_bytes - 1));
-        let sync = fs.bound_at_fill(Call::Sync, 0).most();
-        looks.plus(&page.times(pages)).plus(&write(fs, ENTRY_BYTES as u32).times(2)).plus(&sync)
+        write_of(fs, &self.shape)
+    }
+
+    /// Worst case of [`convert`](Self::convert) where no step fails: `2 · Open`, `2 · Sync`, `Read(chunk)`, `Truncate`, `SetAttribute`, and a
+    /// [write](Self::write_bound).
+    pub fn convert_bound<F: Flash>(fs: &FileSystem<'_, F>, shape: &Shape) -> Cost {
+        let call = |call| fs.bound_at_fill(call, 0).most();
+        let twice = call(Call::Open { depth: 1 }).plus(&call(Call::Sync)).times(2);
+        let change = call(Call::Truncate).plus(&call(Call::SetAttribute));
+        twice.plus(&change).plus(&read(fs, shape.chunk_bytes() as u32)).plus(&write_of(fs, shape))
     }
 
     /// Worst case of a truncate, at the present fill: a [write](Self::write_bound), `Read(header)`, `Write(header)`, and `Truncate`.
@@ -41,6 +42,19 @@ impl<B> PackedFile<B> {
         // A header lies in one or, where logical pages have 256 bytes, two.
         self.write_bound(fs).plus(&read(fs, header)).plus(&write(fs, header).times(2)).plus(&cut)
     }
+}
+
+/// A write within one chunk.
+fn write_of<F: Flash>(fs: &FileSystem<'_, F>, shape: &Shape) -> Cost {
+    let logical_bytes = fs.usage().logical_bytes;
+    let pages = (shape.chunk_bytes() as u32).div_ceil(logical_bytes) + 1;
+    let looks = read(fs, ENTRY_BYTES as u32)
+        .times(3)
+        .plus(&read(fs, shape.chunk_bytes() as u32))
+        .plus(&read(fs, shape.header_bytes() as u32));
+    let page = most(&write(fs, logical_bytes), &write(fs, logical_bytes - 1));
+    let sync = fs.bound_at_fill(Call::Sync, 0).most();
+    looks.plus(&page.times(pages)).plus(&write(fs, ENTRY_BYTES as u32).times(2)).plus(&sync)
 }
 
 fn read<F: Flash>(fs: &FileSystem<'_, F>, bytes: u32) -> Cost {

@@ -13,6 +13,10 @@ pub enum Error {
     NotPacked,
     /// The attribute is none of this release: another version, or a chunk size that is none.
     Attribute,
+    /// What a directory says of its files is none of this release: see [`Rule`](crate::Rule).
+    Rule,
+    /// The file is larger than a chunk: [`PackedFile::convert`](crate::PackedFile::convert) takes none that is.
+    TooLarge,
     /// The file says that it is larger than its chunks can be.
     Size,
     /// The entry of a chunk names no place in the file, or a form that is none.
@@ -64,6 +68,8 @@ impl fmt::Display for Error {
             Self::Volume(error) => error.fmt(f),
             Self::NotPacked => f.write_str("the file is not compressed"),
             Self::Attribute => f.write_str("the file is compressed in a way that this release does not know"),
+            Self::Rule => f.write_str("the directory says that files are compressed in a way that this release does not know"),
+            Self::TooLarge => f.write_str("the file is larger than a chunk"),
             Self::Size => f.write_str("the compressed file says that it is larger than it can be"),
             Self::Entry { chunk } => write!(f, "the entry of chunk {chunk} of the compressed file names no place in it"),
             Self::Chunk { chunk } => write!(f, "chunk {chunk} of the compressed file cannot be decoded"),

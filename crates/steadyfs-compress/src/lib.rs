@@ -36,6 +36,7 @@
 //!
 //! # Where to go on
 //! - [`PackedFile`]: the calls. [`Shape`]: chunk size and method, and the RAM that they take.
+//! - [`Rule`]: what a directory says of the files that are created in it.
 //! - [`format`]: the attribute and the entries. [`lz4`]: the codec alone.
 
 #![no_std]
@@ -46,11 +47,13 @@ extern crate std;
 
 mod bounds;
 mod codec;
+mod convert;
 mod error;
 mod file;
 pub mod format;
 pub mod lz4;
 mod method;
+mod packing;
 mod volume;
 mod write;
 
@@ -59,4 +62,5 @@ pub use error::Error;
 pub use file::PackedFile;
 pub use format::{ATTRIBUTE, Form, Shape};
 pub use method::Method;
+pub use packing::{NoPacking, Packing, RULE, Rule};
 pub use volume::Volume;

@@ -13,12 +13,19 @@ pub enum Method {
     Zstd,
 }
 
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Method {
+    /// As it is written and read.
+    pub const fn name(self) -> &'static str {
+        match self {
             Self::Lz4 => "lz4",
             Self::Deflate => "deflate",
             Self::Zstd => "zstd",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }

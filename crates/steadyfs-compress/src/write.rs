@@ -234,7 +234,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     }
 
     /// Compresses what is at the beginning of the memory.
-    fn encode(&mut self, length: usize) -> Encoded {
+    pub(crate) fn encode(&mut self, length: usize) -> Encoded {
         let Parts { content, out, table, .. } = Parts::of(&self.shape, self.memory.as_mut());
         if content[..length].iter().all(|&byte| byte == 0) {
             return Encoded::Zeros;
@@ -247,7 +247,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     }
 
     /// Writes a chunk into a gap of its slot, and then its entry.
-    fn store<F: Flash>(
+    pub(crate) fn store<F: Flash>(
         &mut self,
         fs: &mut FileSystem<'_, F>,
         (chunk, slot, index): (u32, u64, u32),
@@ -296,7 +296,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         if bytes == [0; ENTRY_BYTES] { Ok(()) } else { self.set_entry(fs, slot, index, [0; ENTRY_BYTES]) }
     }
 
-    fn set_size<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, size: u64) -> Result<(), Error> {
+    pub(crate) fn set_size<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, size: u64) -> Result<(), Error> {
         Ok(fs.write(&mut self.file, 0, &size.to_le_bytes())?)
     }
 
@@ -344,7 +344,7 @@ const GAIN: usize = 32;
 
 /// What a chunk becomes.
 #[derive(Clone, Copy)]
-enum Encoded {
+pub(crate) enum Encoded {
     /// Nothing: it is zeros.
     Zeros,
     /// Itself.
@@ -388,7 +388,7 @@ fn gap(header: &[u8], shape: &Shape, bytes: u32) -> Option<u32> {
     core::iter::once(header.len() as u32).chain(ends).filter(|&at| at <= last).filter(is_free).min()
 }
 
-fn check_memory(shape: &Shape, memory: &impl AsRef<[u8]>) -> Result<(), Error> {
+pub(crate) fn check_memory(shape: &Shape, memory: &impl AsRef<[u8]>) -> Result<(), Error> {
     let (needed, lent) = (shape.write_bytes(), memory.as_ref().len());
     if lent < needed { Err(Error::MemoryTooSmall { needed, lent }) } else { Ok(()) }
 }

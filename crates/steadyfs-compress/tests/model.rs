@@ -2,22 +2,10 @@
 
 mod common;
 
-use common::{Random, Step, chip, content, draw, format, make, states};
+use common::{Random, Step, chip, content, difference, draw, format, make, spent, states};
 use proptest::prelude::*;
-use steadyfs::{Access, Cost, FileSystem, OpenOptions, Reader};
+use steadyfs::{Access, FileSystem, OpenOptions, Reader};
 use steadyfs_compress::{Error, Method, PackedFile, Shape};
-use steadyfs_sim::Metered;
-
-fn spent(fs: &FileSystem<'_, steadyfs_sim::Nand>) -> Cost {
-    let c = fs.flash().counters();
-    Cost {
-        reads: c.reads as u32,
-        tag_reads: c.tag_reads as u32,
-        programs: c.programs as u32,
-        copies: c.copies as u32,
-        erases: c.erases as u32,
-    }
-}
 
 /// How many chunks a step touches, a rewrite of the last one before a gap included.
 fn chunks(step: &Step, chunk: usize) -> u32 {
@@ -40,14 +28,7 @@ fn holds(seed: u64, shape: Shape, most: usize, steps: usize) {
         let more = file.truncate_bound(&fs);
         let bound = file.write_bound(&fs).times(chunks(&step, chunk)).plus(&more);
         make(&mut fs, &mut file, &step).unwrap_or_else(|error| panic!("seed {seed}, step {number}: {error}"));
-        let took = spent(&fs);
-        let took = Cost {
-            reads: took.reads - before.reads,
-            tag_reads: took.tag_reads - before.tag_reads,
-            programs: took.programs - before.programs,
-            copies: took.copies - before.copies,
-            erases: took.erases - before.erases,
-        };
+        let took = difference(&spent(&fs), &before);
         assert!(took.is_within(&bound), "seed {seed}, step {number}: took {took:?}, at most {bound:?}");
         model = states(&model, &step, chunk).pop().unwrap_or(model);
         if random.below(3) == 0 {

@@ -2,9 +2,9 @@
 #![allow(dead_code, reason = "each test uses a part")]
 
 use steadyfs::media::{Flash, Geometry};
-use steadyfs::{Config, FileSystem};
+use steadyfs::{Config, Cost, FileSystem};
 use steadyfs_compress::{Error, PackedFile};
-use steadyfs_sim::{Nand, NandTiming};
+use steadyfs_sim::{Metered, Nand, NandTiming};
 
 /// A small chip: what is written soon makes it erase.
 pub const SMALL: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 160, programs_bytes: false };
@@ -18,6 +18,29 @@ pub fn format(chip: Nand) -> (Nand, Vec<u8>) {
     let config = Config { unit_pages: 2, transaction_pages: 40, overlay_entries: 120, ..Config::for_geometry(&SMALL) };
     let mut memory = vec![0; config.memory_bytes(&SMALL) + 12 * 8];
     (FileSystem::format(chip, &config, &mut memory).expect("a volume"), memory)
+}
+
+/// What the chip did since it was made.
+pub fn spent(fs: &FileSystem<'_, Nand>) -> Cost {
+    let c = fs.flash().counters();
+    Cost {
+        reads: c.reads as u32,
+        tag_reads: c.tag_reads as u32,
+        programs: c.programs as u32,
+        copies: c.copies as u32,
+        erases: c.erases as u32,
+    }
+}
+
+/// What it did between two looks.
+pub fn difference(after: &Cost, before: &Cost) -> Cost {
+    Cost {
+        reads: after.reads - before.reads,
+        tag_reads: after.tag_reads - before.tag_reads,
+        programs: after.programs - before.programs,
+        copies: after.copies - before.copies,
+        erases: after.erases - before.erases,
+    }
 }
 
 /// Random numbers that repeat.

@@ -1,0 +1,81 @@
+//! A plain file that begins to grow becomes a compressed one.
+//!
+//! The content moves and the attribute comes, and neither means anything without the other: so both are one transaction, which begins with nothing else
+//! in it, commits nothing by itself, and is rolled back as a whole where a step fails.
+
+use crate::file::PackedFile;
+use crate::format::{ATTRIBUTE, Shape};
+use crate::write::{Encoded, check_memory};
+use crate::Error;
+use steadyfs::media::Flash;
+use steadyfs::{CommitOn, FileSystem, InodeNumber, OpenOptions};
+
+/// How often the way back is tried before the last time.
+const ROLLBACKS: usize = 3;
+
+impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
+    /// Makes a plain file of at most a chunk a compressed one, and opens it. Other handles of it must be closed and opened again.
+    ///
+    /// # Power loss
+    /// The content is the same before and after; where the file is not empty, what waited for a commit is committed first, and what this call does waits
+    /// for the next one.
+    ///
+    /// # Cost
+    /// [`convert_bound`](Self::convert_bound); where a step fails, [`FileSystem::rollback`] as well.
+    ///
+    /// # Errors
+    /// Those of the calls named: the file is plain, and what it was. [`Error::TooLarge`], [`Error::MemoryTooSmall`] with less than
+    /// [`Shape::write_bytes`]. Where the rollback fails too, its error, and the next commit must not be made before one succeeds.
+    pub fn convert<F: Flash>(
+        fs: &mut FileSystem<'_, F>,
+        inode: InodeNumber,
+        shape: Shape,
+        memory: B,
+    ) -> Result<Self, Error> {
+        check_memory(&shape, &memory)?;
+        let mut packed = Self::new(fs.open_inode(inode, OpenOptions::WRITE)?, shape, memory);
+        match packed.take_over(fs) {
+            Ok(()) => Ok(packed),
+            Err(error) => {
+                let _ = packed.close(fs);
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes the content of the plain file over.
+    fn take_over<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>) -> Result<(), Error> {
+        let length = fs.size(&mut self.file)?;
+        if length > self.shape.chunk_bytes() as u64 {
+            return Err(Error::TooLarge);
+        }
+        if length == 0 {
+            return Ok(fs.set_attribute(self.file.inode(), ATTRIBUTE, Some(&self.shape.emit()))?);
+        }
+        fs.commit()?;
+        let events = fs.commit_on();
+        fs.set_commit_on(CommitOn::MANUAL);
+        let mut result = self.move_content(fs, length as usize);
+        if result.is_err() {
+            self.forget();
+            // A read that fails now and then is made again: half of this must never be committed.
+            let undone = (0..ROLLBACKS).map(|_| fs.rollback()).find(Result::is_ok).unwrap_or_else(|| fs.rollback());
+            result = undone.map_err(Error::Volume).and(result);
+        }
+        fs.set_commit_on(events);
+        result
+    }
+
+    fn move_content<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, length: usize) -> Result<(), Error> {
+        let known = fs.read(&mut self.file, 0, &mut self.memory.as_mut()[..length])?;
+        self.memory.as_mut()[known..length].fill(0);
+        fs.truncate(&mut self.file, 0)?;
+        fs.set_attribute(self.file.inode(), ATTRIBUTE, Some(&self.shape.emit()))?;
+        let encoded = self.encode(length);
+        if !matches!(encoded, Encoded::Zeros) {
+            self.store(fs, (0, 0, 0), length, encoded)?;
+        }
+        self.decoded = (0, length);
+        self.set_size(fs, length as u64)
+    }
+}

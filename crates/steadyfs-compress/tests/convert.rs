@@ -1,0 +1,216 @@
+//! A plain file becomes a compressed one: at each operation at which power fails, and with any step that fails, its content is what it was.
+
+mod common;
+
+use common::{Random, SMALL, chip, difference, format, spent};
+use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::{Access, Config, FileSystem, OpenOptions};
+use steadyfs_compress::{ATTRIBUTE, Error, Method, PackedFile, Shape};
+use steadyfs_sim::{Nand, PowerCut};
+
+const SHAPE: Shape = Shape::new(4096, Method::Lz4);
+
+fn memory() -> Vec<u8> {
+    vec![0; SHAPE.write_bytes()]
+}
+
+/// The content of "f", and whether it is compressed.
+fn held<F: Flash>(fs: &mut FileSystem<'_, F>) -> (Vec<u8>, bool) {
+    let inode = fs.stat("f").expect("the file").inode;
+    if Shape::of(fs, inode).expect("a look").is_some() {
+        let mut file = PackedFile::open(fs, "f", false, memory()).expect("the file");
+        let all = common::content(fs, &mut file);
+        file.close(fs).expect("closed");
+        return (all, true);
+    }
+    let mut file = fs.open("f", OpenOptions::READ).expect("the file");
+    let mut all = vec![0; fs.size(&mut file).expect("a size") as usize];
+    assert_eq!(fs.read(&mut file, 0, &mut all).expect("content"), all.len());
+    fs.close(file).expect("closed");
+    (all, false)
+}
+
+/// A volume with a plain file of this content, committed.
+fn with_plain<F: Flash>(flash: F, ram: &mut [u8], content: &[u8]) -> F {
+    let mut fs = FileSystem::mount(flash, Access::ReadWrite, ram).expect("a mount");
+    let mut file = fs.open("f", OpenOptions::CREATE).expect("a file");
+    fs.write(&mut file, 0, content).expect("written");
+    fs.close(file).expect("closed");
+    fs.commit().expect("committed");
+    fs.unmount().expect("unmounted")
+}
+
+/// A change that waits, the conversion, an append, and a commit. Returns whether all of it succeeded.
+fn convert<F: Flash>(fs: &mut FileSystem<'_, F>, more: &[u8]) -> Result<(), Error> {
+    fs.open("other", OpenOptions::CREATE).and_then(|file| fs.close(file))?;
+    let inode = fs.stat("f")?.inode;
+    let mut packed = PackedFile::convert(fs, inode, SHAPE, memory())?;
+    packed.append(fs, more)?;
+    packed.close(fs)?;
+    Ok(fs.commit()?)
+}
+
+#[test]
+fn a_cut_at_any_operation_leaves_the_content() {
+    let (mut converted, mut cuts) = (0, 0);
+    for seed in 0..10 {
+        let mut random = Random(seed);
+        let length = random.below(4097);
+        let (before, more) = (random.content(length), random.content(700));
+        let after = [&before[..], &more[..]].concat();
+        let (flash, mut ram) = format(chip());
+        let start = with_plain(PowerCut::new(flash, seed), &mut ram, &before);
+        for cut in 1.. {
+            let mut fs = FileSystem::mount(start.clone(), Access::ReadWrite, &mut ram).expect("a mount");
+            fs.flash_mut().cut_at(cut);
+            let result = convert(&mut fs, &more);
+            let is_off = fs.flash().is_off();
+            let mut flash = fs.flash().clone();
+            drop(fs);
+            flash.cancel();
+            flash.power_on();
+            let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut ram).expect("a mount");
+            let (now, is_packed) = held(&mut fs);
+            assert!(now == before || (is_packed && now == after), "seed {seed}, cut {cut}: {} of {length} bytes", now.len());
+            converted += u32::from(is_packed && now == before);
+            cuts += 1;
+            if !is_off {
+                result.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+                assert_eq!((now, is_packed), (after, true));
+                break;
+            }
+        }
+    }
+    assert!(cuts > 50, "{cuts} cuts");
+    // The transaction of the conversion ended alone where the append found no room in it.
+    assert!(converted > 0, "cuts between the conversion and the append");
+}
+
+#[test]
+fn a_step_that_fails_leaves_a_plain_file() {
+    let mut refused = 0;
+    for transaction_pages in 1..12 {
+        let config = Config { unit_pages: 1, transaction_pages, ..Config::for_geometry(&SMALL) };
+        let mut ram = vec![0; config.memory_bytes(&SMALL) + 96];
+        let Ok(flash) = FileSystem::format(chip(), &config, &mut ram) else { continue };
+        let before: Vec<u8> = (0..4000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
+        let mut fs = FileSystem::mount(with_plain(flash, &mut ram, &before), Access::ReadWrite, &mut ram).expect("a mount");
+        let events = fs.commit_on();
+        fs.create_dir("waits").expect("a directory");
+        let inode = fs.stat("f").expect("the file").inode;
+        match PackedFile::convert(&mut fs, inode, SHAPE, memory()) {
+            Ok(packed) => packed.close(&mut fs).expect("closed"),
+            Err(error) => {
+                assert_eq!((error, held(&mut fs)), (Error::Volume(steadyfs::Error::TransactionTooLarge), (before.clone(), false)));
+                fs.commit().expect("committed");
+                refused += 1;
+            }
+        }
+        assert_eq!(fs.commit_on(), events);
+        fs.stat("waits").expect("what waited before is there");
+        assert_eq!(held(&mut fs).0, before);
+    }
+    assert!(refused > 0, "each transaction was large enough");
+}
+
+/// A chip of which one read fails, once.
+#[derive(Clone)]
+struct FailingRead {
+    inner: Nand,
+    /// The reads up to the one that fails; 0 where none does.
+    left: u32,
+}
+
+impl FailingRead {
+    fn count(&mut self) -> Result<(), Failure> {
+        self.left = self.left.saturating_sub(1);
+        if self.left == 1 { Err(Failure::Device) } else { Ok(()) }
+    }
+}
+
+impl Flash for FailingRead {
+    fn geometry(&self) -> Geometry {
+        self.inner.geometry()
+    }
+    fn timing(&self) -> Timing {
+        self.inner.timing()
+    }
+    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.count()?;
+        self.inner.read(page, data, tag)
+    }
+    fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.count()?;
+        self.inner.read_tag(page, tag)
+    }
+    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.inner.program(page, data, tag)
+    }
+    fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        self.inner.erase(block)
+    }
+    fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
+        self.inner.is_bad(block)
+    }
+    fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        self.inner.mark_bad(block)
+    }
+}
+
+#[test]
+fn a_read_that_fails_leaves_the_content() {
+    let mut failed = 0;
+    for seed in 0..10 {
+        let mut random = Random(seed);
+        let length = 1 + random.below(4096);
+        let before = random.content(length);
+        let (flash, mut ram) = format(chip());
+        let start = with_plain(FailingRead { inner: flash, left: 0 }, &mut ram, &before);
+        for left in 2.. {
+            let mut fs = FileSystem::mount(start.clone(), Access::ReadWrite, &mut ram).expect("a mount");
+            let inode = fs.stat("f").expect("the file").inode;
+            fs.flash_mut().left = left;
+            let result = PackedFile::convert(&mut fs, inode, SHAPE, memory());
+            let is_over = fs.flash().left > 1;
+            fs.flash_mut().left = 0;
+            let is_packed = result.is_ok();
+            if let Ok(packed) = result {
+                packed.close(&mut fs).expect("closed");
+            }
+            failed += u32::from(!is_packed);
+            assert_eq!(held(&mut fs), (before.clone(), is_packed), "seed {seed}, read {left}");
+            fs.commit().expect("committed");
+            let flash = fs.unmount().expect("unmounted");
+            let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut ram).expect("a mount");
+            assert_eq!(held(&mut fs), (before.clone(), is_packed), "seed {seed}, read {left}");
+            if is_over {
+                break;
+            }
+        }
+    }
+    assert!(failed > 0, "no read failed");
+}
+
+#[test]
+fn the_bound_holds_and_other_files_are_refused() {
+    let (flash, mut ram) = format(chip());
+    for seed in 0..20 {
+        let mut random = Random(seed);
+        let length = random.below(4097);
+        let before = random.content(length);
+        let flash = with_plain(flash.clone(), &mut ram, &before);
+        let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut ram).expect("a mount");
+        let inode = fs.stat("f").expect("the file").inode;
+        let (bound, start) = (PackedFile::<Vec<u8>>::convert_bound(&fs, &SHAPE), spent(&fs));
+        let packed = PackedFile::convert(&mut fs, inode, SHAPE, memory()).expect("converted");
+        let took = difference(&spent(&fs), &start);
+        assert!(took.is_within(&bound), "seed {seed}: took {took:?}, at most {bound:?}");
+        packed.close(&mut fs).expect("closed");
+        assert_eq!(held(&mut fs), (before, true));
+    }
+    let flash = with_plain(flash, &mut ram, &[1; 4097]);
+    let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut ram).expect("a mount");
+    let inode = fs.stat("f").expect("the file").inode;
+    assert_eq!(PackedFile::convert(&mut fs, inode, SHAPE, memory()).map(drop), Err(Error::TooLarge));
+    assert_eq!(fs.attribute(inode, ATTRIBUTE, &mut []), Err(steadyfs::Error::NotFound));
+}
