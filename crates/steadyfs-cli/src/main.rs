@@ -75,6 +75,8 @@ enum Command {
     Rm(commands::rm::Arguments),
     /// Make directories
     Mkdir(commands::mkdir::Arguments),
+    /// Compress what will be written below a directory, or is there
+    Compress(commands::compress::Arguments),
     /// Rename or move a file or directory
     Mv(commands::mv::Arguments),
     /// Tell what a file or directory is
@@ -185,6 +187,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Cat(arguments) => commands::cat::run(&arguments),
         Command::Rm(arguments) => commands::rm::run(&arguments),
         Command::Mkdir(arguments) => commands::mkdir::run(&arguments),
+        Command::Compress(arguments) => commands::compress::run(&arguments),
         Command::Mv(arguments) => commands::mv::run(&arguments),
         Command::Stat(arguments) => commands::stat::run(&arguments),
         Command::Df(arguments) => commands::df::run(&arguments),

@@ -5,6 +5,7 @@ mod common;
 mod bench;
 mod card;
 mod command_lines;
+mod compress;
 mod costs;
 mod damage;
 mod disk_mount;

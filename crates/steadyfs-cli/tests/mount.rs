@@ -1,7 +1,7 @@
 //! `steady mount`. Needs `/dev/fuse` and the right to mount; without them the tests say so and pass.
 #![cfg(target_os = "linux")]
 
-use crate::common::{Bench, content, text};
+use crate::common::{Bench, content, noise, text};
 use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -70,6 +70,36 @@ fn what_is_done_on_the_directory_is_in_the_image() {
         bench.ok("get i.img d/new back");
         assert_eq!(bench.read("back"), content(3, 60_000));
         bench.ok("check i.img");
+    }
+}
+
+#[test]
+fn what_grows_on_a_directory_that_compresses_is_compressed() {
+    let bench = Bench::new("mount-compress");
+    fs::create_dir(bench.path("mnt")).unwrap();
+    bench.ok("format i.img --device nand.toml");
+    let Some(mounted) = Mounted::new(&bench, "mount i.img mnt --compress lz4") else { return };
+    let (text, noise) = (b"21.5 degrees\n".repeat(8000), noise(100_000));
+    bench.write("mnt/text", &text);
+    bench.write("mnt/small", &text[..1000]);
+    // A logger opens its file for each line.
+    for line in text[..13 * 600].chunks(13) {
+        let mut log = fs::OpenOptions::new().append(true).create(true).open(bench.path("mnt/d-log")).unwrap();
+        std::io::Write::write_all(&mut log, line).unwrap();
+    }
+    fs::write(bench.path("mnt/noise"), &noise).unwrap();
+    for (name, all) in [("text", &text[..]), ("small", &text[..1000]), ("d-log", &text[..13 * 600]), ("noise", &noise)] {
+        assert!(bench.read(&format!("mnt/{name}")) == all, "{name}");
+    }
+    mounted.end("-INT");
+    bench.ok("check i.img");
+    for (name, all, is_packed) in
+        [("text", &text[..], true), ("small", &text[..1000], false), ("d-log", &text[..13 * 600], true), ("noise", &noise, false)]
+    {
+        bench.ok(&format!("get i.img {name} back --force"));
+        assert!(bench.read("back") == all, "{name}");
+        let stat = bench.json(&format!("stat i.img {name} --json"));
+        assert_eq!(stat["compressed"].is_object(), is_packed, "{stat}");
     }
 }
 

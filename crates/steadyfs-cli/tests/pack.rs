@@ -1,6 +1,6 @@
 //! `steady pack` and `steady unpack`: images that can be made again, and images that were made to do harm.
 
-use crate::common::{Bench, content, text, tree};
+use crate::common::{Bench, content, noise, text, tree};
 use std::fs;
 
 const DEVICES: [&str; 2] = ["nand.toml", "nor.toml"];
@@ -311,16 +311,6 @@ fn a_directory_in_itself_ends_every_walk() {
     // The file whose entry was lost has its name again.
     let tree = bench.ok("tree i.img");
     assert!(tree.contains("── file") && !tree.contains("lost-"), "{tree}");
-}
-
-/// Bytes that no method makes fewer.
-fn noise(length: usize) -> Vec<u8> {
-    let mut state = 1u64;
-    let next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as u8
-    };
-    std::iter::repeat_with(next).take(length).collect()
 }
 
 /// Text, noise, and what is too small to be worth it.

@@ -3,10 +3,10 @@
 //! The content moves and the attribute comes, and neither means anything without the other: so both are one transaction, which begins with nothing else
 //! in it, commits nothing by itself, and is rolled back as a whole where a step fails.
 
+use crate::Error;
 use crate::file::PackedFile;
 use crate::format::{ATTRIBUTE, Shape};
 use crate::write::{Encoded, check_memory};
-use crate::Error;
 use steadyfs::media::Flash;
 use steadyfs::{CommitOn, FileSystem, InodeNumber, OpenOptions};
 
@@ -26,12 +26,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     /// # Errors
     /// Those of the calls named: the file is plain, and what it was. [`Error::TooLarge`], [`Error::MemoryTooSmall`] with less than
     /// [`Shape::write_bytes`]. Where the rollback fails too, its error, and the next commit must not be made before one succeeds.
-    pub fn convert<F: Flash>(
-        fs: &mut FileSystem<'_, F>,
-        inode: InodeNumber,
-        shape: Shape,
-        memory: B,
-    ) -> Result<Self, Error> {
+    pub fn convert<F: Flash>(fs: &mut FileSystem<'_, F>, inode: InodeNumber, shape: Shape, memory: B) -> Result<Self, Error> {
         check_memory(&shape, &memory)?;
         let mut packed = Self::new(fs.open_inode(inode, OpenOptions::WRITE)?, shape, memory);
         match packed.take_over(fs) {

@@ -101,7 +101,10 @@ fn a_step_that_fails_leaves_a_plain_file() {
         match PackedFile::convert(&mut fs, inode, SHAPE, memory()) {
             Ok(packed) => packed.close(&mut fs).expect("closed"),
             Err(error) => {
-                assert_eq!((error, held(&mut fs)), (Error::Volume(steadyfs::Error::TransactionTooLarge), (before.clone(), false)));
+                assert_eq!(
+                    (error, held(&mut fs)),
+                    (Error::Volume(steadyfs::Error::TransactionTooLarge), (before.clone(), false))
+                );
                 fs.commit().expect("committed");
                 refused += 1;
             }

@@ -3,6 +3,7 @@
 use fuser::SessionACL;
 use std::time::Duration;
 use steadyfs::{CommitLimits, CommitOn};
+use steadyfs_host::plain::Packing;
 
 /// How a volume is mounted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub struct Options {
     pub commit_interval: Duration,
     /// How much waits for a commit at most, where [`CommitOn::MANY`] is chosen; by default nothing is a limit.
     pub commit_limits: CommitLimits,
+    /// How files are compressed that are written, where their directory does not say it; by default they are not.
+    pub compress: Option<Packing>,
     /// Let other users in too; by default only the user who mounts. For others than root, `/etc/fuse.conf` must allow it.
     pub allow_other: bool,
     /// Let the kernel refuse every change with `EROFS`. Needed for a volume that is mounted
@@ -37,6 +40,7 @@ impl Default for Options {
             commit_on: CommitOn::TIMED_AND_ON_FLUSH,
             commit_interval: Duration::from_secs(1),
             commit_limits: CommitLimits::default(),
+            compress: None,
             allow_other: false,
             read_only: false,
             nonempty: false,

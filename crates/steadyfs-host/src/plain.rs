@@ -18,11 +18,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::str::FromStr;
 use steadyfs::media::Flash;
 use steadyfs::{File, FileSystem, InodeNumber, Kind, OpenOptions, Part, Place, Stat};
-pub use steadyfs_compress::{ATTRIBUTE, Error, Method, Shape};
-use steadyfs_compress::{LEVEL_DEFAULT, PackedFile, encode};
+use steadyfs_compress::PackedFile;
+pub use steadyfs_compress::{ATTRIBUTE, Error, Method, NoPacking, Packing, RULE, Rule, Shape};
 
 /// An open file. Close it with [`close`](Self::close).
 ///
@@ -30,8 +29,8 @@ use steadyfs_compress::{LEVEL_DEFAULT, PackedFile, encode};
 #[derive(Debug)]
 #[must_use = "close it, or it keeps a place in the table of open files"]
 pub enum PlainFile {
-    /// A file that is as it is.
-    Plain(File),
+    /// A file that is as it is; and how it is compressed once it has more than a logical page, where that saves any.
+    Plain(File, Option<Packing>),
     /// A compressed file.
     Packed(Box<PackedFile<Vec<u8>>>),
 }
@@ -43,12 +42,32 @@ impl PlainFile {
     /// As [`FileSystem::open_inode`].
     pub fn open<F: Flash>(fs: &mut FileSystem<'_, F>, inode: InodeNumber, writes: bool) -> Result<Self, Error> {
         match Shape::of(fs, inode)? {
-            None => Ok(Self::Plain(fs.open_inode(inode, if writes { OpenOptions::WRITE } else { OpenOptions::READ })?)),
+            None => Ok(Self::Plain(fs.open_inode(inode, if writes { OpenOptions::WRITE } else { OpenOptions::READ })?, None)),
             Some(shape) => {
                 let memory = vec![0; if writes { shape.write_bytes_max() } else { shape.read_bytes() }];
                 Ok(Self::Packed(Box::new(PackedFile::open_inode(fs, inode, writes, memory)?)))
             }
         }
+    }
+
+    /// Opens a file that exists for writing, in a directory that may say how files are compressed; where it says nothing, `usual` holds.
+    ///
+    /// # Errors
+    /// As [`FileSystem::open_inode`].
+    pub fn open_to_write<F: Flash>(
+        fs: &mut FileSystem<'_, F>,
+        inode: InodeNumber,
+        usual: Option<Packing>,
+    ) -> Result<Self, Error> {
+        let parent = fs.stat_inode(inode)?.parent;
+        let packing = rule_or(fs, parent, usual)?;
+        let mut file = Self::open(fs, inode, true)?;
+        match (&mut file, packing) {
+            (Self::Plain(_, grows), _) => *grows = packing,
+            (Self::Packed(file), Some(packing)) if packing.method() == file.shape().method() => file.set_level(packing.level),
+            _ => {}
+        }
+        Ok(file)
     }
 
     /// Creates a file, compressed where there is a shape.
@@ -62,7 +81,7 @@ impl PlainFile {
         level: i32,
     ) -> Result<Self, Error> {
         let Some(shape) = shape else {
-            return Ok(Self::Plain(fs.open(place, OpenOptions { create_new: true, ..OpenOptions::WRITE })?));
+            return Ok(Self::Plain(fs.open(place, OpenOptions { create_new: true, ..OpenOptions::WRITE })?, None));
         };
         let mut file = PackedFile::create(fs, place, shape, vec![0; shape.write_bytes_max()])?;
         file.set_level(level);
@@ -72,15 +91,20 @@ impl PlainFile {
     /// Number of the file, for its life.
     pub fn inode(&self) -> InodeNumber {
         match self {
-            Self::Plain(file) => file.inode(),
+            Self::Plain(file, _) => file.inode(),
             Self::Packed(file) => file.inode(),
         }
+    }
+
+    /// Whether it is a compressed file.
+    pub fn is_packed(&self) -> bool {
+        matches!(self, Self::Packed(_))
     }
 
     /// The file as it is stored.
     pub fn stored(&mut self) -> &mut File {
         match self {
-            Self::Plain(file) => file,
+            Self::Plain(file, _) => file,
             Self::Packed(file) => file.stored(),
         }
     }
@@ -88,7 +112,8 @@ impl PlainFile {
     /// Bytes of which a write is one step: a logical page, or a chunk.
     pub fn step_bytes<F: Flash>(&self, fs: &FileSystem<'_, F>) -> u64 {
         match self {
-            Self::Plain(_) => fs.usage().logical_bytes.into(),
+            Self::Plain(_, None) => fs.usage().logical_bytes.into(),
+            Self::Plain(_, Some(packing)) => packing.shape_of_any().chunk_bytes() as u64,
             Self::Packed(file) => file.shape().chunk_bytes() as u64,
         }
     }
@@ -99,7 +124,7 @@ impl PlainFile {
     /// As [`FileSystem::size`].
     pub fn size<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>) -> Result<u64, Error> {
         match self {
-            Self::Plain(file) => Ok(fs.size(file)?),
+            Self::Plain(file, _) => Ok(fs.size(file)?),
             Self::Packed(file) => file.size(fs),
         }
     }
@@ -110,29 +135,73 @@ impl PlainFile {
     /// As [`FileSystem::read`].
     pub fn read<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, offset: u64, data: &mut [u8]) -> Result<usize, Error> {
         match self {
-            Self::Plain(file) => Ok(fs.read(file, offset, data)?),
+            Self::Plain(file, _) => Ok(fs.read(file, offset, data)?),
             Self::Packed(file) => file.read(fs, offset, data),
         }
     }
 
     /// Writes at `offset`.
     ///
+    /// A file that grows beyond a logical page may become compressed with it: its other handles have to [look again](Self::look_again) then.
+    ///
     /// # Errors
     /// As [`FileSystem::write`].
     pub fn write<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, offset: u64, data: &[u8]) -> Result<(), Error> {
+        if let &mut Self::Plain(ref mut file, Some(packing)) = self {
+            let size = fs.size(file)?;
+            if size.max(offset + data.len() as u64) > fs.usage().logical_bytes.into() {
+                self.decide(fs, packing, (size, offset, data))?;
+            }
+        }
         match self {
-            Self::Plain(file) => Ok(fs.write(file, offset, data)?),
+            Self::Plain(file, _) => Ok(fs.write(file, offset, data)?),
             Self::Packed(file) => file.write(fs, offset, data),
         }
     }
 
+    /// Makes a growing file a compressed one where that saves pages, and else a plain one, before a write of `data` at `offset`.
+    fn decide<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        packing: Packing,
+        (size, offset, data): (u64, u64, &[u8]),
+    ) -> Result<(), Error> {
+        let logical_bytes = fs.usage().logical_bytes;
+        let shape = packing.shape_of_any();
+        let mut made = None;
+        let page = u64::from(logical_bytes);
+        // One that has more already was not compressed by whoever wrote it, one with a gap is no file from beginning to end, and kept room is for plain pages.
+        if size <= page && offset <= size && fs.allocated(self.inode())? <= page {
+            let bytes = size.max(offset + data.len() as u64);
+            let mut first = vec![0; bytes.min(shape.chunk_bytes() as u64) as usize];
+            self.read(fs, 0, &mut first)?;
+            if let Some(place) = first.get_mut(offset as usize..) {
+                let count = place.len().min(data.len());
+                place[..count].copy_from_slice(&data[..count]);
+            }
+            let mut memory = vec![0; shape.write_bytes_max()];
+            if packing.saves_pages(shape, &first, bytes, logical_bytes, &mut memory) {
+                // Where there is no room for it the file stays plain; what else is wrong, the write will tell.
+                made = PackedFile::convert(fs, self.inode(), shape, memory).ok();
+                made.iter_mut().for_each(|file| file.set_level(packing.level));
+            }
+        }
+        match (self, made) {
+            (file, Some(packed)) => std::mem::replace(file, Self::Packed(Box::new(packed))).close(fs),
+            (Self::Plain(_, grows), None) => {
+                *grows = None;
+                Ok(())
+            }
+            (Self::Packed(_), None) => Ok(()),
+        }
+    }
     /// Cuts the file, or makes it larger.
     ///
     /// # Errors
     /// As [`FileSystem::truncate`].
     pub fn truncate<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, size: u64) -> Result<(), Error> {
         match self {
-            Self::Plain(file) => Ok(fs.truncate(file, size)?),
+            Self::Plain(file, _) => Ok(fs.truncate(file, size)?),
             Self::Packed(file) => file.truncate(fs, size),
         }
     }
@@ -143,7 +212,7 @@ impl PlainFile {
     /// As [`FileSystem::seek`].
     pub fn seek<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, offset: u64, part: Part) -> Result<Option<u64>, Error> {
         match self {
-            Self::Plain(file) => Ok(fs.seek(file, offset, part)?),
+            Self::Plain(file, _) => Ok(fs.seek(file, offset, part)?),
             Self::Packed(file) => {
                 let size = file.size(fs)?;
                 let place = if part == Part::Data { offset } else { size };
@@ -158,7 +227,11 @@ impl PlainFile {
     /// As [`FileSystem::reserve`]; [`steadyfs::Error::Unsupported`] of a compressed file: nobody knows how much it will take.
     pub fn reserve<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, from: u64, to: u64) -> Result<u64, Error> {
         match self {
-            Self::Plain(file) => Ok(fs.reserve(file, from, to)?),
+            Self::Plain(file, grows) => {
+                // Room is kept for pages as they are.
+                *grows = None;
+                Ok(fs.reserve(file, from, to)?)
+            }
             Self::Packed(_) => Err(steadyfs::Error::Unsupported.into()),
         }
     }
@@ -170,15 +243,54 @@ impl PlainFile {
         }
     }
 
+    /// Sees to it that a handle reads and writes what another one may have [compressed](Self::write). Costs a look at the attributes.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); the handle must not be used then.
+    pub fn look_again<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, writes: bool) -> Result<(), Error> {
+        if matches!(self, Self::Packed(_)) {
+            return Ok(());
+        }
+        match Self::open(fs, self.inode(), writes)? {
+            Self::Plain(file, _) => Ok(fs.close(file)?),
+            packed => std::mem::replace(self, packed).close(fs),
+        }
+    }
+
     /// Closes the file.
     ///
     /// # Errors
     /// As [`FileSystem::close`].
     pub fn close<F: Flash>(self, fs: &mut FileSystem<'_, F>) -> Result<(), Error> {
         match self {
-            Self::Plain(file) => Ok(fs.close(file)?),
+            Self::Plain(file, _) => Ok(fs.close(file)?),
             Self::Packed(file) => file.close(fs),
         }
+    }
+}
+
+/// How a file of so many bytes is compressed of which these are the first; `None` where that saves not a single logical page.
+///
+/// # Cost
+/// The compression of one chunk, and nothing of the medium.
+pub fn shape_for(packing: Packing, first: &[u8], bytes: u64, logical_bytes: u32) -> Option<Shape> {
+    let shape = packing.shape(bytes);
+    packing.saves_pages(shape, first, bytes, logical_bytes, &mut vec![0; shape.write_bytes_max()]).then_some(shape)
+}
+
+/// How files of a directory are to be compressed, by what it says, or else as is usual. What this release does not know is as nothing said.
+///
+/// # Errors
+/// As [`FileSystem::attribute`].
+pub fn rule_or<F: Flash>(
+    fs: &mut FileSystem<'_, F>,
+    directory: InodeNumber,
+    usual: Option<Packing>,
+) -> Result<Option<Packing>, Error> {
+    match Rule::of(fs, directory) {
+        Ok(Some(rule)) => Ok(rule.packing()),
+        Ok(None) | Err(Error::Rule) => Ok(usual),
+        Err(error) => Err(error),
     }
 }
 
@@ -191,96 +303,4 @@ pub fn stat<F: Flash>(fs: &mut FileSystem<'_, F>, stat: Stat) -> Stat {
     let size = file.size(fs);
     let _ = file.close(fs);
     Stat { size: size.unwrap_or(stat.size), ..stat }
-}
-
-/// How files are compressed that are written: `lz4`, `deflate` or `zstd`, and perhaps `:` and a level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Packing {
-    method: Method,
-    /// Level of the method; 0 for the one that is usual.
-    pub level: i32,
-    chunk_bytes: usize,
-}
-
-/// Bytes of a chunk where nothing else was asked for.
-const CHUNK_BYTES: usize = 16 << 10;
-
-impl FromStr for Packing {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (name, level) = text.split_once(':').map_or((text, None), |(name, level)| (name, Some(level)));
-        let (method, levels) = match name {
-            "lz4" => (Method::Lz4, 0..=0),
-            "deflate" => (Method::Deflate, 1..=10),
-            "zstd" => (Method::Zstd, 1..=22),
-            _ => return Err("expected lz4, deflate, zstd, deflate:LEVEL or zstd:LEVEL".to_string()),
-        };
-        let level = match level {
-            None => LEVEL_DEFAULT,
-            Some(_) if method == Method::Lz4 => return Err("lz4 has no levels".to_string()),
-            Some(level) => level
-                .parse()
-                .ok()
-                .filter(|level| levels.contains(level))
-                .ok_or_else(|| format!("expected a level of {name} from {} to {}", levels.start(), levels.end()))?,
-        };
-        Ok(Self { method, level, chunk_bytes: CHUNK_BYTES })
-    }
-}
-
-impl Packing {
-    /// The same with chunks of another size: see [`Shape::new`].
-    #[must_use]
-    pub fn with_chunks(self, chunk_bytes: usize) -> Self {
-        Self { chunk_bytes, ..self }
-    }
-
-    /// How a file of so many bytes is compressed.
-    pub fn shape(&self, bytes: u64) -> Shape {
-        Shape::new(self.chunk_bytes, self.method).for_size(bytes)
-    }
-
-    /// How a file is compressed whose first chunk is this; `None` where that saves not a single logical page, as of files that are small, or compressed already.
-    ///
-    /// # Cost
-    /// The compression of one chunk, and nothing of the medium.
-    pub fn look(&self, first: &[u8], bytes: u64, logical_bytes: u32) -> Option<Shape> {
-        let (shape, logical_bytes) = (self.shape(bytes), u64::from(logical_bytes));
-        let first = &first[..first.len().min(shape.chunk_bytes())];
-        if bytes <= logical_bytes || first.is_empty() {
-            return None;
-        }
-        let (mut out, mut table) = (vec![0; first.len() - first.len() / 16 - 1], vec![0; 1 << 16]);
-        let (_, stored) = encode(self.method, self.level, first, &mut out, &mut table)?;
-        // As the first chunk, so the others.
-        let stored = shape.overhead(bytes) + (stored as u64 * bytes).div_ceil(first.len() as u64);
-        (stored.div_ceil(logical_bytes) < bytes.div_ceil(logical_bytes)).then_some(shape)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn methods_and_levels_are_taken_or_named() {
-        let packing = |text: &str| text.parse::<Packing>();
-        assert_eq!(packing("lz4").map(|packing| packing.level), Ok(0));
-        assert_eq!(packing("zstd:19").map(|packing| packing.level), Ok(19));
-        assert!(packing("zstd:23").is_err_and(|text| text.contains("1 to 22")));
-        assert!(packing("lz4:3").is_err_and(|text| text.contains("no levels")));
-        assert!(packing("lzma").is_err_and(|text| text.contains("expected lz4")));
-    }
-
-    #[test]
-    fn files_that_save_no_page_stay_plain() {
-        let packing: Packing = "lz4".parse().expect("a method");
-        let text = b"the same again ".repeat(400);
-        assert!(packing.look(&text, text.len() as u64, 2048).is_some());
-        assert_eq!(packing.look(&text, 2048, 2048), None);
-        let noise: Vec<u8> =
-            (0..6000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8 ^ (n.wrapping_mul(n) >> 7) as u8).collect();
-        assert_eq!(packing.look(&noise, 6000, 2048), None);
-    }
 }

@@ -9,7 +9,9 @@ use crate::image::settings::{Settings, other_units};
 use crate::output::print;
 use clap::Args;
 use std::path::PathBuf;
+use steadyfs::ROOT;
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorLayout};
+use steadyfs_host::plain::{Packing, Rule};
 use steadyfs_lab::table::facts;
 use steadyfs_lab::units::format_size;
 
@@ -23,6 +25,9 @@ pub struct Arguments {
     /// Make a disk of sectors, for FAT, ext4 and others, in place of a file system; `steady mount` shows it as one file
     #[arg(long)]
     disk: bool,
+    /// Compress files that will be written, where that saves pages: lz4, deflate:LEVEL or zstd:LEVEL, with /64KiB behind it for larger chunks
+    #[arg(long, value_name = "METHOD", conflicts_with = "disk")]
+    compress: Option<Packing>,
     #[command(flatten)]
     settings: Settings,
 }
@@ -36,6 +41,7 @@ Examples:
   truncate -s 64M card.img && steady format card.img --block
   steady format /dev/mmcblk0p2 --force
   steady format boot.img --device w25q128jv --erase
+  steady format logs.img --device mt29f1g01abafd --compress lz4
   steady format /dev/mtd3 --force";
 
 /// Runs `steady format`.
@@ -51,6 +57,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         (DiskRoom::of(&mut volume)?.text(), volume.close(&ChipOptions::default())?)
     } else {
         let mut volume = draft.format(chip, &arguments.settings, &mut memory)?;
+        if let Some(packing) = arguments.compress {
+            let ruled = Rule::set(&mut volume.fs, ROOT, Some(Rule::Packed(packing)));
+            ruled.map_err(|error| volume.fail_content("", error))?;
+        }
         (Room::of(&mut volume).text(), volume.close(&ChipOptions::default())?)
     };
     draft.finish(chip)?;

@@ -3,6 +3,7 @@
 pub mod cat;
 pub mod check;
 pub mod completions;
+pub mod compress;
 pub mod convert;
 pub mod df;
 pub mod dump;

@@ -9,7 +9,7 @@ use crate::interrupt;
 use crate::progress::Progress;
 use std::io;
 use steadyfs::{Error, InodeNumber, Permissions, Stat};
-use steadyfs_host::plain::{Packing, PlainFile, Shape};
+use steadyfs_host::plain::{Packing, PlainFile, Rule, Shape, rule_or, shape_for};
 
 /// A directory of the volume: its inode, and its path as errors name it.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub struct Mode {
     pub owner: Option<(u32, u32)>,
     /// A file is there as a whole or not at all, whenever the command ends. A new image does not need this.
     pub is_atomic: bool,
-    /// How files are compressed that are worth it.
+    /// How files are compressed that are worth it; else as their directory says.
     pub packing: Option<Packing>,
 }
 
@@ -85,6 +85,7 @@ pub fn directory(
     let inode = match volume.fs.create_dir((parent.inode, name)) {
         Ok(inode) => {
             own(volume, inode, source, mode).map_err(|error| volume.fail(&path, error))?;
+            Rule::pass_on(&mut volume.fs, parent.inode, inode).map_err(|error| volume.fail_content(&path, error))?;
             inode
         }
         Err(Error::Exists) => match child(volume, parent, name)? {
@@ -144,8 +145,12 @@ pub fn file(
         return Err(volume.refuse(&path, "is a directory; expected a file, or nothing"));
     }
     let mut host = source.open().map_err(|error| Failure::at(source.path.display(), error))?;
-    let shape = shape(volume, source, &mut *host, mode)?;
-    let level = mode.packing.map_or(0, |packing| packing.level);
+    let packing = match mode.packing {
+        None => rule_or(&mut volume.fs, parent.inode, None).map_err(|error| volume.fail_content(&parent.path, error))?,
+        asked_for => asked_for,
+    };
+    let shape = shape(volume, source, &mut *host, packing)?;
+    let level = packing.map_or(0, |packing| packing.level);
     let create =
         |volume: &mut Volume<'_>, place: (InodeNumber, &str)| Ok(PlainFile::create(&mut volume.fs, place, shape, level)?);
     let mut target = begin(volume, parent, name, mode, create)?;
@@ -188,13 +193,18 @@ fn drop_draft(volume: &mut Volume<'_>, result: Result<(), Failure>, mode: Mode) 
 }
 
 /// How a file is compressed, by a look at its beginning.
-fn shape(volume: &Volume<'_>, source: &Source<'_>, host: &mut dyn Bytes, mode: Mode) -> Result<Option<Shape>, Failure> {
-    let Some(packing) = mode.packing else { return Ok(None) };
+fn shape(
+    volume: &Volume<'_>,
+    source: &Source<'_>,
+    host: &mut dyn Bytes,
+    packing: Option<Packing>,
+) -> Result<Option<Shape>, Failure> {
+    let Some(packing) = packing else { return Ok(None) };
     let unreadable = |error| Failure::at(source.path.display(), error);
     let mut first = vec![0; packing.shape(source.size).chunk_bytes()];
     let count = read_piece(host, &mut first).map_err(unreadable)?;
     host.rewind().map_err(unreadable)?;
-    Ok(packing.look(&first[..count], source.size, volume.fs.usage().logical_bytes))
+    Ok(shape_for(packing, &first[..count], source.size, volume.fs.usage().logical_bytes))
 }
 
 fn copy(

@@ -26,6 +26,7 @@
 //! | `tree` | directories of a volume or an archive, sorted, and everything below them |
 //! | `scan` | the same on the host |
 //! | `import` | from the host into a volume |
+//! | `rewrite` | a file of the volume, written anew in another form |
 //! | `export` | from a volume or an archive to the host |
 
 pub mod archive;
@@ -49,6 +50,7 @@ pub mod opened;
 pub mod part;
 pub mod place;
 mod recognise;
+pub mod rewrite;
 pub mod scan;
 pub mod settings;
 pub mod time;

@@ -152,6 +152,16 @@ pub fn content(seed: usize, length: usize) -> Vec<u8> {
     (0..length).map(|at| (at * 7 + at / 256 * 13 + seed * 61 + 1) as u8).collect()
 }
 
+/// Bytes that no method makes fewer.
+pub fn noise(length: usize) -> Vec<u8> {
+    let mut state = 1u64;
+    let next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as u8
+    };
+    std::iter::repeat_with(next).take(length).collect()
+}
+
 /// Everything below a directory of the host, sorted: paths, and the bytes of files.
 pub fn tree(directory: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
     fn descend(root: &Path, directory: &Path, found: &mut Vec<(PathBuf, Option<Vec<u8>>)>) {

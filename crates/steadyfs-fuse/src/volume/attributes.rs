@@ -99,6 +99,9 @@ impl<F: Flash> Volume<'_, '_, F> {
     pub fn set_attribute(&mut self, number: INodeNo, name: &str, value: &[u8], flags: i32) -> Result<(), Errno> {
         let (inode, key) = (inode_of(number)?, key_of(name)?);
         let flags = XattrFlags::from_bits_retain(flags.cast_unsigned());
+        if key == plain::RULE {
+            self.check_rule(number, value)?;
+        }
         let is_there = match self.changes.fs().attribute(inode, key, &mut []) {
             Ok(_) => true,
             Err(Error::NotFound) => false,
@@ -111,6 +114,13 @@ impl<F: Flash> Volume<'_, '_, F> {
             return Err(Errno::ENODATA);
         }
         self.changes.make(|fs| fs.set_attribute(inode, key, Some(value)))
+    }
+
+    /// Refuses what says nothing of the files of a directory.
+    fn check_rule(&mut self, number: INodeNo, value: &[u8]) -> Result<(), Errno> {
+        self.directory(number)?;
+        let rule = std::str::from_utf8(value).ok().and_then(|text| text.parse::<plain::Rule>().ok());
+        rule.map(drop).ok_or(Errno::EINVAL)
     }
 
     pub fn remove_attribute(&mut self, number: INodeNo, name: &str) -> Result<(), Errno> {

@@ -25,7 +25,9 @@ impl<F: Flash> Volume<'_, '_, F> {
         // that is written in part. It also knows where the end is for those that append, and says so: what is written back from
         // a mapped page goes through such a handle too, and not to the end.
         let truncate = may_write && flags.contains(OFlags::TRUNC);
-        let mut file = PlainFile::open(self.changes.fs(), inode, may_write).map_err(|error| errno(error.into()))?;
+        let (fs, usual) = (self.changes.fs(), self.usual_packing);
+        let file = if may_write { PlainFile::open_to_write(fs, inode, usual) } else { PlainFile::open(fs, inode, false) };
+        let mut file = file.map_err(|error| errno(error.into()))?;
         if truncate && let Err(error) = self.changes.make(|fs| Ok(file.truncate(fs, 0)?)) {
             let _ = file.close(self.changes.fs());
             return Err(error);
@@ -53,13 +55,13 @@ impl<F: Flash> Volume<'_, '_, F> {
     /// With `whole`, that is an error: the kernel asks for it when it writes mapped pages back, and does not look at how much was written.
     pub fn write(&mut self, handle: FileHandle, offset: u64, data: &[u8], whole: bool) -> Result<u32, Errno> {
         let handle = self.handles.get(handle)?;
-        let step_bytes = handle.file.step_bytes(self.changes.fs());
-        let inode = handle.file.inode();
+        let (inode, was_packed) = (handle.file.inode(), handle.file.is_packed());
         let result = self.changes.make(|fs| {
             let events = fs.commit_on();
             let (mut done, mut failure) = (0, None);
             while done < data.len() && failure.is_none() {
                 let at = offset + done as u64;
+                let step_bytes = handle.file.step_bytes(fs);
                 let step = ((step_bytes - at % step_bytes) as usize).min(data.len() - done);
                 // One commit for the request, where each write commits, and not for each step.
                 let is_last = done + step == data.len();
@@ -81,7 +83,11 @@ impl<F: Flash> Volume<'_, '_, F> {
             }
             Ok(done as u32)
         });
-        self.handles.forget(inode);
+        if handle.file.is_packed() == was_packed {
+            self.handles.forget(inode);
+        } else {
+            self.handles.look_again(inode, self.changes.fs());
+        }
         result
     }
 

@@ -2,7 +2,8 @@
 
 use fuser::{Errno, FileHandle};
 use std::collections::HashMap;
-use steadyfs::InodeNumber;
+use steadyfs::media::Flash;
+use steadyfs::{FileSystem, InodeNumber};
 use steadyfs_host::plain::PlainFile;
 
 /// A file that a program has open.
@@ -33,6 +34,16 @@ impl Handles {
     /// Lets the other handles of a file look again: it was changed.
     pub fn forget(&mut self, inode: InodeNumber) {
         self.open.values_mut().filter(|handle| handle.file.inode() == inode).for_each(|handle| handle.file.forget());
+    }
+
+    /// Lets the handles of a file look again: one of them made it a compressed file. Those that cannot are closed, for they would read what is stored.
+    pub fn look_again<F: Flash>(&mut self, inode: InodeNumber, fs: &mut FileSystem<'_, F>) {
+        let failed =
+            |_: &u64, handle: &mut Handle| handle.file.inode() == inode && handle.file.look_again(fs, handle.may_write).is_err();
+        let failed: Vec<Handle> = self.open.extract_if(failed).map(|(_, handle)| handle).collect();
+        for handle in failed {
+            let _ = handle.file.close(fs);
+        }
     }
 
     pub fn remove(&mut self, number: FileHandle) -> Result<Handle, Errno> {

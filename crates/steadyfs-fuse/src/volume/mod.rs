@@ -39,6 +39,7 @@ use handles::Handles;
 use nodes::Nodes;
 use steadyfs::FileSystem;
 use steadyfs::media::Flash;
+use steadyfs_host::plain::Packing;
 
 /// A volume that serves the kernel.
 pub(crate) struct Volume<'v, 'm, F> {
@@ -46,6 +47,8 @@ pub(crate) struct Volume<'v, 'm, F> {
     handles: Handles,
     nodes: Nodes,
     timer: Timer,
+    /// How files are compressed where their directory does not say it.
+    usual_packing: Option<Packing>,
     /// Permissions that the volume does not keep are set without an error.
     quiet_permissions: bool,
 }
@@ -57,6 +60,7 @@ impl<'v, 'm, F: Flash> Volume<'v, 'm, F> {
             handles: Handles::default(),
             nodes: Nodes::new(),
             timer: Timer::new(options.commit_interval),
+            usual_packing: options.compress,
             quiet_permissions: options.quiet_permissions,
         }
     }

@@ -8,7 +8,7 @@ use fuser::{Errno, FileHandle, INodeNo, RenameFlags};
 use steadyfs::media::Flash;
 use steadyfs::streams::sqlite_stream;
 use steadyfs::{Error, InodeNumber, OpenOptions, Stat};
-use steadyfs_host::plain::{self, PlainFile};
+use steadyfs_host::plain::{self, PlainFile, Rule};
 
 impl<F: Flash> Volume<'_, '_, F> {
     pub fn lookup(&mut self, parent: INodeNo, name: &str) -> Result<Node, Errno> {
@@ -61,15 +61,17 @@ impl<F: Flash> Volume<'_, '_, F> {
         let is_new = flags.contains(rustix::fs::OFlags::EXCL);
         let truncate = flags.contains(rustix::fs::OFlags::TRUNC);
         let stream = self.stream_of(name);
+        let usual = self.usual_packing;
+        let packing = plain::rule_or(self.changes.fs(), parent, usual).map_err(|error| errno(error.into()))?;
         // The kernel checks what a handle may do; a file can be created through one that only reads.
         let options = OpenOptions { create_new: is_new, stream, ..OpenOptions::CREATE };
         let file = self.changes.make(|fs| {
             let file = fs.open((parent, name), options)?;
             let inode = file.inode();
             let mut file = if is_there {
-                fs.close(file).and_then(|()| Ok(PlainFile::open(fs, inode, true)?))?
+                fs.close(file).and_then(|()| Ok(PlainFile::open_to_write(fs, inode, usual)?))?
             } else {
-                PlainFile::Plain(file)
+                PlainFile::Plain(file, packing)
             };
             if truncate && let Err(error) = file.truncate(fs, 0) {
                 let _ = file.close(fs);
@@ -106,7 +108,16 @@ impl<F: Flash> Volume<'_, '_, F> {
 
     pub fn make_directory(&mut self, parent: INodeNo, name: &str, creator: Creator) -> Result<Node, Errno> {
         let parent = self.directory(parent)?;
-        let inode = self.changes.make(|fs| fs.create_dir((parent, name)))?;
+        let inode = self.changes.make(|fs| {
+            let inode = fs.create_dir((parent, name))?;
+            match Rule::pass_on(fs, parent, inode) {
+                Ok(()) => Ok(inode),
+                Err(error) => {
+                    fs.remove_dir((parent, name))?;
+                    Err(error.into())
+                }
+            }
+        })?;
         self.created(parent, inode, creator)
     }
 

@@ -284,3 +284,114 @@ fn compressed_files_are_plain_bytes_of_their_plain_size_to_all_handles() {
         volume.release(writer).unwrap();
     });
 }
+
+/// A directory whose files are compressed.
+fn packing_directory(volume: &mut Volume<'_, '_, FailOps<Nand>>) -> INodeNo {
+    let directory = volume.make_directory(INodeNo::ROOT, "packed", CREATOR).unwrap().attr.ino;
+    volume.set_attribute(directory, "user.steadyfs.compress", b"lz4/4KiB", 0).unwrap();
+    directory
+}
+
+/// Bytes of the pages of a file, and of its content.
+fn sizes(volume: &mut Volume<'_, '_, FailOps<Nand>>, number: INodeNo) -> (u64, u64) {
+    let attr = volume.stat(number).unwrap().attr;
+    (attr.blocks * 512, attr.size)
+}
+
+#[test]
+fn files_of_a_directory_that_says_so_are_compressed_where_that_saves_pages() {
+    volume(|volume| {
+        let directory = packing_directory(volume);
+        let below = volume.make_directory(directory, "below", CREATOR).unwrap().attr.ino;
+        assert_eq!(volume.attribute(below, "user.steadyfs.compress").unwrap(), b"lz4/4KiB");
+        let text = b"21.5 degrees at the valve\n".repeat(4000);
+        let noise: Vec<u8> = std::iter::repeat_with({
+            let mut state = 1u64;
+            move || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (state >> 56) as u8
+            }
+        })
+        .take(text.len())
+        .collect();
+        for (name, content, is_packed) in [("text", &text[..], true), ("noise", &noise, false), ("small", &text[..500], false)] {
+            let (node, file) = volume.create(below, name, READ_WRITE, CREATOR).unwrap();
+            assert_eq!(volume.write(file, 0, content, false).unwrap() as usize, content.len(), "{name}");
+            let (taken, size) = sizes(volume, node.attr.ino);
+            assert_eq!((size as usize, taken < size / 2), (content.len(), is_packed), "{name}");
+            assert_eq!(volume.read(file, 0, 200_000).unwrap(), content, "{name}");
+            volume.release(file).unwrap();
+        }
+        // Elsewhere, and where a directory below says so, they are not.
+        volume.set_attribute(below, "user.steadyfs.compress", b"none", 0).unwrap();
+        for (parent, name) in [(INodeNo::ROOT, "elsewhere"), (below, "not")] {
+            let (node, file) = volume.create(parent, name, READ_WRITE, CREATOR).unwrap();
+            volume.write(file, 0, &text, false).unwrap();
+            let (taken, size) = sizes(volume, node.attr.ino);
+            assert!(taken >= size, "{name}");
+            // Kept room is for pages as they are.
+            let (node, file) = volume.create(directory, name, READ_WRITE, CREATOR).unwrap();
+            volume.allocate(file, 0, 100_000, 0).unwrap();
+            volume.write(file, 0, &text[..60_000], false).unwrap();
+            assert!(sizes(volume, node.attr.ino).0 >= 100_000);
+        }
+        let (file, _) = volume.create(directory, "file", READ_WRITE, CREATOR).unwrap();
+        for (number, value) in [(file.attr.ino, "lz4"), (directory, "rar"), (directory, "lz4/5KiB")] {
+            assert!(volume.set_attribute(number, "user.steadyfs.compress", value.as_bytes(), 0).is_err(), "{value}");
+        }
+    });
+}
+
+#[test]
+fn a_file_that_grows_through_several_handles_is_what_was_written() {
+    for seed in 0..10 {
+        volume(|volume| {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let directory = packing_directory(volume);
+            let mut packed = 0;
+            for round in 0..12 {
+                let name = format!("f{round}");
+                let (node, first) = volume.create(directory, &name, READ_WRITE, CREATOR).unwrap();
+                let (mut handles, mut model) = (vec![first], Vec::new());
+                for _ in 0..rng.usize(5..40) {
+                    let at = rng.usize(..handles.len());
+                    match rng.u8(..12) {
+                        0 => handles.push(volume.open(node.attr.ino, READ_WRITE).unwrap()),
+                        1 => handles.push(volume.open(node.attr.ino, OFlags::RDONLY.bits().cast_signed()).unwrap()),
+                        2 if handles.len() > 1 => volume.release(handles.swap_remove(at)).unwrap(),
+                        3 => volume.sync_all().unwrap(),
+                        4 => {
+                            let size = rng.usize(..9000);
+                            volume.set_size(node.attr.ino, None, size as u64).unwrap();
+                            model.resize(size, 0);
+                        }
+                        _ => {
+                            let offset = if rng.u8(..4) == 0 { rng.usize(..=model.len() + 10) } else { model.len() };
+                            let length = if rng.bool() { rng.usize(1..200) } else { rng.usize(1..10_000) };
+                            let data: Vec<u8> = if rng.u8(..5) == 0 {
+                                std::iter::repeat_with(|| rng.u8(..)).take(length).collect()
+                            } else {
+                                b"21.5 degrees\n".iter().copied().cycle().take(length).collect()
+                            };
+                            if volume.write(handles[at], offset as u64, &data, false).is_ok() {
+                                model.resize(model.len().max(offset + length), 0);
+                                model[offset..offset + length].copy_from_slice(&data);
+                            }
+                        }
+                    }
+                    for handle in &handles {
+                        assert!(volume.read(*handle, 0, 500_000).unwrap() == model, "seed {seed}, {name}");
+                    }
+                    assert_eq!(volume.stat(node.attr.ino).unwrap().attr.size, model.len() as u64, "seed {seed}, {name}");
+                }
+                for handle in handles {
+                    volume.release(handle).unwrap();
+                }
+                let (taken, size) = sizes(volume, node.attr.ino);
+                packed += u32::from(taken < size);
+                volume.remove_file(directory, &name).unwrap();
+            }
+            assert!(packed > 0, "seed {seed}: no file was compressed");
+        });
+    }
+}

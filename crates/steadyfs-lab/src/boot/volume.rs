@@ -9,7 +9,7 @@ use steadyfs::{Access, CommitOn, Config, File, FileSystem, InodeNumber, OpenOpti
 use steadyfs_compress::format::Entry;
 use steadyfs_compress::{Form, PackedFile, Shape};
 use steadyfs_convert::{InodeIndex, Kind, Tree};
-use steadyfs_host::plain::Packing;
+use steadyfs_host::plain::{Packing, shape_for};
 use steadyfs_sim::Metered;
 
 /// Bytes of a file that are written at a time.
@@ -60,7 +60,7 @@ pub fn write_file<F: Flash>(
     packing: Option<Packing>,
 ) -> Result<(), BootError> {
     let logical_bytes = fs.usage().logical_bytes;
-    match packing.and_then(|packing| packing.look(content, content.len() as u64, logical_bytes)) {
+    match packing.and_then(|packing| shape_for(packing, content, content.len() as u64, logical_bytes)) {
         Some(shape) => {
             let mut file = PackedFile::create(fs, path, shape, vec![0; shape.write_bytes_max()])?;
             for piece in content.chunks(WRITE_BYTES) {

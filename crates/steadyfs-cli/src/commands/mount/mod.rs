@@ -11,6 +11,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
 use steadyfs::{CommitLimits, CommitOn};
+use steadyfs_host::plain::Packing;
 use steadyfs_lab::units::parse_size;
 
 /// Arguments of `steady mount`.
@@ -53,6 +54,9 @@ pub struct Arguments {
     /// Commit when so many bytes wait, if nothing else comes first
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = commit_bytes)]
     commit_bytes: Option<u32>,
+    /// Compress files that are written, where that saves pages and their directory does not say otherwise: lz4, zstd:LEVEL, … with /64KiB behind it for larger chunks
+    #[arg(long, value_name = "METHOD")]
+    compress: Option<Packing>,
     /// Keep so much of what is read from the chip again and again in RAM; 0 B keeps nothing
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "4 MiB", value_parser = parse_size)]
     read_cache: u64,

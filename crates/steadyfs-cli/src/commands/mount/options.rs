@@ -32,7 +32,7 @@ const ACCEPTED: [&str; 25] = [
     "iversion",
 ];
 const EXPECTED: &str = "ro, rw, noexec, sync, allow_other, nonempty, quiet_permissions, commit_on=EVENTS, commit_interval=MS, \
-                        commit_every=COUNT, commit_bytes=SIZE, read_cache=SIZE, device=NAME, real_time, disk";
+                        commit_every=COUNT, commit_bytes=SIZE, compress=METHOD, read_cache=SIZE, device=NAME, real_time, disk";
 
 /// Sets what an option says.
 ///
@@ -57,6 +57,9 @@ pub fn apply(arguments: &mut Arguments, option: &str) -> Result<(), String> {
         "commit_bytes" => {
             let bytes = commit_bytes(needed()?).map_err(|error| format!("option `{option}`: {error}"))?;
             arguments.commit_bytes = Some(bytes);
+        }
+        "compress" => {
+            arguments.compress = Some(needed()?.parse().map_err(|error| format!("option `{option}`: {error}"))?);
         }
         "read_cache" => {
             arguments.read_cache = parse_size(needed()?).map_err(|error| format!("option `{option}`: {error}"))?;
@@ -114,12 +117,13 @@ mod tests {
     #[test]
     fn options_are_those_of_the_arguments() {
         let found =
-            applied("ro,allow_other,nofail,x-systemd.automount,sync,device=w25q128jv,commit_interval=50,noexec,read_cache=64KiB")
+            applied("ro,allow_other,nofail,x-systemd.automount,sync,device=w25q128jv,commit_interval=50,noexec,read_cache=64KiB,compress=zstd:9")
                 .unwrap();
         assert!(found.read_only && found.allow_other && found.no_exec && !found.nonempty);
         assert_eq!((found.device.as_deref(), found.commit_interval), (Some("w25q128jv"), 50));
         assert_eq!(Ok(found.commit_on), Events::named("write"));
         assert_eq!(found.read_cache, 65_536);
+        assert_eq!(found.compress.map(|packing| packing.to_string()).as_deref(), Some("zstd:9"));
     }
 
     #[test]
@@ -143,6 +147,8 @@ mod tests {
             "commit_bytes=0",
             "commit_bytes=9GiB",
             "read_cache=much",
+            "compress",
+            "compress=rar",
             "commit_on=never",
         ] {
             let error = applied(option).unwrap_err();

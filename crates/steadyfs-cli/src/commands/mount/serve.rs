@@ -72,6 +72,7 @@ fn options_of(arguments: &Arguments) -> Options {
         commit_on,
         commit_limits,
         commit_interval: Duration::from_millis(arguments.commit_interval),
+        compress: arguments.compress,
         allow_other: arguments.allow_other,
         read_only: arguments.read_only,
         nonempty: arguments.nonempty,

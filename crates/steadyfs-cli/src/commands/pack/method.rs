@@ -23,7 +23,9 @@ impl FromStr for Method {
     fn from_str(text: &str) -> Result<Self, String> {
         let (packing, compressor) = (text.parse::<Packing>(), text.parse::<Compressor>());
         match (&packing, &compressor) {
-            (Err(error), Err(_)) if ["lz4", "deflate", "zstd"].iter().any(|name| text.starts_with(name)) => Err(error.clone()),
+            (Err(error), Err(_)) if ["lz4", "deflate", "zstd"].iter().any(|name| text.starts_with(name)) => {
+                Err(error.to_string())
+            }
             (Err(error), Err(_)) => Err(format!("{error}; with --read-only also lz4:fast, gzip, gzip:LEVEL, xz and lzo")),
             _ => Ok(Self { packing: packing.ok(), compressor: compressor.ok() }),
         }
