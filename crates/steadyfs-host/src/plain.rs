@@ -294,6 +294,21 @@ pub fn rule_or<F: Flash>(
     }
 }
 
+/// Makes a directory that says of its files what the one says in which it is.
+///
+/// # Errors
+/// As [`FileSystem::create_dir`] and [`FileSystem::set_attribute`]; the directory is not there then, if it can be removed.
+pub fn create_dir<'p, F: Flash>(fs: &mut FileSystem<'_, F>, place: impl Into<Place<'p>>) -> Result<InodeNumber, steadyfs::Error> {
+    let place = place.into();
+    let inode = fs.create_dir(place)?;
+    let passed_on = fs.stat_inode(inode).map_err(Error::Volume).and_then(|stat| Rule::pass_on(fs, stat.parent, inode));
+    if let Err(error) = passed_on {
+        fs.remove_dir(place)?;
+        return Err(error.into());
+    }
+    Ok(inode)
+}
+
 /// What a file is, with the size of its content. Where that cannot be told it is the size of what is stored; to read the file says why.
 pub fn stat<F: Flash>(fs: &mut FileSystem<'_, F>, stat: Stat) -> Stat {
     if stat.kind != Kind::File || !matches!(Shape::of(fs, stat.inode), Ok(Some(_))) {

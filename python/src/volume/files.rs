@@ -41,11 +41,7 @@ pub fn open(open: &mut Open<'_, '_>, path: &str, how: How) -> Result<u64, Troubl
         Some(_) if how.is_new => return open.call(path, |_| Err(Error::Exists)),
         Some(stat) if stat.kind == Kind::Directory => return open.call(path, |_| Err(Error::IsADirectory)),
         Some(stat) => open_there(open.fs, stat.inode, how),
-        None => open
-            .fs
-            .open(path, OpenOptions { create_new: true, ..how.options() })
-            .map(PlainFile::Plain)
-            .map_err(plain::Error::from),
+        None => create(open.fs, path, how),
     };
     let file = open.content(path, opened)?;
     let number = *open.next;
@@ -54,12 +50,24 @@ pub fn open(open: &mut Open<'_, '_>, path: &str, how: How) -> Result<u64, Troubl
     Ok(number)
 }
 
+/// Creates a file.
+fn create(fs: &mut Fs<'_>, path: &str, how: How) -> Result<PlainFile, plain::Error> {
+    let file = fs.open(path, OpenOptions { create_new: true, ..how.options() })?;
+    let packing = match fs.stat_inode(file.inode()) {
+        // Each write of a durable handle is a commit, and stays in its place.
+        Ok(stat) if !how.is_durable => plain::rule_or(fs, stat.parent, None)?,
+        _ => None,
+    };
+    Ok(PlainFile::Plain(file, packing))
+}
+
 /// Opens a file that is there, and cuts it where that was asked for.
 fn open_there(fs: &mut Fs<'_>, inode: u32, how: How) -> Result<PlainFile, plain::Error> {
     let is_packed = plain::Shape::of(fs, inode)?.is_some();
     let mut file = match is_packed {
+        _ if how.writes && !how.is_durable => PlainFile::open_to_write(fs, inode, None)?,
         true => PlainFile::open(fs, inode, how.writes)?,
-        false => PlainFile::Plain(fs.open_inode(inode, how.options())?),
+        false => PlainFile::Plain(fs.open_inode(inode, how.options())?, None),
     };
     if how.cuts
         && let Err(error) = file.truncate(fs, 0)
@@ -109,10 +117,11 @@ pub fn read(open: &mut Open<'_, '_>, file: u64, offset: u64, buffer: &mut [u8]) 
 
 /// Writes a logical page at a time: what comes before a failure is written, and counted where it is anything.
 pub fn write(open: &mut Open<'_, '_>, file: u64, offset: u64, data: &[u8]) -> Result<usize, Trouble> {
-    with(open, file, |fs, file| {
-        let step = file.step_bytes(fs).max(1);
+    let number = file;
+    let written = with(open, file, |fs, file| {
         let mut done = 0;
         while done < data.len() {
+            let step = file.step_bytes(fs).max(1);
             let at = offset + done as u64;
             let piece = (data.len() - done).min((step - at % step) as usize);
             match file.write(fs, at, &data[done..done + piece]) {
@@ -122,12 +131,27 @@ pub fn write(open: &mut Open<'_, '_>, file: u64, offset: u64, data: &[u8]) -> Re
             }
         }
         Ok(done)
-    })
+    });
+    look_again(open, number)?;
+    written
 }
 
 /// Cuts a file, or makes it larger.
 pub fn truncate(open: &mut Open<'_, '_>, file: u64, size: u64) -> Result<(), Trouble> {
-    with(open, file, |fs, file| file.truncate(fs, size))
+    with(open, file, |fs, file| file.truncate(fs, size))?;
+    look_again(open, file)
+}
+
+/// Lets the other handles of a file see what one has written: it may be compressed now.
+fn look_again(open: &mut Open<'_, '_>, number: u64) -> Result<(), Trouble> {
+    let Some(OpenFile { file, path }) = open.files.get(&number) else { return Ok(()) };
+    let (inode, path) = (file.inode(), path.clone());
+    let others = open.files.iter_mut().filter(|(other, open)| **other != number && open.file.inode() == inode);
+    let seen = others.map(|(_, open)| &mut open.file).try_for_each(|file| {
+        file.forget();
+        file.look_again(open.fs, true)
+    });
+    open.content(&path, seen)
 }
 
 /// Makes what was written durable.

@@ -160,7 +160,7 @@ impl Volume {
     }
 
     fn mkdir(&self, py: Python<'_>, path: &str) -> PyResult<()> {
-        self.change(py, |open| open.call(path, |fs| fs.create_dir(path)).map(drop))
+        self.change(py, |open| open.call(path, |fs| steadyfs_host::plain::create_dir(fs, path)).map(drop))
     }
 
     fn remove(&self, py: Python<'_>, path: &str) -> PyResult<()> {

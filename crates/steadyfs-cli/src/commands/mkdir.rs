@@ -8,7 +8,7 @@ use crate::image::{Volume, change};
 use clap::Args;
 use std::path::PathBuf;
 use steadyfs::Error;
-use steadyfs_host::plain::Rule;
+use steadyfs_host::plain;
 
 /// Arguments of `steady mkdir`.
 #[derive(Args, Debug)]
@@ -34,7 +34,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 fn make(volume: &mut Volume<'_>, path: &str) -> Result<(), Failure> {
-    create(volume, path)?.map_err(|error| match error {
+    plain::create_dir(&mut volume.fs, path).map(drop).map_err(|error| match error {
         Error::NotFound => volume.refuse(path, "lies in no directory that is there; -p makes those too"),
         _ => volume.fail(path, error),
     })
@@ -47,18 +47,8 @@ fn make_all(volume: &mut Volume<'_>, path: &str) -> Result<(), Failure> {
         match volume.find(&above)? {
             Some(stat) if is_directory(&stat) => {}
             Some(_) => return Err(volume.refuse(&above, "is a file; expected a directory, or nothing")),
-            None => create(volume, &above)?.map_err(|error| volume.fail(&above, error))?,
+            None => plain::create_dir(&mut volume.fs, above.as_str()).map(drop).map_err(|error| volume.fail(&above, error))?,
         }
     }
     Ok(())
-}
-
-/// Makes a directory whose files are compressed as those of the one above.
-fn create(volume: &mut Volume<'_>, path: &str) -> Result<Result<(), Error>, Failure> {
-    let inode = match volume.fs.create_dir(path) {
-        Ok(inode) => inode,
-        Err(error) => return Ok(Err(error)),
-    };
-    let parent = volume.fs.stat_inode(inode).map_err(|error| volume.fail(path, error))?.parent;
-    Rule::pass_on(&mut volume.fs, parent, inode).map(Ok).map_err(|error| volume.fail_content(path, error))
 }

@@ -9,7 +9,7 @@ use crate::interrupt;
 use crate::progress::Progress;
 use std::io;
 use steadyfs::{Error, InodeNumber, Permissions, Stat};
-use steadyfs_host::plain::{Packing, PlainFile, Rule, Shape, rule_or, shape_for};
+use steadyfs_host::plain::{self, Packing, PlainFile, Shape, rule_or, shape_for};
 
 /// A directory of the volume: its inode, and its path as errors name it.
 #[derive(Clone, Debug)]
@@ -82,10 +82,9 @@ pub fn directory(
     mode: Mode,
 ) -> Result<Directory, Failure> {
     let path = join(&parent.path, name);
-    let inode = match volume.fs.create_dir((parent.inode, name)) {
+    let inode = match plain::create_dir(&mut volume.fs, (parent.inode, name)) {
         Ok(inode) => {
             own(volume, inode, source, mode).map_err(|error| volume.fail(&path, error))?;
-            Rule::pass_on(&mut volume.fs, parent.inode, inode).map_err(|error| volume.fail_content(&path, error))?;
             inode
         }
         Err(Error::Exists) => match child(volume, parent, name)? {

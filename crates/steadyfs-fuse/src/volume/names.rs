@@ -8,7 +8,7 @@ use fuser::{Errno, FileHandle, INodeNo, RenameFlags};
 use steadyfs::media::Flash;
 use steadyfs::streams::sqlite_stream;
 use steadyfs::{Error, InodeNumber, OpenOptions, Stat};
-use steadyfs_host::plain::{self, PlainFile, Rule};
+use steadyfs_host::plain::{self, PlainFile};
 
 impl<F: Flash> Volume<'_, '_, F> {
     pub fn lookup(&mut self, parent: INodeNo, name: &str) -> Result<Node, Errno> {
@@ -108,16 +108,7 @@ impl<F: Flash> Volume<'_, '_, F> {
 
     pub fn make_directory(&mut self, parent: INodeNo, name: &str, creator: Creator) -> Result<Node, Errno> {
         let parent = self.directory(parent)?;
-        let inode = self.changes.make(|fs| {
-            let inode = fs.create_dir((parent, name))?;
-            match Rule::pass_on(fs, parent, inode) {
-                Ok(()) => Ok(inode),
-                Err(error) => {
-                    fs.remove_dir((parent, name))?;
-                    Err(error.into())
-                }
-            }
-        })?;
+        let inode = self.changes.make(|fs| plain::create_dir(fs, (parent, name)))?;
         self.created(parent, inode, creator)
     }
 
