@@ -74,6 +74,28 @@ fn what_is_done_on_the_directory_is_in_the_image() {
 }
 
 #[test]
+fn what_was_opened_orders_the_next_image() {
+    let bench = Bench::new("mount-opened");
+    for name in ["a/first", "a/second", "b/third", "never"] {
+        bench.write(&format!("from/{name}"), &content(1, 3000));
+    }
+    fs::create_dir(bench.path("mnt")).unwrap();
+    bench.ok("pack from volume --device nand.toml");
+    bench.ok("pack from squashfs --read-only");
+    for image in ["volume", "squashfs"] {
+        let Some(mounted) = Mounted::new(&bench, &format!("mount {image} mnt --opened order")) else { return };
+        fs::read_dir(bench.path("mnt/b")).unwrap().for_each(drop);
+        for name in ["b/third", "a/second", "a/first", "b/third"] {
+            bench.read(&format!("mnt/{name}"));
+        }
+        mounted.end("-INT");
+        assert_eq!(text(&bench.read("order")), "b/third\na/second\na/first\n", "{image}");
+        bench.ok("pack from ordered --read-only --order order --force");
+    }
+    assert!(bench.fails("mount volume mnt --opened nowhere/order").contains("nowhere/order"));
+}
+
+#[test]
 fn what_grows_on_a_directory_that_compresses_is_compressed() {
     let bench = Bench::new("mount-compress");
     fs::create_dir(bench.path("mnt")).unwrap();

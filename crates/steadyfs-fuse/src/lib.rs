@@ -94,6 +94,7 @@ mod bridge;
 mod disk;
 mod errno;
 mod mount;
+mod opened;
 mod options;
 mod reply;
 mod tree;
@@ -101,4 +102,5 @@ mod upkeep;
 mod volume;
 
 pub use mount::{Background, Failure, Refusal, check_mountpoint, mount, mount_disk, mount_tree, spawn, spawn_disk};
+pub use opened::Opened;
 pub use options::Options;

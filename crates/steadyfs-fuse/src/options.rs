@@ -1,5 +1,6 @@
 //! How a volume is mounted.
 
+use crate::opened::Opened;
 use fuser::SessionACL;
 use std::time::Duration;
 use steadyfs::{CommitLimits, CommitOn};
@@ -17,6 +18,8 @@ pub struct Options {
     pub commit_limits: CommitLimits,
     /// How files are compressed that are written, where their directory does not say it; by default they are not.
     pub compress: Option<Packing>,
+    /// Keep the order in which files are first opened; by default nobody asks.
+    pub opened: Option<Opened>,
     /// Let other users in too; by default only the user who mounts. For others than root, `/etc/fuse.conf` must allow it.
     pub allow_other: bool,
     /// Let the kernel refuse every change with `EROFS`. Needed for a volume that is mounted
@@ -41,6 +44,7 @@ impl Default for Options {
             commit_interval: Duration::from_secs(1),
             commit_limits: CommitLimits::default(),
             compress: None,
+            opened: None,
             allow_other: false,
             read_only: false,
             nonempty: false,

@@ -65,7 +65,7 @@ pub fn mount_disk<F: Flash + 'static>(disk: &mut Disk<'_, F>, mountpoint: &Path,
 pub fn mount_tree(tree: Tree, mountpoint: &Path, options: &Options) -> Result<(), Failure> {
     let options = Options { read_only: true, ..options.clone() };
     // Nothing is handed on: the session's thread answers.
-    let bridge = |_: Sender<Message<fn(&mut TreeServed)>>| TreeBridge::new(tree);
+    let bridge = |_: Sender<Message<fn(&mut TreeServed)>>| TreeBridge::new(tree, options.opened.clone());
     serve(&mut TreeServed, bridge, mountpoint, &options, OnSignals::Unmount, |_| {})
 }
 

@@ -1,21 +1,32 @@
 //! Requests of the kernel, answered from a tree.
 
 use super::View;
+use crate::opened::{Opened, Recorder};
 use crate::reply::{attr, empty, entry};
 use fuser::{
-    AccessFlags, Errno, FileHandle, FileType, Filesystem, INodeNo, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory,
-    ReplyEmpty, ReplyEntry, ReplyStatfs, ReplyXattr, Request,
+    AccessFlags, Errno, FileHandle, FileType, Filesystem, FopenFlags, INodeNo, LockOwner, OpenFlags, ReplyAttr, ReplyData,
+    ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyXattr, Request,
 };
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::sync::{Mutex, PoisonError};
 use steadyfs_convert::Tree;
 
 /// The kernel's end of a tree.
-pub(crate) struct TreeBridge(View);
+pub(crate) struct TreeBridge {
+    view: View,
+    recorder: Option<Mutex<Recorder>>,
+}
 
 impl TreeBridge {
-    pub fn new(tree: Tree) -> Self {
-        Self(View::new(tree))
+    pub fn new(tree: Tree, opened: Option<Opened>) -> Self {
+        Self { view: View::new(tree), recorder: opened.map(|opened| Mutex::new(Recorder::new(opened))) }
+    }
+
+    fn record(&self, what: impl FnOnce(&mut Recorder)) {
+        if let Some(recorder) = &self.recorder {
+            what(&mut recorder.lock().unwrap_or_else(PoisonError::into_inner));
+        }
     }
 }
 
@@ -31,15 +42,25 @@ fn bytes(reply: ReplyXattr, size: u32, result: Result<&[u8], Errno>) {
 
 impl Filesystem for TreeBridge {
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        entry(reply, self.0.lookup(parent, name.as_bytes()));
+        let node = self.view.lookup(parent, name.as_bytes());
+        if let Ok(node) = &node {
+            self.record(|recorder| recorder.named(parent, name.as_bytes(), node.attr.ino));
+        }
+        entry(reply, node);
+    }
+
+    fn open(&self, _: &Request, number: INodeNo, _: OpenFlags, reply: ReplyOpen) {
+        self.record(|recorder| recorder.opened(number));
+        // Nobody changes what the kernel has read.
+        reply.opened(FileHandle(0), FopenFlags::FOPEN_KEEP_CACHE);
     }
 
     fn getattr(&self, _: &Request, number: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        attr(reply, self.0.stat(number));
+        attr(reply, self.view.stat(number));
     }
 
     fn readlink(&self, _: &Request, number: INodeNo, reply: ReplyData) {
-        match self.0.target(number) {
+        match self.view.target(number) {
             Ok(target) => reply.data(target),
             Err(error) => reply.error(error),
         }
@@ -56,7 +77,7 @@ impl Filesystem for TreeBridge {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        match self.0.read(number, offset, size) {
+        match self.view.read(number, offset, size) {
             Ok(data) => reply.data(data),
             Err(error) => reply.error(error),
         }
@@ -65,7 +86,7 @@ impl Filesystem for TreeBridge {
     fn readdir(&self, _: &Request, number: INodeNo, _: FileHandle, offset: u64, mut reply: ReplyDirectory) {
         let dots = [(number, FileType::Directory, &b"."[..]), (INodeNo::ROOT, FileType::Directory, b"..")];
         let skipped = (offset as usize).saturating_sub(dots.len());
-        let entries = match self.0.entries(number, skipped) {
+        let entries = match self.view.entries(number, skipped) {
             Ok(entries) => entries.map(|(name, number, kind)| (number, kind, name)),
             Err(error) => return reply.error(error),
         };
@@ -79,21 +100,21 @@ impl Filesystem for TreeBridge {
     }
 
     fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
-        let (blocks, inodes) = self.0.totals();
+        let (blocks, inodes) = self.view.totals();
         reply.statfs(blocks, 0, 0, inodes, 0, 512, 255, 512);
     }
 
     fn getxattr(&self, _: &Request, number: INodeNo, name: &OsStr, size: u32, reply: ReplyXattr) {
-        bytes(reply, size, self.0.attribute(number, name.as_bytes()));
+        bytes(reply, size, self.view.attribute(number, name.as_bytes()));
     }
 
     fn listxattr(&self, _: &Request, number: INodeNo, size: u32, reply: ReplyXattr) {
-        let names = self.0.attributes(number);
+        let names = self.view.attributes(number);
         bytes(reply, size, names.as_deref().map_err(|&error| error));
     }
 
     fn access(&self, _: &Request, number: INodeNo, _: AccessFlags, reply: ReplyEmpty) {
         // The kernel checks permissions itself; what is left is whether the file is there.
-        empty(reply, self.0.stat(number).map(drop));
+        empty(reply, self.view.stat(number).map(drop));
     }
 }

@@ -21,6 +21,9 @@ impl<F: Flash> Volume<'_, '_, F> {
         let inode = inode_of(number)?;
         let flags = open_flags(flags);
         let may_write = flags.intersects(OFlags::WRONLY | OFlags::RDWR);
+        if let Some(recorder) = self.recorder.as_mut().filter(|_| !flags.contains(OFlags::WRONLY)) {
+            recorder.opened(number);
+        }
         // The kernel keeps programs from reading through handles that only write; it reads through them itself, to fill a page
         // that is written in part. It also knows where the end is for those that append, and says so: what is written back from
         // a mapped page goes through such a handle too, and not to the end.

@@ -59,7 +59,13 @@ impl<F: Flash> Volume<'_, '_, F> {
         }
         let mut cursor = cursor_at(offset.max(FIRST_NAME));
         while let Some(entry) = self.changes.fs().list(directory.inode, &mut cursor).map_err(errno)? {
-            if is_listable(entry.name()) && self.add_entry(&entry.stat, entry.name(), offset_of(cursor), with_nodes, &mut add)? {
+            if !is_listable(entry.name()) {
+                continue;
+            }
+            if let Some(recorder) = &mut self.recorder {
+                recorder.named(number_of(directory.inode), entry.name().as_bytes(), number_of(entry.stat.inode));
+            }
+            if self.add_entry(&entry.stat, entry.name(), offset_of(cursor), with_nodes, &mut add)? {
                 break;
             }
         }

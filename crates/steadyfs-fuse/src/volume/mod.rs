@@ -33,6 +33,7 @@ pub(crate) use nodes::Node;
 pub(crate) use permissions::{Change, Creator};
 
 use crate::mount::Kept;
+use crate::opened::Recorder;
 use crate::options::Options;
 use crate::upkeep::Timer;
 use handles::Handles;
@@ -47,6 +48,7 @@ pub(crate) struct Volume<'v, 'm, F> {
     handles: Handles,
     nodes: Nodes,
     timer: Timer,
+    recorder: Option<Recorder>,
     /// How files are compressed where their directory does not say it.
     usual_packing: Option<Packing>,
     /// Permissions that the volume does not keep are set without an error.
@@ -60,6 +62,7 @@ impl<'v, 'm, F: Flash> Volume<'v, 'm, F> {
             handles: Handles::default(),
             nodes: Nodes::new(),
             timer: Timer::new(options.commit_interval),
+            recorder: options.opened.clone().map(Recorder::new),
             usual_packing: options.compress,
             quiet_permissions: options.quiet_permissions,
         }

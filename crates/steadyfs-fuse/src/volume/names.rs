@@ -13,7 +13,16 @@ use steadyfs_host::plain::{self, PlainFile};
 impl<F: Flash> Volume<'_, '_, F> {
     pub fn lookup(&mut self, parent: INodeNo, name: &str) -> Result<Node, Errno> {
         let stat = self.named((parent, name))?;
-        self.node(&stat)
+        let node = self.node(&stat)?;
+        self.told(parent, name, &node);
+        Ok(node)
+    }
+
+    /// The kernel is told what a name names.
+    pub(super) fn told(&mut self, parent: INodeNo, name: &str, node: &Node) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.named(parent, name.as_bytes(), node.attr.ino);
+        }
     }
 
     /// What a name in a directory names.

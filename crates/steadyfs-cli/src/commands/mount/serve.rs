@@ -1,5 +1,6 @@
 //! A mount from its begin to its end, and what is told then.
 
+use super::order::Order;
 use super::{Arguments, background, options};
 use crate::Failure;
 use crate::commands::tree::counted;
@@ -30,16 +31,20 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn serve(arguments: &Arguments) -> Result<(), Failure> {
     // Before the image is opened: mounting the volume may already change it.
     steadyfs_fuse::check_mountpoint(&arguments.directory, arguments.nonempty).map_err(|refusal| refuse(arguments, &refusal))?;
+    let order = arguments.opened.as_deref().map(Order::create).transpose()?;
     let chip = ChipOptions { device: arguments.device.clone(), stats: false };
     let reading = ReadOptions { chip: chip.clone(), verify_key: arguments.verify_key.clone() };
     if let Some(found) = reading.find(&arguments.image)? {
-        return serve_archive(arguments, found, reading.key()?);
+        return serve_archive(arguments, found, reading.key()?, order);
     }
     reading.refuse_volume(&arguments.image)?;
     let access = if arguments.read_only { Access::ReadOnly } else { Access::ReadWrite };
     let mut memory = Memory::default();
     let mut read_cache = vec![0; usize::try_from(arguments.read_cache).unwrap_or(usize::MAX)];
     let mut volume = Mounted::open(&arguments.image, &chip, access, &mut memory)?;
+    if order.is_some() && matches!(volume, Mounted::Disk(_)) {
+        return Err(Failure::at(arguments.image.display(), "holds a disk, of which files are not known; expected no --opened"));
+    }
     if arguments.disk && matches!(volume, Mounted::Files(_)) {
         return Err(Failure::at(arguments.image.display(), "holds a file system, not a disk; expected no --disk"));
     }
@@ -47,13 +52,14 @@ fn serve(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.real_time {
         volume.chip_mut().take_real_time();
     }
-    let options = options_of(arguments);
+    let options = Options { opened: order.as_ref().map(|order| order.opened.clone()), ..options_of(arguments) };
     let served = match &mut volume {
         Mounted::Files(volume) => steadyfs_fuse::mount(&mut volume.fs, &arguments.directory, &options),
         Mounted::Disk(volume) => steadyfs_fuse::mount_disk(&mut volume.disk, &arguments.directory, &options),
     };
     let Health { corrected_reads, lost_reads, worst, .. } = volume.health();
     let closed = volume.close(&chip)?;
+    order.map_or(Ok(()), Order::finish)?;
     served.map_err(|failure| explain(arguments, &failure))?;
     if arguments.quiet {
         return Ok(());
@@ -73,6 +79,7 @@ fn options_of(arguments: &Arguments) -> Options {
         commit_limits,
         commit_interval: Duration::from_millis(arguments.commit_interval),
         compress: arguments.compress,
+        opened: None,
         allow_other: arguments.allow_other,
         read_only: arguments.read_only,
         nonempty: arguments.nonempty,
@@ -83,7 +90,7 @@ fn options_of(arguments: &Arguments) -> Options {
 }
 
 /// Mounts an image that is only read, and serves it from memory until the end.
-fn serve_archive(arguments: &Arguments, found: Raw, key: Option<Key>) -> Result<(), Failure> {
+fn serve_archive(arguments: &Arguments, found: Raw, key: Option<Key>, order: Option<Order>) -> Result<(), Failure> {
     if arguments.disk {
         return Err(Failure::at(arguments.image.display(), "holds files, not a disk; expected no --disk"));
     }
@@ -94,7 +101,10 @@ fn serve_archive(arguments: &Arguments, found: Raw, key: Option<Key>) -> Result<
         found.verify(key)?;
     }
     let tree = found.decode_and_warn()?.tree;
-    steadyfs_fuse::mount_tree(tree, &arguments.directory, &options_of(arguments)).map_err(|failure| explain(arguments, &failure))
+    let options = Options { opened: order.as_ref().map(|order| order.opened.clone()), ..options_of(arguments) };
+    let served = steadyfs_fuse::mount_tree(tree, &arguments.directory, &options);
+    order.map_or(Ok(()), Order::finish)?;
+    served.map_err(|failure| explain(arguments, &failure))
 }
 
 /// Why the volume is not mounted on the directory.

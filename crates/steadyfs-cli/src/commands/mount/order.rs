@@ -1,0 +1,32 @@
+//! `--opened`: which files were opened while it was mounted, in a file.
+
+use crate::Failure;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use steadyfs_fuse::Opened;
+
+/// A file that is there from the begin, and filled at the end.
+pub struct Order {
+    /// What is opened.
+    pub opened: Opened,
+    file: File,
+    path: PathBuf,
+}
+
+impl Order {
+    /// Makes the file, in place of one that is there.
+    pub fn create(path: &Path) -> Result<Self, Failure> {
+        let file = File::create(path).map_err(|error| Failure::at(path.display(), error))?;
+        Ok(Self { opened: Opened::default(), file, path: path.into() })
+    }
+
+    /// Writes the paths, one a line. A name with a line break is none of them: no list can have it.
+    pub fn finish(mut self) -> Result<(), Failure> {
+        let mut text = Vec::new();
+        for path in self.opened.paths().iter().filter(|path| !path.contains(&b'\n')) {
+            text.extend([&path[..], b"\n"].concat());
+        }
+        self.file.write_all(&text).map_err(|error| Failure::at(self.path.display(), error))
+    }
+}
