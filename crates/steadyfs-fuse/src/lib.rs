@@ -16,6 +16,7 @@
 //! | `tree` | what is told of a tree in memory |
 //! | `upkeep` | what happens without a request: timed commits, idle work |
 //! | `options` | how a volume is mounted |
+//! | `opened` | which files are opened, and in which order |
 //! | `errno` | errors of the volume as error numbers |
 //!
 //! The volume stays in the thread that calls [`mount()`]: it needs no lock, may borrow its memory, and the timer of
@@ -36,6 +37,10 @@
 //! commit that fails is made again, with the next `fsync` at the latest, which says so if it fails too. Only where nobody knows
 //! whether a commit is there, because the medium failed in its last program, the volume refuses all changes until it is mounted
 //! anew: who was in the call is told `EIO`, and then every change, and every `fsync` while something waits, says `EROFS`.
+//!
+//! # Compression
+//! What is created in a directory that says so (`user.steadyfs.compress`, or [`Options::compress`] where it says nothing) is compressed once it outgrows a logical page, by a look at
+//! its first chunk, and read as any other. Chunks end within pages: [write-back cache](steadyfs::FileSystem::lend_cache) of a few pages, lent before the mount, saves a fifth of the programs.
 //!
 //! # Data at rest
 //! Where the chip tells what it corrects, idle time is also used to read what is on it, a few pages at a time, so that a round through

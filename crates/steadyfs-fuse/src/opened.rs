@@ -1,4 +1,4 @@
-//! The files of a mount in the order in which they are first opened: what `steady pack --order` takes, so that what is read first lies first.
+//! The files of a mount in the order in which they are first opened: what `--order` of `steady pack` takes, so that what is read first lies first.
 
 use fuser::INodeNo;
 use std::collections::{HashMap, HashSet};

@@ -23,6 +23,9 @@ use steadyfs::{File, FileSystem, InodeNumber, Kind, OpenOptions, Part, Place, St
 use steadyfs_compress::PackedFile;
 pub use steadyfs_compress::{ATTRIBUTE, Error, Method, NoPacking, Packing, RULE, Rule, Shape};
 
+/// As how large a file is taken that fills its first chunk at once.
+const GOES_ON_BYTES: u64 = 1 << 20;
+
 /// An open file. Close it with [`close`](Self::close).
 ///
 /// Errors are those of the calls of [`FileSystem`] that have the same names, and those of compressed files.
@@ -180,7 +183,10 @@ impl PlainFile {
                 place[..count].copy_from_slice(&data[..count]);
             }
             let mut memory = vec![0; shape.write_bytes_max()];
-            if packing.saves_pages(shape, &first, bytes, logical_bytes, &mut memory) {
+            // One that fills a chunk at once goes on: a page is saved by many chunks where a single one saves less.
+            let is_whole_chunk = first.len() == shape.chunk_bytes();
+            let judged = if is_whole_chunk { bytes.max(GOES_ON_BYTES) } else { bytes };
+            if packing.saves_pages(shape, &first, judged, logical_bytes, &mut memory) {
                 // Where there is no room for it the file stays plain; what else is wrong, the write will tell.
                 made = PackedFile::convert(fs, self.inode(), shape, memory).ok();
                 made.iter_mut().for_each(|file| file.set_level(packing.level));

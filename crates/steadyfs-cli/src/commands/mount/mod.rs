@@ -58,7 +58,7 @@ pub struct Arguments {
     /// Compress files that are written, where that saves pages and their directory does not say otherwise: lz4, zstd:LEVEL, … with /64KiB behind it for larger chunks
     #[arg(long, value_name = "METHOD")]
     compress: Option<Packing>,
-    /// At the end write into this file which files were opened, in the order in which they were first: what `steady pack --order` takes
+    /// At the end write into this file which files were opened, in the order in which they were first: what `--order` of `steady pack` takes
     #[arg(long, value_name = "FILE")]
     opened: Option<PathBuf>,
     /// Keep so much of what is read from the chip again and again in RAM; 0 B keeps nothing

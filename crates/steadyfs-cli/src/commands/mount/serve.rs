@@ -10,10 +10,13 @@ use crate::image::key::Key;
 use crate::image::opened::ReadOptions;
 use crate::image::{Memory, Mounted};
 use std::time::Duration;
-use steadyfs::media::Corrected;
+use steadyfs::media::{Corrected, Flash};
 use steadyfs::{Access, Health};
 use steadyfs_fuse::{Options, Refusal};
 use steadyfs_sim::Metered;
+
+/// Logical pages that are written in part and wait for the rest, or for the commit.
+const WRITE_CACHE_PAGES: usize = 16;
 
 /// Runs `steady mount`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -41,6 +44,7 @@ fn serve(arguments: &Arguments) -> Result<(), Failure> {
     let access = if arguments.read_only { Access::ReadOnly } else { Access::ReadWrite };
     let mut memory = Memory::default();
     let mut read_cache = vec![0; usize::try_from(arguments.read_cache).unwrap_or(usize::MAX)];
+    let mut write_cache;
     let mut volume = Mounted::open(&arguments.image, &chip, access, &mut memory)?;
     if order.is_some() && matches!(volume, Mounted::Disk(_)) {
         return Err(Failure::at(arguments.image.display(), "holds a disk, of which files are not known; expected no --opened"));
@@ -49,6 +53,11 @@ fn serve(arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::at(arguments.image.display(), "holds a file system, not a disk; expected no --disk"));
     }
     volume.lend_read_cache(&mut read_cache);
+    if let (Mounted::Files(volume), Access::ReadWrite) = (&mut volume, access) {
+        let geometry = volume.fs.flash().geometry();
+        write_cache = vec![0; volume.fs.config().cache_bytes(&geometry, WRITE_CACHE_PAGES)];
+        volume.fs.lend_cache(&mut write_cache).map_err(|error| volume.fail("", error))?;
+    }
     if arguments.real_time {
         volume.chip_mut().take_real_time();
     }
