@@ -496,6 +496,112 @@ static void keep_bounds(steadyfs_t *fs, struct power *power, unsigned factor)
     EXPECT(0, steadyfs_bound_unmount(fs, &cost));
 }
 
+/* Compressed files, and plain ones through the same calls. */
+static void use_packed(steadyfs_t *fs, struct power *power, unsigned factor)
+{
+    enum { CHUNK = 4096, LINES = 900 };
+    static const char line[] = "21.5 degrees\n";
+    static char text[20000], again[20000];
+    ptrdiff_t reads = steadyfs_packed_memory_bytes(CHUNK, STEADYFS_O_RDONLY);
+    ptrdiff_t writes = steadyfs_packed_memory_bytes(CHUNK, STEADYFS_O_RDWR);
+    void *memory = need((size_t)writes), *other = need((size_t)reads);
+    size_t bytes = 0;
+    steadyfs_packed_t file, none = {{0}, {0}};
+    steadyfs_file_t stored;
+    steadyfs_cost cost;
+    steadyfs_info info;
+
+    EXPECT(4144, reads);
+    EXPECT(1, writes > reads);
+    EXPECT(STEADYFS_ERR_INVAL, steadyfs_packed_memory_bytes(5000, STEADYFS_O_RDWR));
+    EXPECT(STEADYFS_ERR_BADF, steadyfs_packed_size(fs, &none));
+    EXPECT(STEADYFS_ERR_NOENT, steadyfs_packed_open(fs, &file, "packed", STEADYFS_O_RDWR, CHUNK, memory, (size_t)writes));
+    EXPECT(STEADYFS_ERR_NOMEM, steadyfs_packed_open(fs, &file, "packed", CREATE, CHUNK, memory, (size_t)reads));
+    EXPECT(STEADYFS_ERR_NOENT, steadyfs_stat(fs, "packed", &info));
+    EXPECT(STEADYFS_ERR_INVAL, steadyfs_packed_open(fs, &file, "packed", CREATE, 5000, memory, (size_t)writes));
+    EXPECT(STEADYFS_ERR_INVAL, steadyfs_packed_open(fs, &file, "packed", CREATE, CHUNK, NULL, (size_t)writes));
+    EXPECT(0, steadyfs_packed_open(fs, &file, "packed", CREATE | STEADYFS_O_APPEND | STEADYFS_O_DURABLE, CHUNK, memory, (size_t)writes));
+    EXPECT(CHUNK, steadyfs_packed_chunk_bytes(fs, &file));
+    for (int count = 0; count < LINES; count++) {
+        EXPECT(0, steadyfs_bound_packed_write(fs, &file, 13, &cost));
+        BOUNDED(power, &cost, steadyfs_packed_write(fs, &file, line, 13));
+        memcpy(text + bytes, line, 13);
+        bytes += 13;
+    }
+    EXPECT(0, steadyfs_has_changes(fs));
+    EXPECT(bytes, steadyfs_packed_size(fs, &file));
+    EXPECT(0, steadyfs_packed_close(fs, &file));
+    EXPECT(STEADYFS_ERR_BADF, steadyfs_packed_close(fs, &file));
+    EXPECT(STEADYFS_ERR_EXIST, steadyfs_packed_open(fs, &file, "packed", CREATE | STEADYFS_O_EXCL, CHUNK, memory, (size_t)writes));
+
+    /* What is stored is less, and is none of a reader's with too little memory. */
+    EXPECT(0, steadyfs_stat(fs, "packed", &info));
+    EXPECT(1, info.size > 0);
+    EXPECT(STEADYFS_ERR_NOMEM, steadyfs_packed_open(fs, &file, "packed", STEADYFS_O_RDONLY, 0, other, (size_t)reads - 1));
+    EXPECT(STEADYFS_ERR_NOMEM, steadyfs_packed_open(fs, &file, "packed", STEADYFS_O_RDWR, 0, other, (size_t)reads));
+    EXPECT(0, steadyfs_packed_open(fs, &file, "packed", STEADYFS_O_RDONLY, 0, other, (size_t)reads));
+    EXPECT(bytes, steadyfs_packed_read(fs, &file, again, sizeof again));
+    EXPECT(0, memcmp(text, again, bytes));
+    EXPECT(13 * 500, steadyfs_packed_seek(fs, &file, 13 * 500, STEADYFS_SEEK_SET));
+    EXPECT(0, steadyfs_bound_packed_read(fs, &file, 13, &cost));
+    EXPECT(1, cost.reads > 0 && cost.programs == 0);
+    EXPECT(13, steadyfs_packed_read(fs, &file, again, 13));
+    EXPECT(0, memcmp(line, again, 13));
+    EXPECT(bytes, steadyfs_packed_seek(fs, &file, 0, STEADYFS_SEEK_END));
+    EXPECT(0, steadyfs_packed_read(fs, &file, again, 13));
+    EXPECT(STEADYFS_ERR_INVAL, steadyfs_packed_seek(fs, &file, 0, 9));
+    EXPECT(STEADYFS_ERR_NOTWRITABLE, steadyfs_packed_write(fs, &file, line, 13));
+    EXPECT(STEADYFS_ERR_NOTWRITABLE, steadyfs_packed_truncate(fs, &file, 0));
+    EXPECT(0, steadyfs_packed_close(fs, &file));
+
+    /* Overwritten in the middle, cut, and written behind its end. */
+    EXPECT(0, steadyfs_packed_open(fs, &file, "packed", STEADYFS_O_RDWR, 0, memory, (size_t)writes));
+    memset(text + 4000, '#', 5000);
+    EXPECT(4000, steadyfs_packed_seek(fs, &file, 4000, STEADYFS_SEEK_SET));
+    EXPECT(0, steadyfs_bound_packed_write(fs, &file, 5000, &cost));
+    BOUNDED(power, &cost, steadyfs_packed_write(fs, &file, text + 4000, 5000));
+    EXPECT(0, steadyfs_bound_packed_truncate(fs, &file, &cost));
+    BOUNDED(power, &cost, steadyfs_packed_truncate(fs, &file, 6000));
+    memset(text + 6000, 0, 2000);
+    memcpy(text + 8000, line, 13);
+    EXPECT(8000, steadyfs_packed_seek(fs, &file, 2000, STEADYFS_SEEK_END));
+    EXPECT(0, steadyfs_bound_packed_write(fs, &file, 13, &cost));
+    BOUNDED(power, &cost, steadyfs_packed_write(fs, &file, line, 13));
+    EXPECT(0, steadyfs_packed_seek(fs, &file, 0, STEADYFS_SEEK_SET));
+    EXPECT(8013, steadyfs_packed_read(fs, &file, again, sizeof again));
+    EXPECT(0, memcmp(text, again, 8013));
+    EXPECT(0, steadyfs_packed_close(fs, &file));
+    EXPECT(0, steadyfs_packed_open(fs, &file, "packed", STEADYFS_O_WRONLY | STEADYFS_O_TRUNC, 0, memory, (size_t)writes));
+    EXPECT(0, steadyfs_packed_size(fs, &file));
+    EXPECT(STEADYFS_ERR_NOTREADABLE, steadyfs_packed_read(fs, &file, again, 1));
+    EXPECT(0, steadyfs_packed_close(fs, &file));
+
+    /* A plain file is read and written as ever; a new one is as its directory says. */
+    EXPECT(0, steadyfs_file_open(fs, &stored, "plain", CREATE));
+    EXPECT(13, steadyfs_file_write(fs, &stored, line, 13));
+    EXPECT(0, steadyfs_file_close(fs, &stored));
+    EXPECT(0, steadyfs_packed_open(fs, &file, "plain", STEADYFS_O_RDWR | STEADYFS_O_APPEND, CHUNK, NULL, 0));
+    EXPECT(0, steadyfs_packed_chunk_bytes(fs, &file));
+    EXPECT(0, steadyfs_bound_packed_write(fs, &file, 13, &cost));
+    BOUNDED(power, &cost, steadyfs_packed_write(fs, &file, line, 13));
+    EXPECT(26, steadyfs_packed_size(fs, &file));
+    EXPECT(0, steadyfs_bound_packed_read(fs, &file, 13, &cost));
+    EXPECT(0, steadyfs_bound_packed_truncate(fs, &file, &cost));
+    BOUNDED(power, &cost, steadyfs_packed_truncate(fs, &file, 5));
+    EXPECT(0, steadyfs_packed_close(fs, &file));
+    EXPECT(0, steadyfs_mkdir(fs, "ruled"));
+    EXPECT(0, steadyfs_packed_open(fs, &file, "ruled/not", CREATE, 0, NULL, 0));
+    EXPECT(0, steadyfs_packed_chunk_bytes(fs, &file));
+    EXPECT(0, steadyfs_packed_close(fs, &file));
+    EXPECT(0, steadyfs_setattr(fs, "ruled", "steadyfs.compress", "lz4/4KiB", 8));
+    EXPECT(STEADYFS_ERR_NOMEM, steadyfs_packed_open(fs, &file, "ruled/yes", CREATE, 0, NULL, 0));
+    EXPECT(0, steadyfs_packed_open(fs, &file, "ruled/yes", CREATE, 0, memory, (size_t)writes));
+    EXPECT(CHUNK, steadyfs_packed_chunk_bytes(fs, &file));
+    EXPECT(0, steadyfs_packed_close(fs, &file));
+    free(memory);
+    free(other);
+}
+
 static void all_calls(steadyfs_t *fs, steadyfs_t *other, steadyfs_config *config, struct power *power, unsigned factor)
 {
     struct seen seen = {.fs = fs};
@@ -516,6 +622,7 @@ static void all_calls(steadyfs_t *fs, steadyfs_t *other, steadyfs_config *config
         EXPECT(1, seen.events[event] > 0);
     use_volume(fs, config);
     keep_bounds(fs, power, factor);
+    use_packed(fs, power, factor);
     EXPECT(0, steadyfs_file_open(fs, &file, "a", STEADYFS_O_RDONLY));
     EXPECT(0, steadyfs_bound_unmount(fs, &cost));
     BOUNDED(power, &cost, steadyfs_unmount(fs));

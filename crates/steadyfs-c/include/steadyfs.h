@@ -80,6 +80,12 @@
 // Words of steadyfs_observer_t.
 #define STEADYFS_OBSERVER_WORDS 2
 
+// Words of 64 bits of steadyfs_packed_t.
+#define STEADYFS_PACKED_WORDS 11
+
+// Words of the size of a pointer of steadyfs_packed_t.
+#define STEADYFS_PACKED_POINTERS 10
+
 // What a driver's callback returns.
 //
 // Any other number counts as STEADYFS_FAIL_DEVICE.
@@ -746,6 +752,16 @@ typedef struct steadyfs_cost {
   uint64_t time_ns;
 } steadyfs_cost;
 
+// An open file that may be compressed: memory of the caller's, which steadyfs_packed_open makes a file of, whatever it held.
+//
+// It remembers the chunk that it decoded last: where another handle has changed the file, close it and open it again.
+typedef struct steadyfs_packed_t {
+  // Not for the caller.
+  uint64_t opaque[STEADYFS_PACKED_WORDS];
+  // Not for the caller.
+  size_t pointers[STEADYFS_PACKED_POINTERS];
+} steadyfs_packed_t;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -1108,6 +1124,61 @@ int steadyfs_bound_mount(struct steadyfs_t *fs, struct steadyfs_cost *cost);
 
 // Tells the worst case of steadyfs_unmount: a commit and a root.
 int steadyfs_bound_unmount(struct steadyfs_t *fs, struct steadyfs_cost *cost);
+
+// Tells the memory that steadyfs_packed_open needs for a file in chunks of so many bytes (4096, 8192, … 65536): with STEADYFS_O_RDONLY
+// alone to read it, else also to write. Errors: STEADYFS_ERR_INVAL.
+ptrdiff_t steadyfs_packed_memory_bytes(size_t chunk_bytes, int flags);
+
+// Opens a file, compressed or not: what steady pack --compress and mounted directories write, and firmware. `flags` as in
+// steadyfs_file_open. `memory` is the handle's until it is closed.
+//
+// One that is there is opened as it is. One that is created is compressed (LZ4) in chunks of `chunk_bytes`; where that is 0, as its
+// directory says (attribute steadyfs.compress), or not at all. A handle that reads another method than LZ4 says STEADYFS_ERR_UNSUPPORTED.
+//
+// Power loss, cost: as steadyfs_file_open; where it creates, also steadyfs_setattr. Errors: those, STEADYFS_ERR_NOMEM
+// (steadyfs_packed_memory_bytes), STEADYFS_ERR_INVAL for chunks that are none.
+int steadyfs_packed_open(struct steadyfs_t *fs,
+                         struct steadyfs_packed_t *file,
+                         const char *path,
+                         int flags,
+                         size_t chunk_bytes,
+                         void *memory,
+                         size_t memory_bytes);
+
+// Closes a file, as steadyfs_file_close. The memory is free again.
+int steadyfs_packed_close(struct steadyfs_t *fs, struct steadyfs_packed_t *file);
+
+// Tells the bytes of a chunk of a file, 0 of one that is not compressed. Costs nothing. Errors: STEADYFS_ERR_BADF.
+ptrdiff_t steadyfs_packed_chunk_bytes(struct steadyfs_t *fs, struct steadyfs_packed_t *file);
+
+// Reads from the position on, and moves it, as steadyfs_file_read. Cost: steadyfs_bound_packed_read. Errors: those of
+// steadyfs_file_read; STEADYFS_ERR_CORRUPT for a chunk that cannot be decoded, STEADYFS_ERR_UNSUPPORTED for one of another method.
+ptrdiff_t steadyfs_packed_read(struct steadyfs_t *fs, struct steadyfs_packed_t *file, void *buffer, size_t size);
+
+// Writes at the position, or with STEADYFS_O_APPEND at the end, as steadyfs_file_write; a long write is the sum of one for each chunk.
+//
+// Power loss: nothing of it is there before the next commit; with STEADYFS_O_DURABLE it commits at its end. Cost:
+// steadyfs_bound_packed_write. Errors: those of steadyfs_file_write, STEADYFS_ERR_CORRUPT for a chunk that cannot be decoded.
+ptrdiff_t steadyfs_packed_write(struct steadyfs_t *fs, struct steadyfs_packed_t *file, const void *buffer, size_t size);
+
+// Moves the position, as steadyfs_file_seek. With STEADYFS_SEEK_END the size is read: 8 bytes.
+int64_t steadyfs_packed_seek(struct steadyfs_t *fs, struct steadyfs_packed_t *file, int64_t offset, int whence);
+
+// Cuts a file, or makes it larger with zeros, as steadyfs_file_truncate. Cost: steadyfs_bound_packed_truncate.
+int steadyfs_packed_truncate(struct steadyfs_t *fs, struct steadyfs_packed_t *file, uint64_t size);
+
+// Tells the size of the content. Cost: a read of 8 bytes. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_STALE, STEADYFS_ERR_CORRUPT.
+int64_t steadyfs_packed_size(struct steadyfs_t *fs, struct steadyfs_packed_t *file);
+
+// Tells the worst case of steadyfs_packed_read of so many bytes. Errors: STEADYFS_ERR_BADF.
+int steadyfs_bound_packed_read(struct steadyfs_t *fs, struct steadyfs_packed_t *file, uint32_t size, struct steadyfs_cost *cost);
+
+// Tells the worst case of steadyfs_packed_write of so many bytes, wherever it goes: that of each chunk or logical page that it touches,
+// and of what is made zeros before it. Errors: STEADYFS_ERR_BADF.
+int steadyfs_bound_packed_write(struct steadyfs_t *fs, struct steadyfs_packed_t *file, uint32_t size, struct steadyfs_cost *cost);
+
+// Tells the worst case of steadyfs_packed_truncate. Errors: STEADYFS_ERR_BADF.
+int steadyfs_bound_packed_truncate(struct steadyfs_t *fs, struct steadyfs_packed_t *file, struct steadyfs_cost *cost);
 
 #ifdef __cplusplus
 }  // extern "C"

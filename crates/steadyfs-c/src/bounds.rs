@@ -1,7 +1,8 @@
 //! How long a call can take, told before it.
 
 use crate::error::status;
-use crate::files::{FileHandle, STEADYFS_O_APPEND, STEADYFS_O_CREAT, STEADYFS_O_TRUNC, options, with_file};
+use crate::files::{FileHandle, STEADYFS_O_APPEND, STEADYFS_O_CREAT, STEADYFS_O_TRUNC, options};
+use crate::handle::with_handle;
 use crate::pointers;
 use crate::volume::{Fs, Mounted, enter};
 use core::ffi::{c_char, c_int};
@@ -31,24 +32,24 @@ pub struct Cost {
 // Not inlined: each function below would have its own.
 impl Cost {
     #[inline(never)]
-    fn of(fs: &Mounted, cost: &steadyfs::Cost) -> Self {
+    pub(crate) fn of(fs: &Mounted, cost: &steadyfs::Cost) -> Self {
         let steadyfs::Cost { reads, tag_reads, programs, copies, erases } = *cost;
         Self { reads, tag_reads, programs, copies, erases, time_ns: cost.time_ns(&fs.flash().timing()) }
     }
 
     #[inline(never)]
-    fn of_bound(fs: &Mounted, bound: &Bound) -> Self {
+    pub(crate) fn of_bound(fs: &Mounted, bound: &Bound) -> Self {
         Self { time_ns: bound.time_ns(&fs.flash().timing()), ..Self::of(fs, &bound.most()) }
     }
 
     #[inline(never)]
-    fn of_call(fs: &Mounted, call: Call) -> Self {
+    pub(crate) fn of_call(fs: &Mounted, call: Call) -> Self {
         Self::of_bound(fs, &fs.bound(call))
     }
 
     /// One call behind another one.
     #[inline(never)]
-    fn plus(self, other: Self) -> Self {
+    pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             reads: self.reads.saturating_add(other.reads),
             tag_reads: self.tag_reads.saturating_add(other.tag_reads),
@@ -61,7 +62,7 @@ impl Cost {
 
     /// One call or the other one.
     #[inline(never)]
-    fn or(self, other: Self) -> Self {
+    pub(crate) fn or(self, other: Self) -> Self {
         Self {
             reads: self.reads.max(other.reads),
             tag_reads: self.tag_reads.max(other.tag_reads),
@@ -74,7 +75,7 @@ impl Cost {
 
     /// So many of them in a row.
     #[inline(never)]
-    fn times(self, count: u64) -> Self {
+    pub(crate) fn times(self, count: u64) -> Self {
         let many = |number: u32| u32::try_from(u64::from(number).saturating_mul(count)).unwrap_or(u32::MAX);
         Self {
             reads: many(self.reads),
@@ -199,7 +200,7 @@ const READ_MAX: u64 = 1 << 24;
 pub unsafe extern "C" fn steadyfs_bound_file_write(fs: *mut Fs, file: *mut FileHandle, size: usize, cost: *mut Cost) -> c_int {
     // SAFETY: As the header says.
     let result = unsafe {
-        with_file(fs, file, |fs, file, position, flags| {
+        with_handle(fs, file, |fs, file, position, flags| {
             let page = u64::from(fs.usage().logical_bytes);
             let start = if flags & STEADYFS_O_APPEND != 0 { fs.size(file)? } else { *position };
             let room = page - start % page;

@@ -1,10 +1,10 @@
 //! Files: open, read, write, and a position in them.
 
 use crate::error::{Code, length, status, wide};
+use crate::handle::{Handle, close, open, with_handle};
 use crate::pointers;
-use crate::volume::{Fs, Mounted, Owner, with};
+use crate::volume::Fs;
 use core::ffi::{c_char, c_int, c_void};
-use core::mem::MaybeUninit;
 use steadyfs::{File, OpenOptions};
 
 /// Open for reading.
@@ -51,19 +51,21 @@ pub struct FileHandle {
     pub pointers: [usize; STEADYFS_FILE_POINTERS],
 }
 
-/// What is in a [`FileHandle`].
-#[repr(C)]
-pub(crate) struct Open {
-    state: u32,
-    owner: Owner,
-    pub position: u64,
-    flags: c_int,
-    file: MaybeUninit<File>,
+/// The position to which a seek leads.
+pub(crate) fn moved(position: u64, offset: i64, whence: c_int, size: u64) -> Result<u64, Code> {
+    let base = match whence {
+        STEADYFS_SEEK_SET => 0,
+        STEADYFS_SEEK_CUR => position,
+        STEADYFS_SEEK_END => size,
+        _ => return Err(Code::ErrInval),
+    };
+    base.checked_add_signed(offset).ok_or(Code::ErrInval)
 }
 
-const _: () = assert!(size_of::<Open>() <= size_of::<FileHandle>() && align_of::<Open>() <= align_of::<FileHandle>());
-
-const OPEN: u32 = 0x656C_6946;
+impl Handle for FileHandle {
+    type Content = File;
+    const STATE: u32 = 0x656C_6946;
+}
 
 /// The options of flags.
 pub(crate) fn options(flags: c_int) -> Result<OpenOptions, Code> {
@@ -93,55 +95,6 @@ pub(crate) fn options(flags: c_int) -> Result<OpenOptions, Code> {
     })
 }
 
-/// The place of a handle.
-fn place(file: *mut FileHandle) -> Result<*mut Open, Code> {
-    let open: *mut Open = file.cast();
-    if open.is_null() || !open.is_aligned() { Err(Code::ErrInval) } else { Ok(open) }
-}
-
-/// Opens a file and writes its handle.
-unsafe fn open(
-    fs: *mut Fs,
-    file: *mut FileHandle,
-    flags: c_int,
-    open: impl FnOnce(&mut Mounted, OpenOptions) -> Result<File, Code>,
-) -> Result<(), Code> {
-    let handle = place(file)?;
-    // SAFETY: It is not null and aligned, and the caller's to give.
-    unsafe { (&raw mut (*handle).state).write(0) };
-    let options = options(flags)?;
-    // SAFETY: As the header says.
-    unsafe {
-        with(fs, |fs, owner| {
-            let file = MaybeUninit::new(open(fs, options)?);
-            handle.write(Open { state: OPEN, owner, position: 0, flags, file });
-            Ok(())
-        })
-    }
-}
-
-/// Makes a call of an open file. A handle of another volume, or of another mount, is none.
-///
-/// # Safety
-/// As [`with`]; `file` is null or points to a [`FileHandle`] that no other thread uses.
-pub(crate) unsafe fn with_file<T>(
-    fs: *mut Fs,
-    file: *mut FileHandle,
-    call: impl FnOnce(&mut Mounted, &mut File, &mut u64, c_int) -> Result<T, Code>,
-) -> Result<T, Code> {
-    let handle = place(file)?;
-    // SAFETY: As the caller says.
-    unsafe {
-        with(fs, |fs, owner| {
-            if (*handle).state != OPEN || (*handle).owner != owner {
-                return Err(Code::ErrBadf);
-            }
-            let open = &mut *handle;
-            call(fs, open.file.assume_init_mut(), &mut open.position, open.flags)
-        })
-    }
-}
-
 /// Opens a file. `flags`: STEADYFS_O_..., joined by |; one of RDONLY, WRONLY and RDWR at least.
 ///
 /// Power loss: a file that is created is there after the next commit, one that is cut is cut. Cost: steadyfs_bound_file_open. Errors:
@@ -154,9 +107,7 @@ pub(crate) unsafe fn with_file<T>(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_open(fs: *mut Fs, file: *mut FileHandle, path: *const c_char, flags: c_int) -> c_int {
     // SAFETY: As the header says.
-    let result = unsafe {
-        pointers::text(path).and_then(|path| open(fs, file, flags, |fs, options| fs.open(path, options).map_err(Into::into)))
-    };
+    let result = unsafe { pointers::text(path).and_then(|path| open(fs, file, flags, |fs| Ok(fs.open(path, options(flags)?)?))) };
     status(result)
 }
 
@@ -167,7 +118,7 @@ pub unsafe extern "C" fn steadyfs_file_open(fs: *mut Fs, file: *mut FileHandle, 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_open_inode(fs: *mut Fs, file: *mut FileHandle, inode: u32, flags: c_int) -> c_int {
     // SAFETY: As the header says.
-    status(unsafe { open(fs, file, flags, |fs, options| fs.open_inode(inode, options).map_err(Into::into)) })
+    status(unsafe { open(fs, file, flags, |fs| Ok(fs.open_inode(inode, options(flags)?)?)) })
 }
 
 /// Closes a file; commits where STEADYFS_COMMIT_CLOSE is chosen, as it is by default, and the handle may write. The handle is closed
@@ -179,15 +130,8 @@ pub unsafe extern "C" fn steadyfs_file_open_inode(fs: *mut Fs, file: *mut FileHa
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_close(fs: *mut Fs, file: *mut FileHandle) -> c_int {
-    // SAFETY: As the header says; the handle is moved out, and its state says so.
-    let result = unsafe {
-        with_file(fs, file, |fs, open, _, _| {
-            let closed = core::ptr::read(open);
-            (&raw mut (*file.cast::<Open>()).state).write(0);
-            fs.close(closed).map_err(Into::into)
-        })
-    };
-    status(result)
+    // SAFETY: As the header says.
+    status(unsafe { close(fs, file, |fs, file| Ok(fs.close(file)?)) })
 }
 
 /// Makes the changes of a file durable, and all others with them, where STEADYFS_COMMIT_FSYNC is chosen, as it is by default.
@@ -200,7 +144,7 @@ pub unsafe extern "C" fn steadyfs_file_close(fs: *mut Fs, file: *mut FileHandle)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_sync(fs: *mut Fs, file: *mut FileHandle) -> c_int {
     // SAFETY: As the header says.
-    status(unsafe { with_file(fs, file, |fs, file, _, _| fs.flush(file).map_err(Into::into)) })
+    status(unsafe { with_handle(fs, file, |fs, file, _, _| fs.flush(file).map_err(Into::into)) })
 }
 
 /// Reads from the position on, and moves it. Returns the number of bytes, less than `size` only at the end of the file.
@@ -214,7 +158,7 @@ pub unsafe extern "C" fn steadyfs_file_read(fs: *mut Fs, file: *mut FileHandle, 
     // SAFETY: As the header says.
     let result = unsafe {
         pointers::bytes_mut(buffer, size).and_then(|data| {
-            with_file(fs, file, |fs, file, position, _| {
+            with_handle(fs, file, |fs, file, position, _| {
                 let read = fs.read(file, *position, data)?;
                 *position += read as u64;
                 Ok(read)
@@ -241,7 +185,7 @@ pub unsafe extern "C" fn steadyfs_file_write(fs: *mut Fs, file: *mut FileHandle,
     // SAFETY: As the header says.
     let result = unsafe {
         pointers::bytes(buffer, size).and_then(|data| {
-            with_file(fs, file, |fs, file, position, flags| {
+            with_handle(fs, file, |fs, file, position, flags| {
                 fs.write(file, *position, data)?;
                 *position = if flags & STEADYFS_O_APPEND != 0 { fs.size(file)? } else { *position + data.len() as u64 };
                 Ok(data.len())
@@ -262,14 +206,9 @@ pub unsafe extern "C" fn steadyfs_file_write(fs: *mut Fs, file: *mut FileHandle,
 pub unsafe extern "C" fn steadyfs_file_seek(fs: *mut Fs, file: *mut FileHandle, offset: i64, whence: c_int) -> i64 {
     // SAFETY: As the header says.
     let result = unsafe {
-        with_file(fs, file, |fs, file, position, _| {
-            let base = match whence {
-                STEADYFS_SEEK_SET => 0,
-                STEADYFS_SEEK_CUR => *position,
-                STEADYFS_SEEK_END => fs.size(file)?,
-                _ => return Err(Code::ErrInval),
-            };
-            let target = base.checked_add_signed(offset).ok_or(Code::ErrInval)?;
+        with_handle(fs, file, |fs, file, position, _| {
+            let size = if whence == STEADYFS_SEEK_END { fs.size(file)? } else { 0 };
+            let target = moved(*position, offset, whence, size)?;
             if target > fs.size_max() {
                 return Err(Code::ErrFbig);
             }
@@ -290,7 +229,7 @@ pub unsafe extern "C" fn steadyfs_file_seek(fs: *mut Fs, file: *mut FileHandle, 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_truncate(fs: *mut Fs, file: *mut FileHandle, size: u64) -> c_int {
     // SAFETY: As the header says.
-    status(unsafe { with_file(fs, file, |fs, file, _, _| fs.truncate(file, size).map_err(Into::into)) })
+    status(unsafe { with_handle(fs, file, |fs, file, _, _| fs.truncate(file, size).map_err(Into::into)) })
 }
 
 /// Tells the position. Costs nothing. Errors: STEADYFS_ERR_BADF.
@@ -300,7 +239,7 @@ pub unsafe extern "C" fn steadyfs_file_truncate(fs: *mut Fs, file: *mut FileHand
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_tell(fs: *mut Fs, file: *mut FileHandle) -> i64 {
     // SAFETY: As the header says.
-    wide(unsafe { with_file(fs, file, |_, _, position, _| Ok(*position)) })
+    wide(unsafe { with_handle(fs, file, |_, _, position, _| Ok(*position)) })
 }
 
 /// Moves the position to the begin. Costs nothing. Errors: STEADYFS_ERR_BADF.
@@ -311,7 +250,7 @@ pub unsafe extern "C" fn steadyfs_file_tell(fs: *mut Fs, file: *mut FileHandle) 
 pub unsafe extern "C" fn steadyfs_file_rewind(fs: *mut Fs, file: *mut FileHandle) -> c_int {
     // SAFETY: As the header says.
     let result = unsafe {
-        with_file(fs, file, |_, _, position, _| {
+        with_handle(fs, file, |_, _, position, _| {
             *position = 0;
             Ok(())
         })
@@ -326,7 +265,7 @@ pub unsafe extern "C" fn steadyfs_file_rewind(fs: *mut Fs, file: *mut FileHandle
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_size(fs: *mut Fs, file: *mut FileHandle) -> i64 {
     // SAFETY: As the header says.
-    wide(unsafe { with_file(fs, file, |fs, file, _, _| fs.size(file).map_err(Into::into)) })
+    wide(unsafe { with_handle(fs, file, |fs, file, _, _| fs.size(file).map_err(Into::into)) })
 }
 
 /// Keeps room for the bytes `from` to `to` of a file, so that writes there cannot fail for want of it. The size of the file stays.
@@ -341,7 +280,7 @@ pub unsafe extern "C" fn steadyfs_file_size(fs: *mut Fs, file: *mut FileHandle) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_reserve(fs: *mut Fs, file: *mut FileHandle, from: u64, to: u64) -> i64 {
     // SAFETY: As the header says.
-    wide(unsafe { with_file(fs, file, |fs, file, _, _| fs.reserve(file, from, to).map_err(Into::into)) })
+    wide(unsafe { with_handle(fs, file, |fs, file, _, _| fs.reserve(file, from, to).map_err(Into::into)) })
 }
 
 /// Tells the inode of a file: its number, for its life. Costs nothing. Errors: STEADYFS_ERR_BADF.
@@ -351,7 +290,7 @@ pub unsafe extern "C" fn steadyfs_file_reserve(fs: *mut Fs, file: *mut FileHandl
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_inode(fs: *mut Fs, file: *mut FileHandle) -> i64 {
     // SAFETY: As the header says.
-    wide(unsafe { with_file(fs, file, |_, file, _, _| Ok(file.inode().into())) })
+    wide(unsafe { with_handle(fs, file, |_, file, _, _| Ok(file.inode().into())) })
 }
 
 #[cfg(test)]

@@ -14,6 +14,8 @@
 //! | [`config`] | driver, memory and settings |
 //! | [`volume`] | format, mount, unmount; the way into a mounted volume |
 //! | [`names`], [`files`], [`directories`], [`transactions`] | the calls, by what they are about |
+//! | `packed` | compressed files (feature `compress`) |
+//! | `handle` | open files in memory of C |
 //! | [`bounds`] | how long they take at most |
 //! | [`maintenance`] | space, idle work, health, verification |
 //! | [`error`], `pointers` | what goes out and comes in |
@@ -49,9 +51,12 @@ pub mod directories;
 pub mod driver;
 pub mod error;
 pub mod files;
+mod handle;
 pub mod maintenance;
 mod medium;
 pub mod names;
+#[cfg(feature = "compress")]
+pub mod packed;
 mod pointers;
 pub mod transactions;
 pub mod volume;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-const SOURCES: [&str; 10] =
-    ["error", "driver", "config", "volume", "names", "files", "directories", "transactions", "maintenance", "bounds"];
+const SOURCES: [&str; 11] =
+    ["error", "driver", "config", "volume", "names", "files", "directories", "transactions", "maintenance", "bounds", "packed"];
 
 /// The header, as the sources say.
 fn made() -> String {
