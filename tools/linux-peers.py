@@ -13,6 +13,8 @@ TITLES = {
     "raw": "pages programmed in order",
     "steadyfs": "**SteadyFS**",
     "steadyfs-sync": "**SteadyFS**, `-o sync`",
+    "steadyfs-lz4": "**SteadyFS**, `-o compress=lz4`",
+    "steadyfs-zstd": "**SteadyFS**, `-o compress=zstd`",
     "jffs2": "JFFS2",
     "jffs2-on-ubi": "JFFS2 on UBI",
     "ubifs": "UBIFS",
@@ -39,7 +41,7 @@ This page and `bench/linux.json` are made by `tools/linux-peers.py` of what it w
 
 - The clock runs on flash time alone (`time-travel=inf-cpu`): the processor, and with it compression and FUSE's copies, cost nothing. Reading the clock costs 256 ns in this kernel, so that loops end; SteadyFS reads it more often than others, some 3 µs in a write with fsync.
 - Linux's nandsim charges a whole page for each transfer, and the array for another column of a page that was just read. Here (`tools/uml.sh`) bytes cost what they take on the bus, 40 ns each, and the array 46 µs when a page is read; a program takes 200 µs, an erase 2 ms. Who reads parts of pages pays for these parts.
-- JFFS2, UBIFS, squashfs and cramfs compress, as they come. *Random* content cannot be compressed; *text* compresses to some 40 %. `steady mount` does not compress.
+- JFFS2, UBIFS, squashfs and cramfs compress, as they come. *Random* content cannot be compressed; *text* compresses to some 40 %. `steady mount` does where it is asked to, in chunks of 16 KiB.
 - Nothing was tuned for anybody: the defaults of mtd-utils, of mke2fs, mkfs.f2fs, mkfs.fat, of `steady format` and `steady mount`.
 - ext4, F2FS and vfat lie on mtdblock, which has neither wear levelling nor care for power cuts: what it costs to write sectors to bare NAND.
 - Kernels keep what is written in RAM until it must go (*write-back*), so that a copy returns at once; what counts is when it is on the chip, after the unmount. With `-o sync` each write is durable when it returns.

@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/uml.sh
 
-all=(raw steadyfs steadyfs-sync jffs2 jffs2-on-ubi ubifs ubifs-sync squashfs-lzo squashfs-xz cramfs ext4-on-mtdblock f2fs-on-mtdblock vfat-on-mtdblock)
+all=(raw steadyfs steadyfs-sync steadyfs-lz4 steadyfs-zstd jffs2 jffs2-on-ubi ubifs ubifs-sync squashfs-lzo squashfs-xz cramfs ext4-on-mtdblock f2fs-on-mtdblock vfat-on-mtdblock)
 [ $# -gt 0 ] || set -- "${all[@]}"
 build_kernel
 [ -x "$cache/tools/sbin/mkfs.fat" ] || fetch mtd-utils busybox-static squashfs-tools f2fs-tools e2fsprogs dosfstools

@@ -131,6 +131,29 @@ def test_attributes_times_and_permissions_are_kept() -> None:
         assert (image.stat("x").modified_ns, image.permissions("x")) == (123, (0o640, 5, 6))
 
 
+def test_what_a_directory_says_compresses_its_files() -> None:
+    line = b"21.5 degrees at the valve\n"
+    with small() as image:
+        image.mkdir("logs")
+        image.setattr("logs", "steadyfs.compress", b"lz4/4KiB")
+        image.mkdir("logs/below")
+        assert image.getattr("logs/below", "steadyfs.compress") == b"lz4/4KiB"
+        before = image.usage().used_bytes
+        with image.open("logs/below/log", "wb", buffering=0) as log, image.open("logs/below/log", "rb", buffering=0) as reader:
+            for count in range(2000):
+                log.write(line)
+                if count in (1, 100, 1999):
+                    reader.seek(0)
+                    assert reader.readall() == line * (count + 1)
+        assert image.usage().used_bytes - before < len(line) * 1000
+        assert image.stat("logs/below/log").size == len(line) * 2000
+        assert image.listattr("logs/below/log") == []
+        with image.open("logs/below/noise", "wb") as file:
+            file.write(noise := os.urandom(50_000))
+        assert image.open("logs/below/noise", "rb").read() == noise
+        assert image.check().sound
+
+
 def test_stats_are_equal_hashed_and_pickled() -> None:
     import pickle
 

@@ -43,10 +43,12 @@ const ATTACH: &[&str] = &["ubiattach -p /dev/mtd1"];
 const DETACH: &[&str] = &["ubidetach -p /dev/mtd1"];
 const NOTHING: &[&str] = &[];
 
-const SYSTEMS: [System; 13] = [
+const SYSTEMS: [System; 15] = [
     System { name: "raw", make: NOTHING, attach: NOTHING, mount: Mount::Raw, detach: NOTHING },
     steady("steadyfs", "steady mount /dev/mtd1 /mnt"),
     steady("steadyfs-sync", "steady mount /dev/mtd1 /mnt -o sync"),
+    steady("steadyfs-lz4", "steady mount /dev/mtd1 /mnt -o compress=lz4"),
+    steady("steadyfs-zstd", "steady mount /dev/mtd1 /mnt -o compress=zstd"),
     System {
         name: "jffs2",
         make: &["flash_erase -q -j /dev/mtd1 0 0"],
