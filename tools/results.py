@@ -199,7 +199,7 @@ SteadyFS's checksums: bytes that were counted, by cycles that are **estimates (U
 | squashfs, LZO | 20.0 ms | 8.09 s | 8.11 s | 1.0 ms |
 | squashfs, XZ | 22.4 ms | 9.75 s | 9.77 s | 0.9 ms |
 
-Rows of the first table compare with each other. The document's root file system is another one, and its kernel and processor are in its seconds: XZ takes it 1.7 s more than LZO, which by these cycles is no more than 2 MB of content. UBIFS never loaded this tree on this chip; on pages of 2 KiB it read [19.9 MB of text in 0.9 s](linux-peers.md), compressed, decompression not counted. squashfs and cramfs are read by
+Rows of the first table compare with each other. The document's root file system is another one, and its kernel and processor are in its seconds: XZ takes it 1.7 s more than LZO, which by these cycles is no more than 2 MB of content. UBIFS never loaded this tree on this chip; on pages of 2 KiB it read [19.9 MB of text in 0.9 s](linux-peers.md), compressed, decompression not counted, where a mounted SteadyFS with `compress=lz4` took 0.7. squashfs and cramfs are read by
 SteadyFS's readers, which keep one block of data; names and inodes that were read are kept for them, as Linux keeps them, while SteadyFS's images are looked up name by name; all have 16 KiB for pages that are read again. As a volume SteadyFS takes blocks of 16 KiB on such a chip only joined, {board['joined_blocks']} to one, which the lab does and no driver of this repository.
 
 | {run["copy_bytes"] / 1e6:g} MB of text | mount | copy | unmount | all | programs / erases |
