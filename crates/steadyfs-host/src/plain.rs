@@ -23,6 +23,15 @@ use steadyfs::{File, FileSystem, InodeNumber, Kind, OpenOptions, Part, Place, St
 use steadyfs_compress::PackedFile;
 pub use steadyfs_compress::{ATTRIBUTE, Error, Method, NoPacking, Packing, RULE, Rule, Shape};
 
+/// Bytes up to which a file that grows stays plain, whatever it will be: a logical page, or where that is less as much as makes up for the entries of a compressed file. No more than
+/// can be [converted](PackedFile::convert).
+fn undecided_bytes(logical_bytes: u32, shape: &Shape) -> u64 {
+    u64::from(logical_bytes.max(UNDECIDED_BYTES)).min(shape.chunk_bytes() as u64)
+}
+
+/// Eight headers.
+const UNDECIDED_BYTES: u32 = 4096;
+
 /// As how large a file is taken that fills its first chunk at once.
 const GOES_ON_BYTES: u64 = 1 << 20;
 
@@ -32,7 +41,7 @@ const GOES_ON_BYTES: u64 = 1 << 20;
 #[derive(Debug)]
 #[must_use = "close it, or it keeps a place in the table of open files"]
 pub enum PlainFile {
-    /// A file that is as it is; and how it is compressed once it has more than a logical page, where that saves any.
+    /// A file that is as it is; and how it is compressed once it has more than a logical page (or 4 KiB, where that is more), where that saves any.
     Plain(File, Option<Packing>),
     /// A compressed file.
     Packed(Box<PackedFile<Vec<u8>>>),
@@ -145,14 +154,14 @@ impl PlainFile {
 
     /// Writes at `offset`.
     ///
-    /// A file that grows beyond a logical page may become compressed with it: its other handles have to [look again](Self::look_again) then.
+    /// A file that grows beyond a logical page, or 4 KiB where that is more, may become compressed with it: its other handles have to [look again](Self::look_again) then.
     ///
     /// # Errors
     /// As [`FileSystem::write`].
     pub fn write<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, offset: u64, data: &[u8]) -> Result<(), Error> {
         if let &mut Self::Plain(ref mut file, Some(packing)) = self {
             let size = fs.size(file)?;
-            if size.max(offset + data.len() as u64) > fs.usage().logical_bytes.into() {
+            if size.max(offset + data.len() as u64) > undecided_bytes(fs.usage().logical_bytes, &packing.shape_of_any()) {
                 self.decide(fs, packing, (size, offset, data))?;
             }
         }
@@ -172,9 +181,11 @@ impl PlainFile {
         let logical_bytes = fs.usage().logical_bytes;
         let shape = packing.shape_of_any();
         let mut made = None;
-        let page = u64::from(logical_bytes);
+        let most = undecided_bytes(logical_bytes, &shape);
         // One that has more already was not compressed by whoever wrote it, one with a gap is no file from beginning to end, and kept room is for plain pages.
-        if size <= page && offset <= size && fs.allocated(self.inode())? <= page {
+        // Pages of its map are counted as well.
+        let usual = 2 * most.next_multiple_of(logical_bytes.into());
+        if size <= most && offset <= size && fs.allocated(self.inode())? <= usual {
             let bytes = size.max(offset + data.len() as u64);
             let mut first = vec![0; bytes.min(shape.chunk_bytes() as u64) as usize];
             self.read(fs, 0, &mut first)?;
@@ -324,4 +335,43 @@ pub fn stat<F: Flash>(fs: &mut FileSystem<'_, F>, stat: Stat) -> Stat {
     let size = file.size(fs);
     let _ = file.close(fs);
     Stat { size: size.unwrap_or(stat.size), ..stat }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use steadyfs::media::Geometry;
+    use steadyfs::{Access, Config, ROOT};
+    use steadyfs_sim::{Nand, NandTiming};
+
+    /// Logs that grow line by line, on volumes whose logical pages are smaller and larger than chunks.
+    #[test]
+    fn logs_are_compressed_whatever_the_logical_page() {
+        for (page_bytes, unit_pages) in [(256, 1), (512, 2), (2048, 2), (4096, 2), (4096, 8)] {
+            let geometry = Geometry { page_bytes, pages_per_block: 64, block_count: 64, programs_bytes: false };
+            let config = Config { unit_pages, ..Config::for_geometry(&geometry) };
+            let mut memory = vec![0; config.memory_bytes(&geometry)];
+            let flash = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
+            let flash = FileSystem::format(flash, &config, &mut memory).expect("a volume");
+            let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut memory).expect("a mount");
+            for text in ["lz4/4KiB", "lz4"] {
+                Rule::set(&mut fs, ROOT, Some(text.parse().expect("a rule"))).expect("set");
+                let file = PlainFile::create(&mut fs, "log", None, 0).expect("a file");
+                let inode = file.inode();
+                file.close(&mut fs).expect("closed");
+                for line in 0..3000 {
+                    let mut file = PlainFile::open_to_write(&mut fs, inode, None).expect("the file");
+                    file.write(&mut fs, line * 13, b"21.5 degrees\n").expect("written");
+                    file.close(&mut fs).expect("closed");
+                }
+                let mut file = PlainFile::open(&mut fs, inode, false).expect("the file");
+                let mut all = vec![0; 40_000];
+                assert_eq!(file.read(&mut fs, 0, &mut all).expect("content"), 39_000);
+                assert!(all[..39_000] == b"21.5 degrees\n".repeat(3000), "{page_bytes} × {unit_pages}, {text}");
+                assert!(file.is_packed(), "{page_bytes} × {unit_pages}, {text}");
+                file.close(&mut fs).expect("closed");
+                fs.remove("log").expect("removed");
+            }
+        }
+    }
 }
