@@ -15,7 +15,7 @@
 //! | [`volume`] | format, mount, unmount; the way into a mounted volume |
 //! | [`names`], [`files`], [`directories`], [`transactions`] | the calls, by what they are about |
 //! | `packed` | compressed files (feature `compress`) |
-//! | `handle` | open files in memory of C |
+//! | `object`, `handle` | what is mounted, and what is open, in memory of C |
 //! | [`bounds`] | how long they take at most |
 //! | [`maintenance`] | space, idle work, health, verification |
 //! | [`error`], `pointers` | what goes out and comes in |
@@ -55,6 +55,7 @@ mod handle;
 pub mod maintenance;
 mod medium;
 pub mod names;
+mod object;
 #[cfg(feature = "compress")]
 pub mod packed;
 mod pointers;
