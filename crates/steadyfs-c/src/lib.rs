@@ -15,6 +15,7 @@
 //! | [`volume`] | format, mount, unmount; the way into a mounted volume |
 //! | [`names`], [`files`], [`directories`], [`transactions`] | the calls, by what they are about |
 //! | `packed` | compressed files (feature `compress`) |
+//! | `rom` | read-only images (feature `rom`) |
 //! | `object`, `handle` | what is mounted, and what is open, in memory of C |
 //! | [`bounds`] | how long they take at most |
 //! | [`maintenance`] | space, idle work, health, verification |
@@ -59,5 +60,7 @@ mod object;
 #[cfg(feature = "compress")]
 pub mod packed;
 mod pointers;
+#[cfg(feature = "rom")]
+pub mod rom;
 pub mod transactions;
 pub mod volume;
