@@ -82,8 +82,11 @@ impl RomConfig {
 
     /// Opens the image where it lies. Returns it, the bytes of memory that it took, and the rest.
     ///
+    /// Not inlined, as what lies over it below: its stack is free again when the next one begins.
+    ///
     /// # Safety
     /// Image and driver are null or stay as they are until the unmount; callbacks keep what the header says.
+    #[inline(never)]
     unsafe fn image(&self, memory: &'static mut [u8]) -> Result<(Image, usize, &'static mut [u8]), Code> {
         // SAFETY: As the caller says.
         unsafe {
@@ -149,6 +152,7 @@ impl RomConfig {
     }
 
     /// Keeps pieces of an image where there is memory for them.
+    #[inline(never)]
     unsafe fn kept(&self, source: Trusted) -> Result<Kept, Code> {
         // SAFETY: As the header says.
         let (memory, piece_bytes) = unsafe { (pointers::bytes_mut(self.cache, self.cache_bytes)?, self.piece_bytes()?) };
@@ -237,6 +241,7 @@ mod trust {
     }
 
     /// The image, verified where there is a key, and the rest of the memory.
+    #[inline(never)]
     pub unsafe fn over(
         config: &RomConfig,
         mut image: Image,

@@ -62,9 +62,20 @@ unsafe fn mount(rom: *mut Rom, config: *const RomConfig) -> Result<(), Code> {
     unsafe {
         let slot = clear(rom)?;
         let (source, memory) = pointers::reference(config)?.opened()?;
-        (&raw mut (*slot).content).write(MaybeUninit::new(Squash::mount(source, memory)?));
+        mount_into(&raw mut (*slot).content, source, memory)?;
         set::<Rom>(slot);
     }
+    Ok(())
+}
+
+/// Mounts an image into the place for it. Not inlined: its stack holds copies of it, which opening what lies under it does not need beside its own.
+///
+/// # Safety
+/// `place` is aligned and may be written.
+#[inline(never)]
+unsafe fn mount_into(place: *mut MaybeUninit<MountedRom>, source: Kept, memory: &'static mut [u8]) -> Result<(), Code> {
+    // SAFETY: As the caller says.
+    unsafe { place.write(MaybeUninit::new(Squash::mount(source, memory)?)) };
     Ok(())
 }
 
