@@ -128,7 +128,7 @@ static void nand_good(const struct nand_chip *chip, uint32_t block)
 {
     if (block >= chip->block_count)
         misuse("no such block", block);
-    if (block == chip->bad_block)
+    if (block == chip->bad_block || (chip->is_marked && block == chip->gone_bad))
         misuse("use of a bad block", block);
 }
 
@@ -183,6 +183,11 @@ static int nand_program(void *context, uint32_t page, const void *data, uint32_t
         misuse("a page is programmed out of order", page);
     chip->written[page] = 1;
     chip->next[block] = page % chip->pages_per_block + 1;
+    if (++chip->programs == chip->fails_at) {
+        chip->gone_bad = block;
+        nand_tear(chip, page, data, bytes);
+        return STEADYFS_FAIL_BAD_BLOCK;
+    }
     if (is_cut(chip->power)) {
         nand_tear(chip, page, data, bytes);
         return STEADYFS_FAIL_DEVICE;
@@ -222,14 +227,16 @@ static int nand_is_bad(void *context, uint32_t block)
         return STEADYFS_FAIL_DEVICE;
     if (block >= chip->block_count)
         misuse("no such block", block);
-    return block == chip->bad_block;
+    return block == chip->bad_block || (chip->is_marked && block == chip->gone_bad);
 }
 
 static int nand_mark_bad(void *context, uint32_t block)
 {
-    (void)context;
-    misuse("no program fails on this chip, and yet a block is marked bad", block);
-    return STEADYFS_FAIL_DEVICE;
+    struct nand_chip *chip = context;
+    if (chip->programs < chip->fails_at || chip->fails_at == 0 || block != chip->gone_bad)
+        misuse("no program failed in this block, and yet it is marked bad", block);
+    chip->is_marked = true;
+    return STEADYFS_FAIL_NONE;
 }
 
 void nand_new(struct nand_chip *chip, struct power *power, uint32_t page_bytes, uint32_t pages_per_block, uint32_t block_count,

@@ -36,6 +36,10 @@ struct nand_chip {
     uint8_t *written;    /* a flag for each page: it was programmed since the last erase */
     uint32_t *next;      /* for each block: the first page that may be programmed */
     uint32_t bad_block;  /* one that the maker marked bad */
+    uint32_t programs;   /* how many there were */
+    uint32_t fails_at;   /* the program with this number, counted from 1, fails, and its block is bad; 0: none does */
+    uint32_t gone_bad;   /* that block, as is marked then */
+    bool is_marked;
 };
 
 struct card {

@@ -86,6 +86,30 @@
 // Words of the size of a pointer of steadyfs_packed_t.
 #define STEADYFS_PACKED_POINTERS 10
 
+// Words of 64 bits of steadyfs_rom_t.
+#define STEADYFS_ROM_WORDS 82
+
+// Words of the size of a pointer of steadyfs_rom_t.
+#define STEADYFS_ROM_POINTERS 14
+
+// Words of 64 bits of steadyfs_rom_file_t.
+#define STEADYFS_ROM_FILE_WORDS 24
+
+// Words of the size of a pointer of steadyfs_rom_file_t.
+#define STEADYFS_ROM_FILE_POINTERS 2
+
+// Words of 64 bits of steadyfs_rom_dir_t.
+#define STEADYFS_ROM_DIR_WORDS 19
+
+// Words of the size of a pointer of steadyfs_rom_dir_t.
+#define STEADYFS_ROM_DIR_POINTERS 2
+
+// Words of 64 bits of steadyfs_rom_install_t.
+#define STEADYFS_ROM_INSTALL_WORDS 6
+
+// Words of the size of a pointer of steadyfs_rom_install_t.
+#define STEADYFS_ROM_INSTALL_POINTERS 13
+
 // What a driver's callback returns.
 //
 // Any other number counts as STEADYFS_FAIL_DEVICE.
@@ -139,7 +163,7 @@ typedef enum steadyfs_error {
   STEADYFS_ERR_NAMETOOLONG = -36,
   // A path or a key is not UTF-8.
   STEADYFS_ERR_NOTUTF8 = -200,
-  // The object does not hold a mounted volume.
+  // The object does not hold a mounted volume or image, or an installation that was begun.
   STEADYFS_ERR_NOTMOUNTED = -201,
   // A call of this volume is in progress: a callback or another thread has called.
   STEADYFS_ERR_BUSY = -202,
@@ -173,7 +197,7 @@ typedef enum steadyfs_error {
   STEADYFS_ERR_ATTRIBUTES = -216,
   // The build, or the volume, lacks what the call needs: a feature of the library, or permissions.
   STEADYFS_ERR_UNSUPPORTED = -217,
-  // No superblock was found; the device was never formatted.
+  // No superblock was found; the device was never formatted, or has no image.
   STEADYFS_ERR_NOTFORMATTED = -220,
   // The volume has another version of the format.
   STEADYFS_ERR_VERSION = -221,
@@ -185,6 +209,10 @@ typedef enum steadyfs_error {
   STEADYFS_ERR_ISDISK = -224,
   // No root can be read although there is a superblock.
   STEADYFS_ERR_NOROOT = -225,
+  // The image has no hash tree, or no signature by the key.
+  STEADYFS_ERR_NOTSIGNED = -226,
+  // What was read of the image is not what was signed.
+  STEADYFS_ERR_NOTAUTHENTIC = -227,
   // No driver was given, or more than one, or one that lacks a callback.
   STEADYFS_ERR_DRIVER = -230,
   // page_bytes must be a power of two from 256 to 16,384, and of sectors at least 512.
@@ -271,6 +299,8 @@ typedef enum steadyfs_type {
   STEADYFS_TYPE_DIR = 2,
   // A symbolic link.
   STEADYFS_TYPE_LINK = 3,
+  // A device, a pipe or a socket: in read-only images alone.
+  STEADYFS_TYPE_OTHER = 4,
 } steadyfs_type;
 
 // What an observer is told of.
@@ -762,6 +792,101 @@ typedef struct steadyfs_packed_t {
   size_t pointers[STEADYFS_PACKED_POINTERS];
 } steadyfs_packed_t;
 
+// What steadyfs_rom_mount needs: where the image lies, and memory. A struct of zeros with both is complete.
+//
+// Image, driver and memory must stay until the unmount; this struct may go. An image is read through a driver's `read` and `is_bad`
+// alone; the other callbacks must be there.
+typedef struct steadyfs_rom_config {
+  // An image that the processor reads as memory: linked into the firmware, or on flash that is mapped. One of the three, and the others
+  // null.
+  const void *image;
+  // Bytes of it; the image may be shorter.
+  size_t image_bytes;
+  // The driver of the NOR chip on which the image lies as it is. One of the three, and the others null.
+  const struct steadyfs_nor *nor;
+  // The first byte of the image on NOR.
+  uint32_t nor_address;
+  // Bytes from there on; the image may be shorter. Default, 0: up to the end of the chip.
+  uint32_t nor_bytes;
+  // The driver of the NAND chip on which the image lies behind its header: of steady pack --read-only --device, or of
+  // steadyfs_rom_install_begin. A part of a chip is a driver that counts blocks from there. One of the three, and the others null.
+  const struct steadyfs_nand *nand;
+  // On NAND: bad blocks among those of the image at most. More: 4 bytes of memory each. STEADYFS_NO_BAD_BLOCKS: none. Default, 0: a
+  // fiftieth of the blocks of the chip, from 2 on.
+  uint16_t bad_blocks_max;
+  // With a public key: blocks of the hash tree that are kept, 1 to 8. More: fewer reads and hashes. Default, 0: one for each level of
+  // the tree.
+  uint8_t hash_blocks;
+  // Memory that is used beside steadyfs_rom_t. Any alignment. An image has its own until it is unmounted.
+  void *memory;
+  // Bytes of it: at least steadyfs_rom_memory_bytes. What is more keeps blocks of names and inodes, up to 16 of them.
+  size_t memory_bytes;
+  // Memory for pieces of the image that are read again and again: where names and inodes are stored as they are (steady pack
+  // --plain-metadata), or flash is slow; or null. Default: null, they are read again.
+  void *cache;
+  // Bytes of it: steadyfs_rom_cache_bytes.
+  size_t cache_bytes;
+  // Bytes of a piece of the cache. Default, 0: a page of the NAND chip; 512 elsewhere.
+  uint32_t cache_piece_bytes;
+  // The Ed25519 key with which the image must be signed (steady keygen, steady pack --sign), 32 bytes: every block is verified each time
+  // that it is read; or null. A build without the feature rom-verify refuses a key with STEADYFS_ERR_UNSUPPORTED. Default: null, nothing
+  // is verified.
+  const uint8_t *public_key;
+} steadyfs_rom_config;
+
+// A read-only image: memory of the caller's, which steadyfs_rom_mount makes one of, whatever it held.
+//
+// Zeros are no mounted image, so that a call before the mount is refused. It must not move while it is mounted. An image takes one call at
+// a time: several threads need a mutex. No call changes anything on the medium: power may fail in each, and one that failed may be
+// repeated.
+//
+// Paths are names joined by '/', of any bytes; `.` and `..` are names as others are, and symbolic links are not followed.
+typedef struct steadyfs_rom_t {
+  // Not for the caller.
+  uint64_t opaque[STEADYFS_ROM_WORDS];
+  // Not for the caller.
+  size_t pointers[STEADYFS_ROM_POINTERS];
+} steadyfs_rom_t;
+
+// An open file of an image: memory of the caller's, which steadyfs_rom_file_open makes a file of, whatever it held. Takes no place of a
+// table, and need not be closed.
+typedef struct steadyfs_rom_file_t {
+  // Not for the caller.
+  uint64_t opaque[STEADYFS_ROM_FILE_WORDS];
+  // Not for the caller.
+  size_t pointers[STEADYFS_ROM_FILE_POINTERS];
+} steadyfs_rom_file_t;
+
+// An open directory of an image: memory of the caller's. Takes no place of a table, and need not be closed.
+typedef struct steadyfs_rom_dir_t {
+  // Not for the caller.
+  uint64_t opaque[STEADYFS_ROM_DIR_WORDS];
+  // Not for the caller.
+  size_t pointers[STEADYFS_ROM_DIR_POINTERS];
+} steadyfs_rom_dir_t;
+
+// The worst case of a call of an image: time of the medium, and work of the processor in bytes, each of which takes some cycles.
+typedef struct steadyfs_rom_cost {
+  // Time of the medium by the driver's timing, in nanoseconds; 0 where the image lies in memory.
+  uint64_t flash_ns;
+  // Bytes that are decoded.
+  uint64_t decoded_bytes;
+  // Bytes that are hashed: 0 without a key.
+  uint64_t hashed_bytes;
+} steadyfs_rom_cost;
+
+// An image that is being written to NAND: memory of the caller's, which steadyfs_rom_install_begin makes one of, whatever it held.
+//
+// Power loss: what says where the image is goes first and comes last. A cut leaves the image of before where nothing was erased yet, else
+// none until steadyfs_rom_install_finish, and behind that the whole of the new one. What was cut is begun anew. Two images, of which one
+// is there at any time, are two ranges of blocks, each with a driver that counts from there.
+typedef struct steadyfs_rom_install_t {
+  // Not for the caller.
+  uint64_t opaque[STEADYFS_ROM_INSTALL_WORDS];
+  // Not for the caller.
+  size_t pointers[STEADYFS_ROM_INSTALL_POINTERS];
+} steadyfs_rom_install_t;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -1179,6 +1304,138 @@ int steadyfs_bound_packed_write(struct steadyfs_t *fs, struct steadyfs_packed_t 
 
 // Tells the worst case of steadyfs_packed_truncate. Errors: STEADYFS_ERR_BADF.
 int steadyfs_bound_packed_truncate(struct steadyfs_t *fs, struct steadyfs_packed_t *file, struct steadyfs_cost *cost);
+
+// Reads what the image says of itself, and tells how many bytes of memory steadyfs_rom_mount needs for it, key and NAND included.
+//
+// `metadata_blocks`: blocks of names and inodes that have a place of their own, up to 16. 0: the least that a mount needs; a path that is
+// looked up pushes out the block of a file that was read, and the other way round. 1: neither does. More: paths of several names
+// decode less. An image whose names and inodes are stored as they are needs 0.
+//
+// On NAND the call reads into the `memory` of the configuration, which no mounted image may have: a page, and 4 bytes for each of
+// bad_blocks_max. Elsewhere its fields for memory are not looked at.
+//
+// Cost: a few reads. Errors: as steadyfs_rom_mount, but for signatures, which are not looked at.
+ptrdiff_t steadyfs_rom_memory_bytes(const struct steadyfs_rom_config *config, size_t metadata_blocks);
+
+// Tells how many bytes a cache of so many pieces needs, 1 to 64. Calls nothing of the driver. Errors: STEADYFS_ERR_INVAL.
+ptrdiff_t steadyfs_rom_cache_bytes(const struct steadyfs_rom_config *config, size_t pieces);
+
+// Mounts an image. `rom` and the memory of the configuration are its own until steadyfs_rom_unmount.
+//
+// Cost: a read of 96 bytes; on NAND the mark and a page of the first block, or of up to 32 where some are bad, and where the image does
+// not list bad blocks the mark of each of its blocks; with a key a few reads more and the check of a signature.
+//
+// Errors: STEADYFS_ERR_NOTFORMATTED where there is no squashfs image, STEADYFS_ERR_VERSION, STEADYFS_ERR_UNSUPPORTED where it is
+// compressed by another method than LZ4 or LZO, or the build lacks the medium or rom-verify; STEADYFS_ERR_NOMEM
+// (steadyfs_rom_memory_bytes, steadyfs_rom_cache_bytes), STEADYFS_ERR_DRIVER where no place was given, or more than one,
+// STEADYFS_ERR_INVAL where the chip has no such place, STEADYFS_ERR_CONFIG_PAGE_BYTES, STEADYFS_ERR_CONFIG_BLOCKS,
+// STEADYFS_ERR_BADBLOCKS where more are bad than bad_blocks_max, STEADYFS_ERR_NOTSIGNED, STEADYFS_ERR_NOTAUTHENTIC,
+// STEADYFS_ERR_CORRUPT, and those of the medium.
+int steadyfs_rom_mount(struct steadyfs_rom_t *rom, const struct steadyfs_rom_config *config);
+
+// Ends the use of an image: its memory is free again. Files and directories need not be closed. Costs nothing. Errors:
+// STEADYFS_ERR_NOTMOUNTED.
+int steadyfs_rom_unmount(struct steadyfs_rom_t *rom);
+
+// Tells what a path of an image names. An image does not tell `parent`, `generation` and `subdirectories`, nor the size of a directory:
+// they are 0.
+//
+// Cost: steadyfs_bound_rom_stat. Errors: STEADYFS_ERR_NOENT, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_CORRUPT, STEADYFS_ERR_NOTAUTHENTIC, those
+// of the medium.
+int steadyfs_rom_stat(struct steadyfs_rom_t *rom, const char *path, struct steadyfs_info *info);
+
+// Tells mode, owner and group of what a path of an image names.
+//
+// Cost: that of steadyfs_rom_stat, and twice a block of names and inodes. Errors: those of steadyfs_rom_stat.
+int steadyfs_rom_getpermissions(struct steadyfs_rom_t *rom, const char *path, struct steadyfs_permissions *permissions);
+
+// Reads what a symbolic link of an image names, without a NUL. Returns its length; where that is more than `size`, nothing is read.
+//
+// Cost: that of steadyfs_rom_stat, and the blocks in which the text lies. Errors: STEADYFS_ERR_NOTALINK, those of steadyfs_rom_stat.
+ptrdiff_t steadyfs_rom_readlink(struct steadyfs_rom_t *rom, const char *path, void *buffer, size_t size);
+
+// Opens a file of an image for reading.
+//
+// Cost: steadyfs_bound_rom_file_open. Errors: STEADYFS_ERR_ISDIR, STEADYFS_ERR_ISALINK, STEADYFS_ERR_UNSUPPORTED for a device, a pipe or a
+// socket, those of steadyfs_rom_stat.
+int steadyfs_rom_file_open(struct steadyfs_rom_t *rom, struct steadyfs_rom_file_t *file, const char *path);
+
+// Closes a file of an image. Costs nothing. Errors: STEADYFS_ERR_BADF.
+int steadyfs_rom_file_close(struct steadyfs_rom_t *rom, struct steadyfs_rom_file_t *file);
+
+// Reads from the position on, and moves it. Returns the number of bytes, less than `size` only at the end of the file.
+//
+// Cost: steadyfs_bound_rom_file_read. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_CORRUPT for a block that cannot be decoded,
+// STEADYFS_ERR_NOTAUTHENTIC, those of the medium. The position stays after an error.
+ptrdiff_t steadyfs_rom_file_read(struct steadyfs_rom_t *rom, struct steadyfs_rom_file_t *file, void *buffer, size_t size);
+
+// Moves the position, which may lie behind the end, and returns it. `whence`: STEADYFS_SEEK_.... Costs nothing. Errors: STEADYFS_ERR_BADF,
+// STEADYFS_ERR_INVAL.
+int64_t steadyfs_rom_file_seek(struct steadyfs_rom_t *rom, struct steadyfs_rom_file_t *file, int64_t offset, int whence);
+
+// Tells the position. Costs nothing. Errors: STEADYFS_ERR_BADF.
+int64_t steadyfs_rom_file_tell(struct steadyfs_rom_t *rom, struct steadyfs_rom_file_t *file);
+
+// Tells the size of a file in bytes. Costs nothing. Errors: STEADYFS_ERR_BADF.
+int64_t steadyfs_rom_file_size(struct steadyfs_rom_t *rom, struct steadyfs_rom_file_t *file);
+
+// Opens a directory of an image.
+//
+// Cost: steadyfs_bound_rom_stat. Errors: those of steadyfs_rom_stat.
+int steadyfs_rom_dir_open(struct steadyfs_rom_t *rom, struct steadyfs_rom_dir_t *dir, const char *path);
+
+// Closes a directory of an image. Costs nothing. Errors: STEADYFS_ERR_BADF.
+int steadyfs_rom_dir_close(struct steadyfs_rom_t *rom, struct steadyfs_rom_dir_t *dir);
+
+// Reads the next entry of a directory of an image. Returns 1, or 0 at the end. Entries come by the bytes of their names, without `.` and
+// `..`; `info` is filled as by steadyfs_rom_stat.
+//
+// Cost: steadyfs_bound_rom_dir_read. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NAMETOOLONG for a name of 256 bytes, behind which the next
+// call goes on; those of steadyfs_rom_stat.
+int steadyfs_rom_dir_read(struct steadyfs_rom_t *rom, struct steadyfs_rom_dir_t *dir, struct steadyfs_info *info);
+
+// Tells the worst case of steadyfs_rom_stat and steadyfs_rom_dir_open of this path. It depends on the directories of the path, so that
+// this call looks at them, and costs and fails as those do.
+int steadyfs_bound_rom_stat(struct steadyfs_rom_t *rom, const char *path, struct steadyfs_rom_cost *cost);
+
+// Tells the worst case of steadyfs_rom_file_open of this path. Costs and fails as steadyfs_bound_rom_stat.
+int steadyfs_bound_rom_file_open(struct steadyfs_rom_t *rom, const char *path, struct steadyfs_rom_cost *cost);
+
+// Tells the worst case of steadyfs_rom_file_read of so many bytes, wherever the position is. A read behind the one before it costs less:
+// it knows where its block is. Costs nothing. Errors: STEADYFS_ERR_BADF.
+int steadyfs_bound_rom_file_read(struct steadyfs_rom_t *rom,
+                                 struct steadyfs_rom_file_t *file,
+                                 uint32_t size,
+                                 struct steadyfs_rom_cost *cost);
+
+// Tells the worst case of steadyfs_rom_dir_read of one entry. Costs nothing. Errors: STEADYFS_ERR_BADF.
+int steadyfs_bound_rom_dir_read(struct steadyfs_rom_t *rom, struct steadyfs_rom_dir_t *dir, struct steadyfs_rom_cost *cost);
+
+// Tells how many bytes of memory an installation needs: two pages, and 4 bytes for each of bad_blocks_max. Looks at `nand` and
+// bad_blocks_max of the configuration alone; calls nothing of the driver. Errors: STEADYFS_ERR_INVAL without a driver,
+// STEADYFS_ERR_DRIVER where that lacks a callback, STEADYFS_ERR_CONFIG_PAGE_BYTES, STEADYFS_ERR_CONFIG_BLOCKS.
+ptrdiff_t steadyfs_rom_install_bytes(const struct steadyfs_rom_config *config);
+
+// Begins to write an image to the NAND chip of a configuration; one that is there is gone. The memory of the configuration, of which
+// `nand`, bad_blocks_max and this are looked at, is the installation's until it is finished.
+//
+// Power loss: there is no image, or that of before. Cost: an erase for each of the first three good blocks, and a look at the marks up to
+// there. Errors: STEADYFS_ERR_NOMEM, STEADYFS_ERR_BADBLOCKS where more are bad than bad_blocks_max, STEADYFS_ERR_NOSPC, those of
+// steadyfs_rom_install_bytes and of the medium.
+int steadyfs_rom_install_begin(struct steadyfs_rom_install_t *install, const struct steadyfs_rom_config *config);
+
+// Writes the next bytes of an image, in pieces of any size. After an error the installation is at its end: begin anew.
+//
+// Power loss: there is no image. Cost: a program for each page that they fill and an erase for each block; where a block goes bad, a read
+// and a program for each of its pages. Errors: STEADYFS_ERR_NOTMOUNTED where none was begun, STEADYFS_ERR_NOSPC where the chip is full,
+// STEADYFS_ERR_BADBLOCKS, those of the medium.
+int steadyfs_rom_install_push(struct steadyfs_rom_install_t *install, const void *data, size_t size);
+
+// Ends an installation: the image is there. After an error as well nothing is begun, and the memory is free again.
+//
+// Power loss: there is no image, or the whole of it. Cost: three programs. Errors: STEADYFS_ERR_NOTMOUNTED where none was begun,
+// STEADYFS_ERR_MEDIAFAILING where the chip does not take what says where the image is: begin anew; those of the medium.
+int steadyfs_rom_install_finish(struct steadyfs_rom_install_t *install);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -252,26 +252,12 @@ impl Driver {
             #[cfg(feature = "sectors")]
             Self::Sectors(card, layout) => {
                 let pages = SectorPages::new(card, layout).ok_or(Code::ErrConfigBlocks)?;
-                place(pages, memory).map(|(pages, rest)| (Medium::Sectors(pages), rest)).ok_or(Code::ErrNomem)
+                pointers::place(pages, memory).map(|(pages, rest)| (Medium::Sectors(pages), rest)).ok_or(Code::ErrNomem)
             }
             #[allow(unreachable_patterns)]
             _ => Err(Code::ErrUnsupported),
         }
     }
-}
-
-/// Puts a value at the first aligned place of a memory, and returns the rest.
-#[cfg(feature = "sectors")]
-fn place<T>(value: T, memory: &'static mut [u8]) -> Option<(&'static mut T, &'static mut [u8])> {
-    let skipped = memory.as_ptr().align_offset(align_of::<T>());
-    let (head, rest) = memory.split_at_mut_checked(skipped.checked_add(size_of::<T>())?)?;
-    let at: *mut T = head[skipped..].as_mut_ptr().cast();
-    // SAFETY: There are as many bytes as the value has, aligned, and nobody else has them: they are split off. They are never read as bytes again.
-    let placed = unsafe {
-        at.write(value);
-        &mut *at
-    };
-    Some((placed, rest))
 }
 
 impl Config {

@@ -2,8 +2,9 @@
 
 use crate::error::{Code, status, wide, yes_or_no};
 use crate::names::Info;
+use crate::object::{Owner, with};
 use crate::pointers;
-use crate::volume::{Fs, Mounted, Owner, enter, with};
+use crate::volume::{Fs, Mounted, enter};
 use core::ffi::{c_char, c_int};
 use steadyfs::{Cursor, InodeNumber, Kind};
 

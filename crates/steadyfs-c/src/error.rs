@@ -61,7 +61,7 @@ pub enum Code {
     ErrNametoolong = -36,
     /// A path or a key is not UTF-8.
     ErrNotutf8 = -200,
-    /// The object does not hold a mounted volume.
+    /// The object does not hold a mounted volume or image, or an installation that was begun.
     ErrNotmounted = -201,
     /// A call of this volume is in progress: a callback or another thread has called.
     ErrBusy = -202,
@@ -95,7 +95,7 @@ pub enum Code {
     ErrAttributes = -216,
     /// The build, or the volume, lacks what the call needs: a feature of the library, or permissions.
     ErrUnsupported = -217,
-    /// No superblock was found; the device was never formatted.
+    /// No superblock was found; the device was never formatted, or has no image.
     ErrNotformatted = -220,
     /// The volume has another version of the format.
     ErrVersion = -221,
@@ -107,6 +107,10 @@ pub enum Code {
     ErrIsdisk = -224,
     /// No root can be read although there is a superblock.
     ErrNoroot = -225,
+    /// The image has no hash tree, or no signature by the key.
+    ErrNotsigned = -226,
+    /// What was read of the image is not what was signed.
+    ErrNotauthentic = -227,
     /// No driver was given, or more than one, or one that lacks a callback.
     ErrDriver = -230,
     /// page_bytes must be a power of two from 256 to 16,384, and of sectors at least 512.
@@ -190,7 +194,7 @@ texts! {
     ErrNoattr "the file has no such attribute"
     ErrNametoolong "the name is longer than the volume allows"
     ErrNotutf8 "a path or a key is not UTF-8"
-    ErrNotmounted "the object does not hold a mounted volume"
+    ErrNotmounted "the object does not hold a mounted volume or image"
     ErrBusy "a call of this volume is in progress"
     ErrMediafailing "more programs failed in one call than the volume tolerates"
     ErrReadonly "the volume can only be read: mounted so, worn out, or the chip has locked itself"
@@ -213,6 +217,8 @@ texts! {
     ErrBadblocks "too many blocks are bad, or blocks that the volume needs for itself are"
     ErrIsdisk "the volume is a disk of sectors, not a file system"
     ErrNoroot "there is a superblock, but no root that can be read"
+    ErrNotsigned "the image has no hash tree, or no signature by the key"
+    ErrNotauthentic "what was read of the image is not what was signed"
     ErrDriver "no driver was given, or more than one, or one that lacks a callback"
     ErrConfigPageBytes "page_bytes must be a power of two from 256 to 16,384, and of sectors at least 512"
     ErrConfigBlocks "a block must have 4 to 4,096 pages, a medium 16 to 1,048,576 blocks"

@@ -63,6 +63,7 @@ pub(crate) fn moved(position: u64, offset: i64, whence: c_int, size: u64) -> Res
 }
 
 impl Handle for FileHandle {
+    type On = Fs;
     type Content = File;
     const STATE: u32 = 0x656C_6946;
 }

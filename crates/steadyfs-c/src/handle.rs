@@ -1,12 +1,14 @@
 //! Open files in memory of C: what their handles hold, and the way into them.
 
 use crate::error::Code;
-use crate::volume::{Fs, Mounted, Owner, with};
+use crate::object::{Object, Owner, with};
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
 
-/// Memory of C in which an open file lies.
+/// Memory of C in which an open file lies, or an open directory.
 pub(crate) trait Handle: Sized {
+    /// What it is open on.
+    type On: Object;
     /// The file.
     type Content;
     /// What says that one is open there.
@@ -37,18 +39,18 @@ fn place<H: Handle>(file: *mut H) -> Result<*mut Open<H::Content>, Code> {
 /// # Safety
 /// As [`with`]; `file` is null or may be written.
 pub(crate) unsafe fn open<H: Handle>(
-    fs: *mut Fs,
+    on: *mut H::On,
     file: *mut H,
     flags: c_int,
-    open: impl FnOnce(&mut Mounted) -> Result<H::Content, Code>,
+    open: impl FnOnce(&mut <H::On as Object>::Content) -> Result<H::Content, Code>,
 ) -> Result<(), Code> {
     let handle = place(file)?;
     // SAFETY: It is not null and aligned, and the caller's to give.
     unsafe { (&raw mut (*handle).state).write(0) };
     // SAFETY: As the caller says.
     unsafe {
-        with(fs, |fs, owner| {
-            let content = MaybeUninit::new(open(fs)?);
+        with(on, |on, owner| {
+            let content = MaybeUninit::new(open(on)?);
             handle.write(Open { state: H::STATE, owner, position: 0, flags, content });
             Ok(())
         })
@@ -60,19 +62,19 @@ pub(crate) unsafe fn open<H: Handle>(
 /// # Safety
 /// As [`with`]; `file` is null or points to a handle that no other thread uses.
 pub(crate) unsafe fn with_handle<H: Handle, T>(
-    fs: *mut Fs,
+    on: *mut H::On,
     file: *mut H,
-    call: impl FnOnce(&mut Mounted, &mut H::Content, &mut u64, c_int) -> Result<T, Code>,
+    call: impl FnOnce(&mut <H::On as Object>::Content, &mut H::Content, &mut u64, c_int) -> Result<T, Code>,
 ) -> Result<T, Code> {
     let handle = place(file)?;
     // SAFETY: As the caller says.
     unsafe {
-        with(fs, |fs, owner| {
+        with(on, |on, owner| {
             if (*handle).state != H::STATE || (*handle).owner != owner {
                 return Err(Code::ErrBadf);
             }
             let open = &mut *handle;
-            call(fs, open.content.assume_init_mut(), &mut open.position, open.flags)
+            call(on, open.content.assume_init_mut(), &mut open.position, open.flags)
         })
     }
 }
@@ -82,17 +84,17 @@ pub(crate) unsafe fn with_handle<H: Handle, T>(
 /// # Safety
 /// As [`with_handle`].
 pub(crate) unsafe fn close<H: Handle>(
-    fs: *mut Fs,
+    on: *mut H::On,
     file: *mut H,
-    close: impl FnOnce(&mut Mounted, H::Content) -> Result<(), Code>,
+    close: impl FnOnce(&mut <H::On as Object>::Content, H::Content) -> Result<(), Code>,
 ) -> Result<(), Code> {
     let handle = place(file)?;
     // SAFETY: As the caller says; the content is moved out, and the state says so.
     unsafe {
-        with_handle(fs, file, |fs, content, _, _| {
+        with_handle(on, file, |on, content, _, _| {
             let content = core::ptr::read(content);
             (&raw mut (*handle).state).write(0);
-            close(fs, content)
+            close(on, content)
         })
     }
 }

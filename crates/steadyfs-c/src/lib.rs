@@ -15,7 +15,8 @@
 //! | [`volume`] | format, mount, unmount; the way into a mounted volume |
 //! | [`names`], [`files`], [`directories`], [`transactions`] | the calls, by what they are about |
 //! | `packed` | compressed files (feature `compress`) |
-//! | `handle` | open files in memory of C |
+//! | `rom` | read-only images (feature `rom`) |
+//! | `object`, `handle` | what is mounted, and what is open, in memory of C |
 //! | [`bounds`] | how long they take at most |
 //! | [`maintenance`] | space, idle work, health, verification |
 //! | [`error`], `pointers` | what goes out and comes in |
@@ -55,8 +56,11 @@ mod handle;
 pub mod maintenance;
 mod medium;
 pub mod names;
+mod object;
 #[cfg(feature = "compress")]
 pub mod packed;
 mod pointers;
+#[cfg(feature = "rom")]
+pub mod rom;
 pub mod transactions;
 pub mod volume;

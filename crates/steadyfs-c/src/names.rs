@@ -16,6 +16,8 @@ pub enum Type {
     TypeDir = 2,
     /// A symbolic link.
     TypeLink = 3,
+    /// A device, a pipe or a socket: in read-only images alone.
+    TypeOther = 4,
 }
 
 /// Bytes of a name at most, without the NUL.
@@ -47,7 +49,7 @@ pub struct Info {
 
 impl Info {
     pub(crate) fn new(stat: &Stat, name: &str) -> Self {
-        let mut info = Self {
+        Self {
             r#type: match stat.kind {
                 Kind::Directory => Type::TypeDir,
                 Kind::Symlink => Type::TypeLink,
@@ -59,13 +61,18 @@ impl Info {
             subdirectories: stat.subdirectories,
             size: stat.size,
             modified_ns: stat.modified_ns,
-            name: [0; STEADYFS_NAME_MAX + 1],
-        };
-        for (to, from) in info.name[..STEADYFS_NAME_MAX].iter_mut().zip(name.bytes()) {
-            *to = from as c_char;
+            name: terminated(name.as_bytes()),
         }
-        info
     }
+}
+
+/// A name as C has it.
+pub(crate) fn terminated(name: &[u8]) -> [c_char; STEADYFS_NAME_MAX + 1] {
+    let mut text = [0; STEADYFS_NAME_MAX + 1];
+    for (to, from) in text[..STEADYFS_NAME_MAX].iter_mut().zip(name) {
+        *to = *from as c_char;
+    }
+    text
 }
 
 /// The last name of a path, if it is one.

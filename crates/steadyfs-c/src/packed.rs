@@ -35,6 +35,7 @@ pub(crate) enum Content {
 }
 
 impl Handle for PackedHandle {
+    type On = Fs;
     type Content = Content;
     const STATE: u32 = 0x6B63_6150;
 }

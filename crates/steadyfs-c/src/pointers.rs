@@ -9,11 +9,20 @@ use core::ffi::{CStr, c_char, c_void};
 /// `text` is null, or ends with a NUL and stays as it is for the call.
 #[inline(never)]
 pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a str, Code> {
+    // SAFETY: As the caller says.
+    core::str::from_utf8(unsafe { name(text) }?).map_err(|_| Code::ErrNotutf8)
+}
+
+/// A path that may be any bytes.
+///
+/// # Safety
+/// As [`text`].
+pub(crate) unsafe fn name<'a>(text: *const c_char) -> Result<&'a [u8], Code> {
     if text.is_null() {
         return Err(Code::ErrInval);
     }
     // SAFETY: It is not null, and the caller says that it ends with a NUL.
-    unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| Code::ErrNotutf8)
+    Ok(unsafe { CStr::from_ptr(text) }.to_bytes())
 }
 
 /// What a pointer points to, for reading.
@@ -65,6 +74,20 @@ pub(crate) unsafe fn bytes_mut<'a>(data: *mut c_void, bytes: usize) -> Result<&'
         // SAFETY: It is not null and no longer than memory can be; the caller says the rest.
         _ => Ok(unsafe { core::slice::from_raw_parts_mut(data.cast(), bytes) }),
     }
+}
+
+/// Puts a value at the first aligned place of a memory, and returns the rest.
+#[cfg(any(feature = "sectors", feature = "rom"))]
+pub(crate) fn place<T>(value: T, memory: &'static mut [u8]) -> Option<(&'static mut T, &'static mut [u8])> {
+    let skipped = memory.as_ptr().align_offset(align_of::<T>());
+    let (head, rest) = memory.split_at_mut_checked(skipped.checked_add(size_of::<T>())?)?;
+    let at: *mut T = head[skipped..].as_mut_ptr().cast();
+    // SAFETY: There are as many bytes as the value has, aligned, and nobody else has them: they are split off. They are never read as bytes again.
+    let placed = unsafe {
+        at.write(value);
+        &mut *at
+    };
+    Some((placed, rest))
 }
 
 #[cfg(test)]

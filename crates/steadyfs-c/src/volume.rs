@@ -3,10 +3,10 @@
 use crate::config::{Config, events};
 use crate::error::{Code, status};
 use crate::medium::Medium;
+use crate::object::{Object, Slot, clear, set, take, with};
 use crate::pointers;
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicU32, Ordering};
 use steadyfs::{Access, FileSystem, Verify};
 
 /// Words of 64 bits of steadyfs_t.
@@ -29,77 +29,12 @@ pub struct Fs {
 /// A mounted file system on any medium.
 pub(crate) type Mounted = FileSystem<'static, Medium>;
 
-/// What is in an [`Fs`].
-#[repr(C)]
-pub(crate) struct Volume {
-    state: u32,
-    /// That of the mount, so that a handle of an earlier one is known.
-    serial: u32,
-    fs: MaybeUninit<Mounted>,
+impl Object for Fs {
+    type Content = Mounted;
+    const STATE: u32 = 0x7964_7453;
 }
 
-const _: () = assert!(size_of::<Volume>() <= size_of::<Fs>() && align_of::<Volume>() <= align_of::<Fs>());
-
-const MOUNTED: u32 = 0x7964_7453;
-/// A call is in progress.
-const BUSY: u32 = 0x7964_7442;
-
-/// A number for a mount that no other has. Two at the same time may get the same one, for two volumes.
-fn next_serial() -> u32 {
-    static SERIAL: AtomicU32 = AtomicU32::new(0);
-    // Not `fetch_add`, which the smallest processors lack.
-    let serial = SERIAL.load(Ordering::Relaxed).wrapping_add(1);
-    SERIAL.store(serial, Ordering::Relaxed);
-    serial
-}
-
-/// Which mount of which volume a handle is of.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Owner {
-    volume: *const Fs,
-    serial: u32,
-}
-
-/// The place of a volume.
-fn place(fs: *mut Fs) -> Result<*mut Volume, Code> {
-    let volume: *mut Volume = fs.cast();
-    if volume.is_null() || !volume.is_aligned() { Err(Code::ErrInval) } else { Ok(volume) }
-}
-
-/// Makes a call of a mounted volume.
-///
-/// # Safety
-/// `fs` is null or points to an [`Fs`] of which no other thread makes a call.
-pub(crate) unsafe fn with<T>(fs: *mut Fs, call: impl FnOnce(&mut Mounted, Owner) -> Result<T, Code>) -> Result<T, Code> {
-    // SAFETY: As the caller says.
-    let (mounted, owner) = unsafe { take(fs) }?;
-    let result = call(mounted, owner);
-    // SAFETY: It was there a moment ago, and the state is no part of what was borrowed.
-    unsafe { (*fs.cast::<Volume>()).state = MOUNTED };
-    result
-}
-
-/// Takes a mounted volume for a call, so that no other one begins meanwhile. Not inlined: every function begins with it.
-///
-/// # Safety
-/// As [`with`].
-#[inline(never)]
-unsafe fn take<'a>(fs: *mut Fs) -> Result<(&'a mut Mounted, Owner), Code> {
-    let volume = place(fs)?;
-    // SAFETY: It is not null and aligned; the state is no part of what a call in progress borrows.
-    let (state, serial) = unsafe { ((*volume).state, (*volume).serial) };
-    match state {
-        MOUNTED => {}
-        BUSY => return Err(Code::ErrBusy),
-        _ => return Err(Code::ErrNotmounted),
-    }
-    // SAFETY: As above.
-    unsafe { (*volume).state = BUSY };
-    // SAFETY: A mount has written it, and nobody else borrows it, since it was not busy.
-    Ok((unsafe { (*volume).fs.assume_init_mut() }, Owner { volume: fs, serial }))
-}
-
-/// The same where the call needs no handle.
+/// Makes a call of a mounted volume that needs no handle.
 ///
 /// # Safety
 /// As [`with`].
@@ -141,14 +76,9 @@ unsafe fn format(fs: *mut Fs, config: *const Config) -> Result<(), Code> {
 }
 
 /// What a format and a mount begin with: an object without a volume, and the configuration.
-unsafe fn begin<'a>(fs: *mut Fs, config: *const Config) -> Result<(*mut Volume, &'a Config), Code> {
-    let volume = place(fs)?;
-    // SAFETY: The place is aligned, and the caller's to give; the rest is as the header says.
-    let config = unsafe {
-        (&raw mut (*volume).state).write(0);
-        pointers::reference(config)
-    }?;
-    Ok((volume, config))
+unsafe fn begin<'a>(fs: *mut Fs, config: *const Config) -> Result<(*mut Slot<Mounted>, &'a Config), Code> {
+    // SAFETY: As the header says.
+    unsafe { Ok((clear(fs)?, pointers::reference(config)?)) }
 }
 
 /// The medium for a format, the memory of the volume, and the settings. Not inlined: its stack is free again when the format begins.
@@ -198,7 +128,7 @@ unsafe fn mount(fs: *mut Fs, config: *const Config) -> Result<(), Code> {
     let access = if config.read_only { Access::ReadOnly } else { Access::ReadWrite };
     // SAFETY: The place is aligned, and the caller's to give. What is written in place is copied once.
     let mounted = unsafe {
-        let slot = &raw mut (*volume).fs;
+        let slot = &raw mut (*volume).content;
         mount_into(slot, medium, access, memory)?;
         (*slot).assume_init_mut()
     };
@@ -214,11 +144,8 @@ unsafe fn mount(fs: *mut Fs, config: *const Config) -> Result<(), Code> {
     lend_cache(mounted, unsafe { pointers::bytes_mut(config.cache, config.cache_bytes) }?)?;
     // SAFETY: As the header says.
     lend_read_cache(mounted, unsafe { pointers::bytes_mut(config.read_cache, config.read_cache_bytes) }?)?;
-    // SAFETY: The place is aligned, and the caller's to give.
-    unsafe {
-        (&raw mut (*volume).serial).write(next_serial());
-        (&raw mut (*volume).state).write(MOUNTED);
-    }
+    // SAFETY: It has been written.
+    unsafe { set::<Fs>(volume) };
     Ok(())
 }
 
@@ -283,13 +210,7 @@ fn lend_cache(_: &mut Mounted, memory: &'static mut [u8]) -> Result<(), Code> {
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_unmount(fs: *mut Fs) -> c_int {
-    // SAFETY: As the header says; the file system is moved out, and the state says so before anybody could use it again.
-    let result = unsafe {
-        with(fs, |mounted, _| Ok(core::ptr::read(mounted))).and_then(|mounted| {
-            let volume = place(fs)?;
-            (*volume).state = 0;
-            mounted.unmount().map(drop).map_err(Code::from)
-        })
-    };
+    // SAFETY: As the header says.
+    let result = unsafe { take(fs) }.and_then(|mounted| mounted.unmount().map(drop).map_err(Code::from));
     status(result)
 }

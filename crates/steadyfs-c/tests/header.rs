@@ -2,8 +2,26 @@
 
 use std::path::Path;
 
-const SOURCES: [&str; 11] =
-    ["error", "driver", "config", "volume", "names", "files", "directories", "transactions", "maintenance", "bounds", "packed"];
+const SOURCES: [&str; 18] = [
+    "error",
+    "driver",
+    "config",
+    "volume",
+    "names",
+    "files",
+    "directories",
+    "transactions",
+    "maintenance",
+    "bounds",
+    "packed",
+    "rom/config",
+    "rom/image",
+    "rom/names",
+    "rom/files",
+    "rom/directories",
+    "rom/bounds",
+    "rom/install",
+];
 
 /// The header, as the sources say.
 fn made() -> String {

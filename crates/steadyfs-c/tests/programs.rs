@@ -38,13 +38,13 @@ fn run(command: &mut Command) -> String {
     told
 }
 
-/// The static library, built once, with the arithmetic and the assertions of a test build checked.
+/// The static library with all features, built once, with the arithmetic and the assertions of a test build checked.
 fn library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
         let target = output().join("cargo");
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["rustc", "--quiet", "--lib", "--crate-type", "staticlib", "--manifest-path"]);
+        cargo.args(["rustc", "--quiet", "--lib", "--crate-type", "staticlib", "--features", "rom-verify", "--manifest-path"]);
         cargo.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).arg("--target-dir").arg(&target);
         run(&mut cargo);
         target.join("debug/libsteadyfs_c.a")
@@ -119,6 +119,17 @@ fn every_call_does_what_it_says() {
     under_valgrind(&calls, &[]);
 }
 
+/// A site that `steady pack site site.squashfs --read-only --chunk 4KiB --sign KEY --sign-block 1024 --mtime 1700000000` made; the program has the public key.
+#[test]
+fn an_image_is_mounted_from_memory_nor_and_nand() {
+    let Some(compiler) = compiler() else { return };
+    let rom = build(&compiler, "rom");
+    let image = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/images/site.squashfs");
+    let told = run(Command::new(&rom).arg(image));
+    assert!(told.ends_with("\nwhat was not signed is told\nevery image is what was packed\n"), "{told}");
+    under_valgrind(&rom, &[image]);
+}
+
 /// What the README shows, with the library that is there already.
 #[test]
 fn the_makefile_runs_the_logger() {
@@ -160,18 +171,19 @@ fn what_was_acknowledged_survives_power_cuts() {
 
 /// The header declares every function that the library has, and none that it lacks.
 #[test]
-fn the_program_of_every_call_makes_every_call() {
+fn the_programs_of_every_call_make_every_call() {
     let header = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("include/steadyfs.h")).expect("the header");
-    let calls = std::fs::read_to_string(examples().join("calls.c")).expect("the program");
+    let calls = ["calls.c", "rom.c"].map(|name| std::fs::read_to_string(examples().join(name)).expect("the program"));
     let functions: Vec<&str> = header
         .lines()
         .filter(|line| !line.starts_with("//") && !line.starts_with(' ') && line.contains("steadyfs_"))
         .filter_map(|line| line.split_once('(')?.0.rsplit([' ', '*']).next())
         .filter(|name| name.starts_with("steadyfs_"))
         .collect();
-    assert!(functions.len() > 70, "{functions:?}");
+    assert!(functions.len() > 100, "{functions:?}");
     for name in functions {
-        assert!(calls.contains(&format!("{name}(")), "calls.c does not call {name}");
+        let call = format!("{name}(");
+        assert!(calls.iter().any(|program| program.contains(&call)), "neither calls.c nor rom.c calls {name}");
     }
 }
 
@@ -194,19 +206,23 @@ fn the_guide_has_a_line_for_every_call_of_littlefs() {
 }
 
 #[test]
-fn the_guides_program_compiles() {
+fn the_guides_programs_compile() {
     let Some(compiler) = compiler() else { return };
     let guide = guide();
-    let program = guide.split("```c\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a program");
+    let blocks = guide.split("```c\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let programs: Vec<&str> = blocks.filter(|block| block.starts_with("#include \"steadyfs.h\"")).collect();
+    assert_eq!(programs.len(), 2);
     let callbacks = "#include <stdint.h>\nint my_read(void *context, uint32_t address, void *data, uint32_t bytes);\n\
         int my_program(void *context, uint32_t address, const void *data, uint32_t bytes);\n\
         int my_erase(void *context, uint32_t sector);\n";
     let source = output().join("guide.c");
-    std::fs::write(&source, format!("{callbacks}{program}")).expect("written");
-    let mut command = Command::new(compiler);
-    command.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-c", "-I"]);
-    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include")).arg(&source).arg("-o").arg(output().join("guide.o"));
-    run(&mut command);
+    for program in programs {
+        std::fs::write(&source, format!("{callbacks}{program}")).expect("written");
+        let mut command = Command::new(&compiler);
+        command.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-c", "-I"]);
+        command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include")).arg(&source);
+        run(command.arg("-o").arg(output().join("guide.o")));
+    }
 }
 
 #[test]

@@ -17,6 +17,8 @@ const INDEX_BYTES: usize = 12;
 const RUN_MAX: u32 = 256;
 /// Bytes of a name at most.
 pub const NAME_MAX: usize = 256;
+/// Bytes of an entry at most, read in three pieces: it may be the first of its run.
+pub const STEP_BYTES_MAX: u64 = (RUN_BYTES + ENTRY_BYTES + NAME_MAX) as u64;
 
 /// Where a list of entries goes on; `Default` is its begin.
 #[derive(Clone, Copy, Debug, Default)]

@@ -257,6 +257,11 @@ impl<'m, S: Source> Squash<'m, S> {
         self.blocks.metadata_bound(directory.stat.size, directory.stat.size / 4)
     }
 
+    /// The most that reading one entry of a directory costs, whatever was read before it.
+    pub fn entry_bound(&self) -> Bound {
+        self.blocks.metadata_bound(directory::STEP_BYTES_MAX, 3)
+    }
+
     /// The most that opening a file costs whose inode is known.
     pub fn open_bound(&self) -> Bound {
         self.blocks.metadata_bound(FRAGMENT_BYTES as u64, 1).plus(self.blocks.source_bound(8))

@@ -1,0 +1,312 @@
+//! The configuration of an image: where it lies, memory, what is trusted.
+
+use super::source::{Image, Kept, Layer, Trusted};
+use crate::driver::{Nand, Nor};
+use crate::error::{Code, length};
+use crate::pointers;
+use core::ffi::c_void;
+use steadyfs_rom::squash::Needs;
+use steadyfs_rom::{Cached, InRam};
+
+/// What steadyfs_rom_mount needs: where the image lies, and memory. A struct of zeros with both is complete.
+///
+/// Image, driver and memory must stay until the unmount; this struct may go. An image is read through a driver's `read` and `is_bad`
+/// alone; the other callbacks must be there.
+#[repr(C)]
+pub struct RomConfig {
+    /// An image that the processor reads as memory: linked into the firmware, or on flash that is mapped. One of the three, and the others
+    /// null.
+    pub image: *const c_void,
+    /// Bytes of it; the image may be shorter.
+    pub image_bytes: usize,
+    /// The driver of the NOR chip on which the image lies as it is. One of the three, and the others null.
+    pub nor: *const Nor,
+    /// The first byte of the image on NOR.
+    pub nor_address: u32,
+    /// Bytes from there on; the image may be shorter. Default, 0: up to the end of the chip.
+    pub nor_bytes: u32,
+    /// The driver of the NAND chip on which the image lies behind its header: of steady pack --read-only --device, or of
+    /// steadyfs_rom_install_begin. A part of a chip is a driver that counts blocks from there. One of the three, and the others null.
+    pub nand: *const Nand,
+    /// On NAND: bad blocks among those of the image at most. More: 4 bytes of memory each. STEADYFS_NO_BAD_BLOCKS: none. Default, 0: a
+    /// fiftieth of the blocks of the chip, from 2 on.
+    pub bad_blocks_max: u16,
+    /// With a public key: blocks of the hash tree that are kept, 1 to 8. More: fewer reads and hashes. Default, 0: one for each level of
+    /// the tree.
+    pub hash_blocks: u8,
+    /// Memory that is used beside steadyfs_rom_t. Any alignment. An image has its own until it is unmounted.
+    pub memory: *mut c_void,
+    /// Bytes of it: at least steadyfs_rom_memory_bytes. What is more keeps blocks of names and inodes, up to 16 of them.
+    pub memory_bytes: usize,
+    /// Memory for pieces of the image that are read again and again: where names and inodes are stored as they are (steady pack
+    /// --plain-metadata), or flash is slow; or null. Default: null, they are read again.
+    pub cache: *mut c_void,
+    /// Bytes of it: steadyfs_rom_cache_bytes.
+    pub cache_bytes: usize,
+    /// Bytes of a piece of the cache. Default, 0: a page of the NAND chip; 512 elsewhere.
+    pub cache_piece_bytes: u32,
+    /// The Ed25519 key with which the image must be signed (steady keygen, steady pack --sign), 32 bytes: every block is verified each time
+    /// that it is read; or null. A build without the feature rom-verify refuses a key with STEADYFS_ERR_UNSUPPORTED. Default: null, nothing
+    /// is verified.
+    pub public_key: *const u8,
+}
+
+/// Bytes of a piece of the cache where the medium has no pages.
+const PIECE_BYTES: usize = 512;
+/// Pieces that a cache keeps at most.
+const PIECES_MAX: usize = 64;
+/// Blocks of metadata that have a place of their own at most.
+const METADATA_BLOCKS_MAX: usize = 16;
+
+/// Memory in which a value has a place, however that is aligned.
+const fn room_for<T>() -> usize {
+    size_of::<T>() + align_of::<T>() - 1
+}
+
+/// Takes the first bytes of a memory.
+fn split(memory: &'static mut [u8], bytes: usize) -> Result<(&'static mut [u8], &'static mut [u8]), Code> {
+    memory.split_at_mut_checked(bytes).ok_or(Code::ErrNomem)
+}
+
+impl RomConfig {
+    /// The memory that is lent, without what was in it.
+    ///
+    /// # Safety
+    /// Nobody else uses it until the unmount, or the end of the call.
+    pub(super) unsafe fn lent(&self) -> Result<&'static mut [u8], Code> {
+        // SAFETY: As the caller says.
+        let memory = unsafe { pointers::bytes_mut(self.memory, if self.memory.is_null() { 0 } else { self.memory_bytes }) }?;
+        memory.fill(0);
+        Ok(memory)
+    }
+
+    /// Opens the image where it lies. Returns it, the bytes of memory that it took, and the rest.
+    ///
+    /// Not inlined, as what lies over it below: its stack is free again when the next one begins.
+    ///
+    /// # Safety
+    /// Image and driver are null or stay as they are until the unmount; callbacks keep what the header says.
+    #[inline(never)]
+    unsafe fn image(&self, memory: &'static mut [u8]) -> Result<(Image, usize, &'static mut [u8]), Code> {
+        // SAFETY: As the caller says.
+        unsafe {
+            match (self.image.is_null(), self.nor.is_null(), self.nand.is_null()) {
+                (false, true, true) => Ok((Image::Ram(InRam::new(pointers::bytes(self.image, self.image_bytes)?)), 0, memory)),
+                #[cfg(feature = "nor")]
+                (true, false, true) => Ok((Image::Nor(self.on_nor()?), 0, memory)),
+                #[cfg(feature = "nand")]
+                (true, true, false) => {
+                    let (chip, bad_blocks_max) = self.chip()?;
+                    let bytes = steadyfs_rom::OnNand::memory_bytes(&chip, bad_blocks_max);
+                    let (own, rest) = split(memory, bytes)?;
+                    Ok((Image::Nand(steadyfs_rom::OnNand::open(chip, own)?), bytes, rest))
+                }
+                #[allow(unreachable_patterns)]
+                (true, false, true) | (true, true, false) => Err(Code::ErrUnsupported),
+                _ => Err(Code::ErrDriver),
+            }
+        }
+    }
+
+    #[cfg(feature = "nor")]
+    unsafe fn on_nor(&self) -> Result<steadyfs_rom::OnNor<crate::driver::NorChip>, Code> {
+        use steadyfs::media::nor::NorFlash;
+        // SAFETY: As the caller says.
+        let chip = crate::driver::NorChip::new(unsafe { pointers::reference(self.nor) }?)?;
+        let chip_bytes = u64::from(chip.block_bytes()) * u64::from(chip.block_count());
+        let bytes = match self.nor_bytes {
+            0 => u32::try_from(chip_bytes.saturating_sub(self.nor_address.into())).unwrap_or(u32::MAX),
+            bytes => bytes,
+        };
+        // The only thing that it refuses.
+        steadyfs_rom::OnNor::new(chip, self.nor_address, bytes).map_err(|_| Code::ErrInval)
+    }
+
+    /// The NAND chip, and the bad blocks for which there is memory.
+    ///
+    /// # Safety
+    /// As [`image`](Self::image).
+    #[cfg(feature = "nand")]
+    pub(super) unsafe fn chip(&self) -> Result<(crate::driver::NandChip, u32), Code> {
+        use crate::config::{Driver, STEADYFS_NO_BAD_BLOCKS};
+        // SAFETY: As the caller says.
+        let driver = unsafe { pointers::reference(self.nand) }?;
+        let chip = crate::driver::NandChip::new(driver)?;
+        Driver::Nand(chip).check()?;
+        let bad_blocks_max = match self.bad_blocks_max {
+            0 => (driver.block_count / 50).clamp(2, 200),
+            STEADYFS_NO_BAD_BLOCKS => 0,
+            count => count.into(),
+        };
+        Ok((chip, bad_blocks_max))
+    }
+
+    /// Bytes of a piece of the cache.
+    unsafe fn piece_bytes(&self) -> Result<usize, Code> {
+        match self.cache_piece_bytes {
+            0 if self.nand.is_null() => Ok(PIECE_BYTES),
+            // SAFETY: As the caller of what calls this says.
+            0 => Ok(unsafe { pointers::reference(self.nand) }?.page_bytes as usize),
+            bytes => Ok(bytes as usize),
+        }
+    }
+
+    /// Keeps pieces of an image where there is memory for them.
+    #[inline(never)]
+    unsafe fn kept(&self, source: Trusted) -> Result<Kept, Code> {
+        // SAFETY: As the header says.
+        let (memory, piece_bytes) = unsafe { (pointers::bytes_mut(self.cache, self.cache_bytes)?, self.piece_bytes()?) };
+        if memory.is_empty() {
+            return Ok(Layer::Without(source));
+        }
+        memory.fill(0);
+        let (own, pieces) = split(memory, room_for::<Cached<Trusted>>())?;
+        if pieces.len() < piece_bytes {
+            return Err(Code::ErrNomem);
+        }
+        place(Cached::new(source, piece_bytes, pieces), own).map(Layer::With)
+    }
+
+    /// The image with all that lies over it, and the memory that is left for its blocks.
+    ///
+    /// # Safety
+    /// As [`image`](Self::image) and [`lent`](Self::lent).
+    pub(super) unsafe fn opened(&self) -> Result<(Kept, &'static mut [u8]), Code> {
+        // SAFETY: As the caller says.
+        unsafe {
+            let (image, _, memory) = self.image(self.lent()?)?;
+            let (trusted, memory) = trust::over(self, image, memory)?;
+            Ok((self.kept(trusted)?, memory))
+        }
+    }
+
+    /// Bytes of memory that a mount needs.
+    ///
+    /// # Safety
+    /// As [`image`](Self::image) and [`lent`](Self::lent).
+    unsafe fn memory_needed(&self, metadata_blocks: usize) -> Result<usize, Code> {
+        if metadata_blocks > METADATA_BLOCKS_MAX {
+            return Err(Code::ErrInval);
+        }
+        // SAFETY: As the caller says. On NAND alone there is something to be read into it.
+        let (mut image, own, _) = unsafe {
+            let memory = if self.nand.is_null() { Default::default() } else { self.lent()? };
+            self.image(memory)?
+        };
+        let needs = Needs::of(&mut image)?;
+        let blocks = match metadata_blocks {
+            0 => needs.least,
+            count => needs.both + (count - 1) * needs.each,
+        };
+        Ok(own + trust::bytes(self, &mut image)? + blocks)
+    }
+}
+
+/// Puts a value at the begin of the memory that was kept for it.
+fn place<T>(value: T, memory: &'static mut [u8]) -> Result<&'static mut T, Code> {
+    pointers::place(value, memory).map(|(value, _)| value).ok_or(Code::ErrNomem)
+}
+
+/// What is verified.
+#[cfg(feature = "rom-verify")]
+mod trust {
+    use super::{Code, Image, Layer, RomConfig, Trusted, place, pointers, room_for, split};
+    use steadyfs_rom::verity::format::{Layout, SUPERBLOCK_BYTES, Superblock};
+    use steadyfs_rom::{Error, Source, Verified, verity};
+
+    /// Blocks of the tree that are kept at most.
+    const KEPT_MAX: usize = 8;
+
+    /// Where the superblock of the tree is, and the memory for its blocks.
+    fn tree(config: &RomConfig, image: &mut Image) -> Result<(u64, usize), Code> {
+        let offset = verity::find(image)?;
+        let mut superblock = [0; SUPERBLOCK_BYTES];
+        image.read(offset, &mut superblock)?;
+        let layout: Layout =
+            Superblock::parse(&superblock).and_then(|superblock| superblock.layout()).map_err(|_| Error::NotSigned)?;
+        let kept = match usize::from(config.hash_blocks) {
+            0 => layout.levels().clamp(1, KEPT_MAX),
+            count if count <= KEPT_MAX => count,
+            _ => return Err(Code::ErrInval),
+        };
+        Ok((offset, Verified::memory_bytes(layout.block_bytes() as usize, kept)))
+    }
+
+    /// Bytes of memory that verifying takes.
+    pub fn bytes(config: &RomConfig, image: &mut Image) -> Result<usize, Code> {
+        if config.public_key.is_null() {
+            return Ok(0);
+        }
+        Ok(room_for::<Verified<Image>>() + tree(config, image)?.1)
+    }
+
+    /// The image, verified where there is a key, and the rest of the memory.
+    #[inline(never)]
+    pub unsafe fn over(
+        config: &RomConfig,
+        mut image: Image,
+        memory: &'static mut [u8],
+    ) -> Result<(Trusted, &'static mut [u8]), Code> {
+        if config.public_key.is_null() {
+            return Ok((Layer::Without(image), memory));
+        }
+        // SAFETY: As the header says.
+        let key = unsafe { pointers::reference(config.public_key.cast::<[u8; 32]>()) }?;
+        let (offset, bytes) = tree(config, &mut image)?;
+        let (own, memory) = split(memory, room_for::<Verified<Image>>())?;
+        let (blocks, memory) = split(memory, bytes)?;
+        let verified = Verified::open_at(image, offset, steadyfs_rom::Trusted::Key(*key), blocks)?;
+        Ok((Layer::With(place(verified, own)?), memory))
+    }
+}
+
+/// What is verified: nothing.
+#[cfg(not(feature = "rom-verify"))]
+mod trust {
+    use super::{Code, Image, RomConfig, Trusted};
+
+    pub fn bytes(config: &RomConfig, _: &mut Image) -> Result<usize, Code> {
+        if config.public_key.is_null() { Ok(0) } else { Err(Code::ErrUnsupported) }
+    }
+
+    pub unsafe fn over(
+        config: &RomConfig,
+        mut image: Image,
+        memory: &'static mut [u8],
+    ) -> Result<(Trusted, &'static mut [u8]), Code> {
+        bytes(config, &mut image).map(|_| (image, memory))
+    }
+}
+
+/// Reads what the image says of itself, and tells how many bytes of memory steadyfs_rom_mount needs for it, key and NAND included.
+///
+/// `metadata_blocks`: blocks of names and inodes that have a place of their own, up to 16. 0: the least that a mount needs; a path that is
+/// looked up pushes out the block of a file that was read, and the other way round. 1: neither does. More: paths of several names
+/// decode less. An image whose names and inodes are stored as they are needs 0.
+///
+/// On NAND the call reads into the `memory` of the configuration, which no mounted image may have: a page, and 4 bytes for each of
+/// bad_blocks_max. Elsewhere its fields for memory are not looked at.
+///
+/// Cost: a few reads. Errors: as steadyfs_rom_mount, but for signatures, which are not looked at.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_rom_memory_bytes(config: *const RomConfig, metadata_blocks: usize) -> isize {
+    // SAFETY: As the header says.
+    length(unsafe { pointers::reference(config).and_then(|config| config.memory_needed(metadata_blocks)) })
+}
+
+/// Tells how many bytes a cache of so many pieces needs, 1 to 64. Calls nothing of the driver. Errors: STEADYFS_ERR_INVAL.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_rom_cache_bytes(config: *const RomConfig, pieces: usize) -> isize {
+    // SAFETY: As the header says.
+    let piece_bytes = unsafe { pointers::reference(config).and_then(|config| config.piece_bytes()) };
+    length(piece_bytes.and_then(|piece_bytes| {
+        let bytes = piece_bytes.checked_mul(pieces).and_then(|bytes| bytes.checked_add(room_for::<Cached<Trusted>>()));
+        bytes.filter(|bytes| (1..=PIECES_MAX).contains(&pieces) && *bytes <= isize::MAX as usize).ok_or(Code::ErrInval)
+    }))
+}
