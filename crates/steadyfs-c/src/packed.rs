@@ -113,6 +113,7 @@ fn create(
         None => ruled(fs, inode),
         asked_for => Ok(asked_for),
     };
+    let shape = shape.map(|shape| shape.map(|shape| shape.for_volume(fs.size_max())));
     let made = match shape {
         Ok(None) => return Ok(Content::Plain(file)),
         Ok(Some(shape)) => fs.close(file).map_err(Error::from).and_then(|()| PackedFile::convert(fs, inode, shape, memory)),

@@ -88,3 +88,30 @@ fn what_says_nothing_is_named() {
     assert!(bench.fails("compress i.img nowhere lz4").contains("no such file or directory"));
     assert!(!bench.ok("stat i.img /").contains("Attribute"));
 }
+
+#[test]
+fn directories_that_say_something_else_keep_it() {
+    let bench = Bench::new("compress-exceptions");
+    bench.ok("format i.img --device nand.toml --compress lz4");
+    bench.ok("mkdir i.img a a/b a/b/c d d/e");
+    bench.ok("compress i.img a/b none");
+    bench.ok("compress i.img / zstd:9/4096");
+    let said = |path: &str| bench.ok(&format!("stat i.img {path}")).lines().last().map(String::from).unwrap();
+    for (path, rule) in [("a", "zstd:9/4KiB"), ("a/b", "none"), ("a/b/c", "none"), ("d/e", "zstd:9/4KiB")] {
+        assert_eq!(said(path), format!("Attribute steadyfs.compress = {rule}"), "{path}");
+    }
+}
+
+#[test]
+fn a_file_that_is_too_large_to_be_compressed_stays_plain() {
+    let bench = Bench::new("compress-large");
+    let room = |image: &str| bench.json(&format!("df {image} --json"))["available_bytes"].as_u64().expect("bytes");
+    bench.ok("format i.img --device nor.toml --compress lz4/64KiB");
+    let large = b"the same again and again ".repeat(room("i.img") as usize * 9 / 10 / 25);
+    bench.write("large", &large);
+    bench.ok("put i.img large /");
+    bench.ok("get i.img large back");
+    assert!(bench.read("back") == large);
+    bench.ok("compress i.img / lz4 --files");
+    bench.ok("check i.img");
+}

@@ -382,7 +382,7 @@ fn an_order_that_names_nothing_is_said() {
     bench.write("from/a", b"x");
     bench.write("order", b"a\nb\nc\n");
     let output = bench.run("pack from i.sqfs --read-only --order order");
-    assert!(output.status.success() && text(&output.stderr).contains("--order names b, and 1 more, which is not there"));
+    assert!(output.status.success() && text(&output.stderr).contains("--order names b and 1 more, which are not there"));
 }
 
 #[test]

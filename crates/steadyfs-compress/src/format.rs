@@ -86,6 +86,11 @@ impl Shape {
         Self { header_log2, ..self }
     }
 
+    /// The same with a header half as large, if there is one.
+    pub(crate) const fn with_smaller_header(self) -> Option<Self> {
+        if self.header_log2 == *HEADER_LOG2.start() { None } else { Some(Self { header_log2: self.header_log2 - 1, ..self }) }
+    }
+
     /// Bytes that a file of so many takes for entries, beside its chunks.
     pub const fn overhead(&self, bytes: u64) -> u64 {
         bytes.div_ceil(self.chunk_bytes() as u64).div_ceil(self.group_chunks() as u64) * self.header_bytes() as u64

@@ -52,10 +52,12 @@ pub enum NoPacking {
 impl fmt::Display for NoPacking {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Method => f.write_str("expected lz4, deflate, zstd, deflate:LEVEL or zstd:LEVEL"),
+            Self::Method => f.write_str(
+                "expected lz4, deflate, zstd, deflate:LEVEL or zstd:LEVEL, with /64KiB or the like behind it for other chunks",
+            ),
             Self::NoLevels => f.write_str("lz4 has no levels"),
             Self::Level(method, most) => write!(f, "expected a level of {method} from 1 to {most}"),
-            Self::Chunk => f.write_str("expected 4KiB, 8KiB, 16KiB, 32KiB or 64KiB behind the `/`"),
+            Self::Chunk => f.write_str("expected 4KiB, 8KiB, 16KiB, 32KiB or 64KiB behind the `/`, or as many bytes"),
         }
     }
 }
@@ -94,10 +96,13 @@ impl FromStr for Packing {
     }
 }
 
-/// Bytes of a chunk: `4KiB` to `64KiB`.
+/// Bytes of a chunk: `4KiB` to `64KiB`, or `4096` to `65536`.
 fn chunk_of(text: &str) -> Option<usize> {
-    let count: usize = text.strip_suffix("KiB")?.parse().ok()?;
-    [4, 8, 16, 32, 64].contains(&count).then_some(count << 10)
+    let bytes: usize = match text.strip_suffix("KiB") {
+        Some(count) => count.parse::<usize>().ok()?.checked_mul(1024)?,
+        None => text.parse().ok()?,
+    };
+    (bytes.is_power_of_two() && (4096..=65_536).contains(&bytes)).then_some(bytes)
 }
 
 /// As it is read.
@@ -153,6 +158,29 @@ impl Packing {
         // As the first chunk, so the others.
         let stored = shape.overhead(bytes) + (stored as u64 * bytes).div_ceil(first.len() as u64);
         stored.div_ceil(logical_bytes) < bytes.div_ceil(logical_bytes)
+    }
+}
+
+impl Shape {
+    /// Bytes that the content of a file can have at most, where a file can have so many as it is stored ([`FileSystem::size_max`]): about half, since slots are twice as
+    /// large as what they hold.
+    pub const fn content_max(&self, stored_max: u64) -> u64 {
+        let groups = stored_max / self.slot_bytes() as u64;
+        let most = groups * self.group_chunks() as u64 * self.chunk_bytes() as u64;
+        if groups == 0 { self.chunk_bytes() as u64 } else { most }
+    }
+
+    /// The same with smaller headers on a volume that is so small that files can be larger by an eighth with them.
+    #[must_use]
+    pub const fn for_volume(self, stored_max: u64) -> Self {
+        let (mut best, mut smaller) = (self, self.with_smaller_header());
+        while let Some(shape) = smaller {
+            if shape.content_max(stored_max) > best.content_max(stored_max) / 8 * 9 {
+                best = shape;
+            }
+            smaller = shape.with_smaller_header();
+        }
+        best
     }
 }
 
@@ -301,6 +329,7 @@ mod tests {
         assert!(packing("zstd:23").is_err_and(|error| error.to_string().contains("1 to 22")));
         assert!(packing("lz4:3").is_err_and(|error| error.to_string().contains("no levels")));
         assert!(packing("lzma").is_err_and(|error| error.to_string().contains("expected lz4")));
+        assert_eq!(packing("lz4/4096"), packing("lz4/4KiB"));
         for chunk in ["lz4/5KiB", "lz4/", "lz4/16", "lz4/128KiB", "lz4/4KiB/4KiB"] {
             assert_eq!(packing(chunk), Err(NoPacking::Chunk), "{chunk}");
         }
@@ -313,6 +342,14 @@ mod tests {
             assert_eq!(rule.to_string(), text);
             assert!(text.len() <= RULE_BYTES_MAX);
         }
+    }
+
+    #[test]
+    fn headers_suit_the_volume() {
+        let shape = Shape::new(65_536, Method::Lz4);
+        assert_eq!((shape.content_max(2 << 20), shape.for_volume(2 << 20).content_max(2 << 20)), (65_536, 15 * 65_536));
+        assert_eq!(shape.for_volume(1 << 30), shape);
+        assert_eq!(shape.for_volume(0).content_max(0), 65_536);
     }
 
     #[test]

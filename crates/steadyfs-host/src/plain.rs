@@ -121,12 +121,19 @@ impl PlainFile {
         }
     }
 
-    /// Bytes of which a write is one step: a logical page, or a chunk.
-    pub fn step_bytes<F: Flash>(&self, fs: &FileSystem<'_, F>) -> u64 {
+    /// Where the step ends that a write at `offset` begins with: what is written up to there is there, or nothing of it. A logical page, or a chunk; and what a compressed
+    /// file has is one step, and what it gets behind its end another.
+    ///
+    /// # Errors
+    /// As [`size`](Self::size).
+    pub fn step_end<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, offset: u64) -> Result<u64, Error> {
+        let behind = |step: u64| (offset / step + 1) * step;
         match self {
-            Self::Plain(_, None) => fs.usage().logical_bytes.into(),
-            Self::Plain(_, Some(packing)) => packing.shape_of_any().chunk_bytes() as u64,
-            Self::Packed(file) => file.shape().chunk_bytes() as u64,
+            Self::Plain(..) => Ok(behind(fs.usage().logical_bytes.into())),
+            Self::Packed(file) => {
+                let (size, end) = (file.size(fs)?, behind(file.shape().chunk_bytes() as u64));
+                Ok(if offset < size { end.min(size) } else { end })
+            }
         }
     }
 
@@ -159,16 +166,25 @@ impl PlainFile {
     /// # Errors
     /// As [`FileSystem::write`].
     pub fn write<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, offset: u64, data: &[u8]) -> Result<(), Error> {
-        if let &mut Self::Plain(ref mut file, Some(packing)) = self {
-            let size = fs.size(file)?;
-            if size.max(offset + data.len() as u64) > undecided_bytes(fs.usage().logical_bytes, &packing.shape_of_any()) {
-                self.decide(fs, packing, (size, offset, data))?;
-            }
-        }
+        self.prepare(fs, offset, data)?;
         match self {
             Self::Plain(file, _) => Ok(fs.write(file, offset, data)?),
             Self::Packed(file) => file.write(fs, offset, data),
         }
+    }
+
+    /// Decides what a file becomes that grows with a write of `data` at `offset`, as [`write`](Self::write) does. Who writes step by step calls it before the first one, for it looks at all of the data.
+    ///
+    /// # Errors
+    /// As [`FileSystem::write`].
+    pub fn prepare<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, offset: u64, data: &[u8]) -> Result<(), Error> {
+        let &mut Self::Plain(ref mut file, Some(packing)) = self else { return Ok(()) };
+        let size = fs.size(file)?;
+        let end = offset.saturating_add(data.len() as u64);
+        if size.max(end) <= undecided_bytes(fs.usage().logical_bytes, &packing.shape_of_any()) {
+            return Ok(());
+        }
+        self.decide(fs, packing, (size, offset, data))
     }
 
     /// Makes a growing file a compressed one where that saves pages, and else a plain one, before a write of `data` at `offset`.
@@ -179,7 +195,7 @@ impl PlainFile {
         (size, offset, data): (u64, u64, &[u8]),
     ) -> Result<(), Error> {
         let logical_bytes = fs.usage().logical_bytes;
-        let shape = packing.shape_of_any();
+        let shape = packing.shape_of_any().for_volume(fs.size_max());
         let mut made = None;
         let most = undecided_bytes(logical_bytes, &shape);
         // One that has more already was not compressed by whoever wrote it, one with a gap is no file from beginning to end, and kept room is for plain pages.
@@ -286,13 +302,16 @@ impl PlainFile {
     }
 }
 
-/// How a file of so many bytes is compressed of which these are the first; `None` where that saves not a single logical page.
+/// How a file of so many bytes is compressed of which these are the first; `None` where that saves not a single logical page, or it is larger than compressed files of the volume can be.
 ///
 /// # Cost
 /// The compression of one chunk, and nothing of the medium.
-pub fn shape_for(packing: Packing, first: &[u8], bytes: u64, logical_bytes: u32) -> Option<Shape> {
-    let shape = packing.shape(bytes);
-    packing.saves_pages(shape, first, bytes, logical_bytes, &mut vec![0; shape.write_bytes_max()]).then_some(shape)
+pub fn shape_for<F: Flash>(fs: &FileSystem<'_, F>, packing: Packing, first: &[u8], bytes: u64) -> Option<Shape> {
+    let (fitting, stored_max) = (packing.shape(bytes), fs.size_max());
+    let largest = packing.shape_of_any().for_volume(stored_max);
+    let shape = [fitting, largest].into_iter().find(|shape| bytes <= shape.content_max(stored_max))?;
+    let mut memory = vec![0; shape.write_bytes_max()];
+    packing.saves_pages(shape, first, bytes, fs.usage().logical_bytes, &mut memory).then_some(shape)
 }
 
 /// How files of a directory are to be compressed, by what it says, or else as is usual. What this release does not know is as nothing said.

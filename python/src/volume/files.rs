@@ -119,11 +119,11 @@ pub fn read(open: &mut Open<'_, '_>, file: u64, offset: u64, buffer: &mut [u8]) 
 pub fn write(open: &mut Open<'_, '_>, file: u64, offset: u64, data: &[u8]) -> Result<usize, Trouble> {
     let number = file;
     let written = with(open, file, |fs, file| {
+        file.prepare(fs, offset, data)?;
         let mut done = 0;
         while done < data.len() {
-            let step = file.step_bytes(fs).max(1);
             let at = offset + done as u64;
-            let piece = (data.len() - done).min((step - at % step) as usize);
+            let piece = (data.len() - done).min((file.step_end(fs, at)? - at) as usize);
             match file.write(fs, at, &data[done..done + piece]) {
                 Ok(()) => done += piece,
                 Err(error) if done == 0 => return Err(error),

@@ -8,8 +8,10 @@ use crate::image::volume::is_directory;
 use crate::image::{Volume, change};
 use crate::output::print;
 use clap::Args;
+use std::collections::HashSet;
 use std::path::PathBuf;
-use steadyfs_host::plain::Rule;
+use steadyfs::InodeNumber;
+use steadyfs_host::plain::{self, Rule};
 use steadyfs_lab::table::facts;
 use steadyfs_lab::units::{format_count, format_size};
 
@@ -24,9 +26,9 @@ pub struct Arguments {
     #[arg(value_name = "DIR")]
     directory: String,
     /// lz4, deflate:LEVEL or zstd:LEVEL, with /4KiB to /64KiB behind it for other chunks than of 16KiB; none for files as they are
-    #[arg(value_name = "METHOD")]
+    #[arg(value_name = "METHOD", value_parser = rule)]
     method: Rule,
-    /// Write the files that are there anew, each as a whole or not at all
+    /// Write the files that are there anew, each as a whole or not at all: with their times, permissions and attributes, but other inode numbers
     #[arg(long)]
     files: bool,
     #[command(flatten)]
@@ -34,7 +36,7 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Directories that are made below DIR later take it over. A file is compressed once it has more than a logical page and the look at its first chunk says that it saves
+Directories below DIR that said the same before, or as little, say it too, and those that are made later; others keep what they say. A file is compressed once it has more than a logical page and the look at its first chunk says that it saves
 pages; pictures and archives stay as they are. Every command and a mounted directory read compressed files as any other, and firmware does with `steadyfs-compress`.
 On a mounted directory: setfattr -n user.steadyfs.compress -v lz4 DIR
 
@@ -51,27 +53,52 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             return Err(volume.refuse(path, "is a file; expected a directory"));
         }
         let items = walk(volume, stat.inode, path)?;
-        let directories = items.iter().filter(|item| item.is_directory()).map(|item| (item.stat.inode, item.path.as_str()));
-        for (inode, path) in std::iter::once((stat.inode, path.as_str())).chain(directories) {
-            let ruled = Rule::set(&mut volume.fs, inode, Some(arguments.method));
-            ruled.map_err(|error| volume.fail_content(path, error))?;
+        // Directories that say something else than this one keep it, with all below them.
+        let said = said_of(volume, stat.inode, path)?;
+        let mut follows = HashSet::from([stat.inode]);
+        set(volume, stat.inode, path, arguments.method)?;
+        for item in items.iter().filter(|item| item.is_directory()) {
+            if follows.contains(&item.stat.parent) && said_of(volume, item.stat.inode, &item.path)? == said {
+                set(volume, item.stat.inode, &item.path, arguments.method)?;
+                follows.insert(item.stat.inode);
+            }
         }
-        if arguments.files { rewrite_all(volume, &items, arguments.method) } else { Ok(()) }
+        let files = items.iter().filter(|item| item.stat.kind == Kind::File && follows.contains(&item.stat.parent));
+        if arguments.files { rewrite_all(volume, files, arguments.method) } else { Ok(()) }
     })
 }
 
+/// What a directory says; what this release does not know is as nothing said.
+fn said_of(volume: &mut Volume<'_>, directory: InodeNumber, path: &str) -> Result<Option<Rule>, Failure> {
+    match Rule::of(&mut volume.fs, directory) {
+        Err(plain::Error::Rule) => Ok(None),
+        said => said.map_err(|error| volume.fail_content(path, error)),
+    }
+}
+
+fn set(volume: &mut Volume<'_>, directory: InodeNumber, path: &str, rule: Rule) -> Result<(), Failure> {
+    Rule::set(&mut volume.fs, directory, Some(rule)).map_err(|error| volume.fail_content(path, error))
+}
+
+/// Reads a rule of the command line.
+pub fn rule(text: &str) -> Result<Rule, String> {
+    text.parse().map_err(|error| format!("{error}; or none"))
+}
+
 /// Writes all files anew, and tells what that has saved.
-fn rewrite_all(volume: &mut Volume<'_>, items: &[Item], rule: Rule) -> Result<(), Failure> {
-    let files: Vec<_> = items.iter().filter(|item| item.stat.kind == Kind::File).collect();
-    let (mut packed, mut before, mut after) = (0, 0, 0);
-    for item in &files {
-        let rewritten = rewrite(volume, item, rule.packing())?;
+fn rewrite_all<'i>(volume: &mut Volume<'_>, files: impl Iterator<Item = &'i Item>, rule: Rule) -> Result<(), Failure> {
+    let (mut count, mut packed, mut before, mut after) = (0, 0, 0, 0);
+    for item in files {
+        let rewritten = rewrite(volume, item, rule.packing()).map_err(|Failure(why)| {
+            Failure(format!("{why}; {count} files were written anew before, and new ones follow the rule"))
+        })?;
+        count += 1;
         packed += u64::from(rewritten.is_packed);
         before += rewritten.bytes_before;
         after += rewritten.bytes_after;
     }
     let told = [
-        ("Files", format_count(files.len() as u64)),
+        ("Files", format_count(count)),
         ("Compressed", format_count(packed)),
         ("Pages before", format_size(before)),
         ("Pages now", format_size(after)),

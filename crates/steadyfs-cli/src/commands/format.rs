@@ -1,5 +1,6 @@
 //! `steady format`: an empty volume on a new image.
 
+use super::compress::rule;
 use super::df::{DiskRoom, Room};
 use crate::Failure;
 use crate::image::Memory;
@@ -11,7 +12,7 @@ use clap::Args;
 use std::path::PathBuf;
 use steadyfs::ROOT;
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorLayout};
-use steadyfs_host::plain::{Packing, Rule};
+use steadyfs_host::plain::Rule;
 use steadyfs_lab::table::facts;
 use steadyfs_lab::units::format_size;
 
@@ -26,8 +27,8 @@ pub struct Arguments {
     #[arg(long)]
     disk: bool,
     /// Compress files that will be written, where that saves pages: lz4, deflate:LEVEL or zstd:LEVEL, with /64KiB behind it for larger chunks
-    #[arg(long, value_name = "METHOD", conflicts_with = "disk")]
-    compress: Option<Packing>,
+    #[arg(long, value_name = "METHOD", value_parser = rule, conflicts_with = "disk")]
+    compress: Option<Rule>,
     #[command(flatten)]
     settings: Settings,
 }
@@ -57,8 +58,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         (DiskRoom::of(&mut volume)?.text(), volume.close(&ChipOptions::default())?)
     } else {
         let mut volume = draft.format(chip, &arguments.settings, &mut memory)?;
-        if let Some(packing) = arguments.compress {
-            let ruled = Rule::set(&mut volume.fs, ROOT, Some(Rule::Packed(packing)));
+        if arguments.compress.is_some() {
+            let ruled = Rule::set(&mut volume.fs, ROOT, arguments.compress);
             ruled.map_err(|error| volume.fail_content("", error))?;
         }
         (Room::of(&mut volume).text(), volume.close(&ChipOptions::default())?)

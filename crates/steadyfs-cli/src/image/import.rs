@@ -203,7 +203,7 @@ fn shape(
     let mut first = vec![0; packing.shape(source.size).chunk_bytes()];
     let count = read_piece(host, &mut first).map_err(unreadable)?;
     host.rewind().map_err(unreadable)?;
-    Ok(shape_for(packing, &first[..count], source.size, volume.fs.usage().logical_bytes))
+    Ok(shape_for(&volume.fs, packing, &first[..count], source.size))
 }
 
 fn copy(

@@ -47,7 +47,7 @@ fn shape_of(
     let Some(packing) = packing else { return Ok(None) };
     let mut first = vec![0; packing.shape(item.stat.size).chunk_bytes()];
     let count = source.read(&mut volume.fs, 0, &mut first).map_err(|error| volume.fail_content(&item.path, error))?;
-    Ok(shape_for(packing, &first[..count], item.stat.size, volume.fs.usage().logical_bytes))
+    Ok(shape_for(&volume.fs, packing, &first[..count], item.stat.size))
 }
 
 /// Writes the draft and gives it the name; returns its inode, and whether it is compressed.
@@ -96,6 +96,8 @@ fn take_place(volume: &mut Volume<'_>, item: &Item, new: InodeNumber) -> Result<
         volume.fs.set_permissions(new, permissions)?;
     }
     volume.fs.set_modified(new, item.stat.modified_ns)?;
-    let from = draft::place(volume);
-    volume.fs.rename(from, (item.stat.parent, item.name.as_str()))
+    let (from, directory) = (draft::place(volume), item.stat.parent);
+    let modified_ns = volume.fs.stat_inode(directory)?.modified_ns;
+    volume.fs.rename(from, (directory, item.name.as_str()))?;
+    volume.fs.set_modified(directory, modified_ns)
 }

@@ -27,11 +27,17 @@ impl<F: Flash> Volume<'_, '_, F> {
         // The kernel keeps programs from reading through handles that only write; it reads through them itself, to fill a page
         // that is written in part. It also knows where the end is for those that append, and says so: what is written back from
         // a mapped page goes through such a handle too, and not to the end.
-        let truncate = may_write && flags.contains(OFlags::TRUNC);
+        let truncate = flags.contains(OFlags::TRUNC);
+        if truncate && !may_write {
+            self.set_size(number, None, 0)?;
+        }
         let (fs, usual) = (self.changes.fs(), self.usual_packing);
         let file = if may_write { PlainFile::open_to_write(fs, inode, usual) } else { PlainFile::open(fs, inode, false) };
         let mut file = file.map_err(|error| errno(error.into()))?;
-        if truncate && let Err(error) = self.changes.make(|fs| Ok(file.truncate(fs, 0)?)) {
+        if truncate
+            && may_write
+            && let Err(error) = self.changes.make(|fs| Ok(file.truncate(fs, 0)?))
+        {
             let _ = file.close(self.changes.fs());
             return Err(error);
         }
@@ -61,11 +67,17 @@ impl<F: Flash> Volume<'_, '_, F> {
         let (inode, was_packed) = (handle.file.inode(), handle.file.is_packed());
         let result = self.changes.make(|fs| {
             let events = fs.commit_on();
+            handle.file.prepare(fs, offset, data)?;
             let (mut done, mut failure) = (0, None);
             while done < data.len() && failure.is_none() {
                 let at = offset + done as u64;
-                let step_bytes = handle.file.step_bytes(fs);
-                let step = ((step_bytes - at % step_bytes) as usize).min(data.len() - done);
+                let step = match handle.file.step_end(fs, at) {
+                    Ok(end) => ((end - at) as usize).min(data.len() - done),
+                    Err(error) => {
+                        failure = Some(error);
+                        break;
+                    }
+                };
                 // One commit for the request, where each write commits, and not for each step.
                 let is_last = done + step == data.len();
                 fs.set_commit_on(if is_last { events } else { events.without(CommitOn::WRITE) });

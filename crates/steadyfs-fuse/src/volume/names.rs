@@ -1,7 +1,7 @@
 //! Look-up, creation, removal, renaming.
 
 use super::Volume;
-use super::nodes::{Details, Node, inode_of};
+use super::nodes::{Details, Node, inode_of, number_of};
 use super::permissions::Creator;
 use crate::errno::errno;
 use fuser::{Errno, FileHandle, INodeNo, RenameFlags};
@@ -92,10 +92,14 @@ impl<F: Flash> Volume<'_, '_, F> {
         self.handles.forget(inode);
         let handle = self.keep(file, true);
         if !is_there {
-            return Ok((self.created(parent, inode, creator)?, handle));
+            let node = self.created(parent, inode, creator)?;
+            self.told(number_of(parent), name, &node);
+            return Ok((node, handle));
         }
         let stat = self.changes.fs().stat_inode(inode).map_err(errno)?;
-        Ok((self.node(&stat)?, handle))
+        let node = self.node(&stat)?;
+        self.told(number_of(parent), name, &node);
+        Ok((node, handle))
     }
 
     /// The stream of a file that is created with a name: temporary files of SQLite have streams of their own where the volume has several.
@@ -112,13 +116,17 @@ impl<F: Flash> Volume<'_, '_, F> {
             let inode = file.inode();
             fs.close(file).map(|()| inode)
         })?;
-        self.created(parent, inode, creator)
+        let node = self.created(parent, inode, creator)?;
+        self.told(number_of(parent), name, &node);
+        Ok(node)
     }
 
     pub fn make_directory(&mut self, parent: INodeNo, name: &str, creator: Creator) -> Result<Node, Errno> {
         let parent = self.directory(parent)?;
         let inode = self.changes.make(|fs| plain::create_dir(fs, (parent, name)))?;
-        self.created(parent, inode, creator)
+        let node = self.created(parent, inode, creator)?;
+        self.told(number_of(parent), name, &node);
+        Ok(node)
     }
 
     pub fn remove_file(&mut self, parent: INodeNo, name: &str) -> Result<(), Errno> {

@@ -395,3 +395,53 @@ fn a_file_that_grows_through_several_handles_is_what_was_written() {
         });
     }
 }
+
+#[test]
+fn a_write_that_finds_no_room_tells_how_much_of_it_is_there() {
+    for seed in 0..10 {
+        volume(|volume| {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let directory = packing_directory(volume);
+            let (_, filler) = volume.create(INodeNo::ROOT, "filler", READ_WRITE, CREATOR).unwrap();
+            let mut full = 0_u64;
+            while let Ok(count) = volume.write(filler, full, &vec![7; 65_536], false) {
+                full += u64::from(count);
+            }
+            let number = volume.lookup(INodeNo::ROOT, "filler").unwrap().attr.ino;
+            volume.set_size(number, None, full - rng.u64(40_000..80_000)).unwrap();
+            let mut refused = 0;
+            for round in 0..40 {
+                let name = format!("f{round}");
+                let (node, file) = volume.create(directory, &name, READ_WRITE, CREATOR).unwrap();
+                let mut model = Vec::new();
+                for _ in 0..8 {
+                    let offset = rng.usize(..=model.len());
+                    let length = rng.usize(1..30_000);
+                    let data: Vec<u8> = std::iter::repeat_with(|| rng.u8(..)).take(length).collect();
+                    let count = volume.write(file, offset as u64, &data, false).map_or(0, |count| count as usize);
+                    refused += u32::from(count < data.len());
+                    model.resize(model.len().max(offset + count), 0);
+                    model[offset..offset + count].copy_from_slice(&data[..count]);
+                    let now = volume.read(file, 0, 500_000).unwrap();
+                    assert!(now == model, "seed {seed}, round {round}: {count} of {} at {offset}", data.len());
+                }
+                volume.release(file).unwrap();
+                assert_eq!(volume.stat(node.attr.ino).unwrap().attr.size, model.len() as u64);
+                volume.remove_file(directory, &name).unwrap();
+            }
+            assert!(refused > 0, "seed {seed}: every write found room");
+        });
+    }
+}
+
+#[test]
+fn a_file_is_cut_through_a_handle_that_only_reads() {
+    volume(|volume| {
+        let (node, file) = volume.create(INodeNo::ROOT, "file", READ_WRITE, CREATOR).unwrap();
+        volume.write(file, 0, b"gone", false).unwrap();
+        let cuts = (OFlags::RDONLY | OFlags::TRUNC).bits().cast_signed();
+        let reader = volume.open(node.attr.ino, cuts).unwrap();
+        assert_eq!(volume.read(reader, 0, 10).unwrap(), b"");
+        assert!(volume.write(reader, 0, b"x", false).is_err());
+    });
+}

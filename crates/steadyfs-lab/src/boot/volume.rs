@@ -59,8 +59,7 @@ pub fn write_file<F: Flash>(
     content: &[u8],
     packing: Option<Packing>,
 ) -> Result<(), BootError> {
-    let logical_bytes = fs.usage().logical_bytes;
-    match packing.and_then(|packing| shape_for(packing, content, content.len() as u64, logical_bytes)) {
+    match packing.and_then(|packing| shape_for(fs, packing, content, content.len() as u64)) {
         Some(shape) => {
             let mut file = PackedFile::create(fs, path, shape, vec![0; shape.write_bytes_max()])?;
             for piece in content.chunks(WRITE_BYTES) {

@@ -8,11 +8,12 @@ mod serve;
 pub use options::{is_helper, of_helper};
 pub use serve::run;
 
+use crate::commands::compress::rule;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
 use steadyfs::{CommitLimits, CommitOn};
-use steadyfs_host::plain::Packing;
+use steadyfs_host::plain::Rule;
 use steadyfs_lab::units::parse_size;
 
 /// Arguments of `steady mount`.
@@ -56,9 +57,9 @@ pub struct Arguments {
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = commit_bytes)]
     commit_bytes: Option<u32>,
     /// Compress files that are written, where that saves pages and their directory does not say otherwise: lz4, zstd:LEVEL, … with /64KiB behind it for larger chunks
-    #[arg(long, value_name = "METHOD")]
-    compress: Option<Packing>,
-    /// At the end write into this file which files were opened, in the order in which they were first: what `--order` of `steady pack` takes
+    #[arg(long, value_name = "METHOD", value_parser = rule)]
+    compress: Option<Rule>,
+    /// At the end write into this file which files were opened to be read, in the order in which they were first: what `--order` of `steady pack` takes
     #[arg(long, value_name = "FILE")]
     opened: Option<PathBuf>,
     /// Keep so much of what is read from the chip again and again in RAM; 0 B keeps nothing

@@ -1,6 +1,7 @@
 //! `-o` of mount(8) and `fstab`: the same settings as those of the arguments, by the names that other file systems give them.
 
 use super::{Arguments, Events, commit_bytes};
+use crate::commands::compress::rule;
 use steadyfs_lab::units::parse_size;
 
 /// Words that say what holds anyway, or what mount(8) itself acts on.
@@ -32,7 +33,7 @@ const ACCEPTED: [&str; 25] = [
     "iversion",
 ];
 const EXPECTED: &str = "ro, rw, noexec, sync, allow_other, nonempty, quiet_permissions, commit_on=EVENTS, commit_interval=MS, \
-                        commit_every=COUNT, commit_bytes=SIZE, compress=METHOD, read_cache=SIZE, device=NAME, real_time, disk";
+                        commit_every=COUNT, commit_bytes=SIZE, compress=METHOD, opened=FILE, read_cache=SIZE, device=NAME, real_time, disk";
 
 /// Sets what an option says.
 ///
@@ -59,8 +60,9 @@ pub fn apply(arguments: &mut Arguments, option: &str) -> Result<(), String> {
             arguments.commit_bytes = Some(bytes);
         }
         "compress" => {
-            arguments.compress = Some(needed()?.parse().map_err(|error| format!("option `{option}`: {error}"))?);
+            arguments.compress = Some(rule(needed()?).map_err(|error| format!("option `{option}`: {error}"))?);
         }
+        "opened" => arguments.opened = Some(needed()?.into()),
         "read_cache" => {
             arguments.read_cache = parse_size(needed()?).map_err(|error| format!("option `{option}`: {error}"))?;
         }

@@ -1,7 +1,7 @@
 //! `--opened`: which files were opened while it was mounted, in a file.
 
 use crate::Failure;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use steadyfs_fuse::Opened;
@@ -15,9 +15,9 @@ pub struct Order {
 }
 
 impl Order {
-    /// Makes the file, in place of one that is there.
+    /// Makes the file, or opens one that is there, which keeps what it has until the end.
     pub fn create(path: &Path) -> Result<Self, Failure> {
-        let file = File::create(path).map_err(|error| Failure::at(path.display(), error))?;
+        let file = OpenOptions::new().append(true).create(true).open(path).map_err(|error| Failure::at(path.display(), error))?;
         Ok(Self { opened: Opened::default(), file, path: path.into() })
     }
 
@@ -27,6 +27,6 @@ impl Order {
         for path in self.opened.paths().iter().filter(|path| !path.contains(&b'\n')) {
             text.extend([&path[..], b"\n"].concat());
         }
-        self.file.write_all(&text).map_err(|error| Failure::at(self.path.display(), error))
+        self.file.set_len(0).and_then(|()| self.file.write_all(&text)).map_err(|error| Failure::at(self.path.display(), error))
     }
 }

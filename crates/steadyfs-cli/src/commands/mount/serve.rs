@@ -13,6 +13,7 @@ use std::time::Duration;
 use steadyfs::media::{Corrected, Flash};
 use steadyfs::{Access, Health};
 use steadyfs_fuse::{Options, Refusal};
+use steadyfs_host::plain::Rule;
 use steadyfs_sim::Metered;
 
 /// Logical pages that are written in part and wait for the rest, or for the commit.
@@ -87,7 +88,7 @@ fn options_of(arguments: &Arguments) -> Options {
         commit_on,
         commit_limits,
         commit_interval: Duration::from_millis(arguments.commit_interval),
-        compress: arguments.compress,
+        compress: arguments.compress.and_then(Rule::packing),
         opened: None,
         allow_other: arguments.allow_other,
         read_only: arguments.read_only,

@@ -105,7 +105,10 @@ fn squashfs_settings(arguments: &Arguments) -> Result<Settings, Failure> {
 /// The paths of a file, one a line. Empty lines say nothing.
 fn order(path: &Path) -> Result<Vec<Vec<u8>>, Failure> {
     let text = fs::read(path).map_err(|error| Failure::at(path.display(), error))?;
-    let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+    let lines = text
+        .split(|&byte| byte == b'\n')
+        .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+        .filter(|line| !line.trim_ascii().is_empty());
     Ok(lines.map(<[u8]>::to_vec).collect())
 }
 
@@ -115,8 +118,8 @@ fn warn_of_order(tree: &Tree, order: &[Vec<u8>]) {
     let mut missing = order.iter().filter(names_nothing);
     if let Some(first) = missing.next() {
         let (first, more) = (String::from_utf8_lossy(first), missing.count());
-        let others = if more == 0 { String::new() } else { format!(", and {more} more") };
-        eprintln!("warning: --order names {}{others}, which is not there", printable(&first));
+        let others = if more == 0 { ", which is".to_string() } else { format!(" and {more} more, which are") };
+        eprintln!("warning: --order names {}{others} not there", printable(&first));
     }
 }
 
