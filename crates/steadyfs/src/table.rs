@@ -37,6 +37,7 @@ impl<'m> Words<'m> {
 pub(crate) fn read_word(bytes: &[u8], at: usize, width: usize) -> u32 {
     match bytes[at..at + width] {
         [a, b] => u32::from(u16::from_le_bytes([a, b])),
+        [a, b, c, d] => u32::from_le_bytes([a, b, c, d]),
         ref long => long.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte)),
     }
 }

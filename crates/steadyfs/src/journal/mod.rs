@@ -423,7 +423,9 @@ impl<'m> Journal<'m> {
         while from < self.used {
             let record = self.record(from);
             if !goes(&record) {
-                self.bytes.copy_within(from..record.end(), to);
+                if from != to {
+                    self.bytes.copy_within(from..record.end(), to);
+                }
                 to += record.bytes();
             } else if drops && self.is_chain() && record.is_known() && record.logical != dropped {
                 dropped = record.logical;

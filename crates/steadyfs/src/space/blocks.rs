@@ -174,8 +174,9 @@ impl<'m> Blocks<'m> {
 
     /// Live frames of a block. Four bytes at once: a processor that cannot count bits takes as long for one.
     pub fn live(&self, block: u32) -> u32 {
-        let word = |bytes: &[u8]| bytes.iter().fold(0, |word, &byte| word << 8 | u32::from(byte));
-        self.bitmap(block).chunks(4).map(|bytes| word(bytes).count_ones()).sum()
+        let (words, rest) = self.bitmap(block).as_chunks();
+        let whole: u32 = words.iter().map(|&word| u32::from_le_bytes(word).count_ones()).sum();
+        rest.iter().fold(whole, |count, &byte| count + byte.count_ones())
     }
 
     /// First live frame of a block.
@@ -240,22 +241,20 @@ impl<'m> Blocks<'m> {
         let (mut best, mut least) = (None, u32::MAX);
         let in_line = self.wear_mean() + self.wear_mean() / 16 + 1;
         for block in self.blocks_in(states) {
-            let (wear, last) = (u32::from(self.wear(block)), u32::from(self.state(block) != State::Clean));
+            let (wear, last) = (u32::from(self.wear(block)), u32::from(self.number(block) != State::Clean as u8));
             let from_line = in_line.checked_sub(wear).unwrap_or(wear + u32::from(u8::MAX));
-            let wear = wear << 1 | last;
+            let worn = wear << 1 | last;
             let key = match choice {
-                Choice::LeastWorn => wear,
+                Choice::LeastWorn | Choice::LeastWornInUse => worn,
                 Choice::MostWorn => from_line << 1 | last,
-                _ => match (self.live(block), choice) {
-                    (0, _) => continue,
-                    (live, Choice::Emptiest(most)) => {
-                        let beyond = (wear >> 1).saturating_sub(in_line);
-                        live.max((live + 2 * beyond).min(most)) << 9 | wear
-                    }
-                    _ => wear,
-                },
+                Choice::Emptiest(most) => {
+                    let (live, beyond) = (self.live(block), wear.saturating_sub(in_line));
+                    live.max((live + 2 * beyond).min(most)) << 9 | worn
+                }
             };
-            if key < least {
+            // Whether anything is live in it is asked of few.
+            let in_use = matches!(choice, Choice::LeastWornInUse | Choice::Emptiest(_));
+            if key < least && !(in_use && self.live(block) == 0) {
                 (best, least) = (Some(block), key);
             }
         }
