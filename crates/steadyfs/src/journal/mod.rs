@@ -40,7 +40,7 @@ pub(crate) use records::{Records, empty_places};
 use crate::config::Layout;
 use crate::features::NOR;
 use core::ops::Range;
-use record::{DISCARD, DROP, Record, START, well_formed};
+use record::{DISCARD, DROP, Record, START, Sought, well_formed};
 
 /// The buffer does not hold the patch as well.
 pub(crate) struct Full;
@@ -100,7 +100,7 @@ impl<'m> Journal<'m> {
     /// Makes in `page` what this buffer will be when the call in progress has succeeded.
     pub fn accepted_in<'p>(&self, page: &'p mut [u8]) -> Journal<'p> {
         let page = &mut page[..self.bytes.len()];
-        page.copy_from_slice(self.bytes);
+        page[..self.used].copy_from_slice(&self.bytes[..self.used]);
         let Self { used, mark, dirty, was_dirty, is_chain, shape, turn, flushes, .. } = *self;
         let mut copy = Journal { bytes: page, used, mark, dirty, was_dirty, is_chain, shape, turn, flushes };
         copy.accept();
@@ -240,8 +240,11 @@ impl<'m> Journal<'m> {
         self.dirty = self.was_dirty;
     }
 
-    /// Ends a call that has succeeded: its records take their places.
+    /// Ends a call that has succeeded: its records take their places. One that has changed nothing has none.
     pub fn accept(&mut self) {
+        if !self.dirty {
+            return;
+        }
         self.remove_records(true, |record| record.superseded);
         while self.mark < self.used {
             self.sort_in();
@@ -272,9 +275,19 @@ impl<'m> Journal<'m> {
 
     /// Those of one logical page.
     fn records_of(&self, logical: u32) -> impl Iterator<Item = Record> + '_ {
+        self.found(Sought::of(self.shape, logical))
+    }
+
+    /// Those without bytes.
+    fn records_without_bytes(&self) -> impl Iterator<Item = Record> + '_ {
+        self.found(Sought::without_bytes(self.shape))
+    }
+
+    /// Those that are sought.
+    fn found(&self, sought: Sought) -> impl Iterator<Item = Record> + '_ {
         let mut at = START;
         let all = core::iter::from_fn(move || {
-            let record = self.record(Record::next_of(self.shape, &self.bytes[..self.used], at, logical)?);
+            let record = self.record(Record::next(self.shape, &self.bytes[..self.used], at, &sought)?);
             at = record.end();
             Some(record)
         });
@@ -345,8 +358,8 @@ impl<'m> Journal<'m> {
     /// Puts the first record behind the mark in its place before it, and joins it with those that it overlaps or touches.
     fn sort_in(&mut self) {
         let new = self.record(self.mark);
-        let holds = |old: &Record| self.is_chain() && old.is_on_medium() && old.covers(&new);
-        let holder = self.records_from(START).take_while(|old| old.at < new.at).find(holds);
+        let holds = |old: &Record| old.is_on_medium() && old.covers(&new);
+        let holder = if self.is_chain() { self.records_from(START).take_while(|old| old.at < new.at).find(holds) } else { None };
         if let Some(old) = holder {
             let to = old.data().start + (new.offset - old.offset) as usize;
             self.bytes.copy_within(new.data(), to);
@@ -358,10 +371,31 @@ impl<'m> Journal<'m> {
             old.logical < new.logical || (old.logical == new.logical && !old.is_discard() && (new.is_discard() || is_apart))
         };
         let place = self.records_from(START).take_while(|old| old.at < new.at).find(|old| !comes_before(old));
-        let place = place.map_or(new.at, |old| old.at);
-        self.bytes[place..new.end()].rotate_right(new.bytes());
-        self.mark = new.end();
-        while !new.is_discard() && self.joins(place) {}
+        let Some(old) = place else {
+            self.mark = new.end();
+            return;
+        };
+        if old.is_beside(&new) && old.offset <= new.offset && old.fresh == self.is_chain() {
+            self.take_in(old, new);
+        } else {
+            self.bytes[old.at..new.end()].rotate_right(new.bytes());
+            self.mark = new.end();
+        }
+        while !new.is_discard() && self.joins(old.at) {}
+    }
+
+    /// Puts the first record behind the mark into an earlier patch that reaches it: what is behind that moves once, and only where it grows.
+    fn take_in(&mut self, old: Record, new: Record) {
+        let grows = new.stop().saturating_sub(old.stop()) as usize;
+        let inner = new.length as usize - grows;
+        let (data, to) = (new.data(), old.data().start + (new.offset - old.offset) as usize);
+        self.bytes.copy_within(data.start..data.start + inner, to);
+        self.bytes[old.end()..new.end()].rotate_right(grows);
+        self.write_header(&Record { length: old.length + grows as u32, ..old });
+        self.bytes.copy_within(new.end()..self.used, new.at + grows);
+        self.mark = new.at + grows;
+        self.used -= new.bytes() - grows;
+        self.seal();
     }
 
     /// Joins the record at `place` with the older one behind it, if there is one that it overlaps or touches. In a chain one that it touches is
@@ -395,12 +429,6 @@ impl<'m> Journal<'m> {
         true
     }
 
-    /// The first logical page from `from` on that was discarded before the call in progress, or patched.
-    fn first_from(&self, from: u32, discard: bool) -> Option<u32> {
-        let wanted = |r: &Record| if discard { r.is_discard() } else { r.is_patch() };
-        self.earlier().find(|r| r.logical >= from && wanted(r)).map(|r| r.logical)
-    }
-
     /// Whether the open transaction discards this logical page.
     pub fn is_discarded(&self, logical: u32) -> bool {
         self.records_of(logical).any(|record| record.is_discard())
@@ -408,12 +436,13 @@ impl<'m> Journal<'m> {
 
     /// Number of logical pages that the open transaction discards.
     pub fn discard_count(&self) -> u32 {
-        self.records().filter(Record::is_discard).count() as u32
+        self.records_without_bytes().filter(Record::is_discard).count() as u32
     }
 
     /// The first discarded logical page from `from` on, when no call is in progress.
     pub fn next_discard(&self, from: u32) -> Option<u32> {
-        self.first_from(from, true)
+        let mut earlier = self.records_without_bytes().take_while(|record| record.at < self.mark);
+        earlier.find(|record| record.logical >= from && record.is_discard()).map(|record| record.logical)
     }
 
     /// Removes records; whether there were any. In a chain `drops` leaves a note of each page of which patches go that are on the medium.
@@ -475,7 +504,9 @@ impl<'m> Journal<'m> {
 
     /// Forgets discards, and notes of what was dropped, that a commit has carried out.
     pub fn remove_discards(&mut self) {
-        self.remove_records(false, |record| !record.is_patch());
+        if self.records_without_bytes().next().is_some() {
+            self.remove_records(false, |record| !record.is_patch());
+        }
     }
 
     /// Lays the patches of a logical page over `data`, which starts at `offset`.
@@ -569,7 +600,7 @@ impl<'m> Journal<'m> {
 
     /// The first logical page from `from` on that was patched before the call.
     pub fn patched_from(&self, from: u32) -> Option<u32> {
-        self.first_from(from, false)
+        self.earlier().find(|record| record.logical >= from && record.is_patch()).map(|record| record.logical)
     }
 
     /// Whether the buffer patches this logical page.
