@@ -40,7 +40,7 @@ pub(crate) use records::{Records, empty_places};
 use crate::config::Layout;
 use crate::features::NOR;
 use core::ops::Range;
-use record::{DISCARD, DROP, Record, START, Sought, well_formed};
+use record::{DISCARD, DROP, Record, START, well_formed};
 
 /// The buffer does not hold the patch as well.
 pub(crate) struct Full;
@@ -146,7 +146,7 @@ impl<'m> Journal<'m> {
         let mut at = START;
         while self.is_chain() && at < self.mark {
             let record = self.record(at);
-            let next = (record.end() < self.mark).then(|| self.record(record.end()));
+            let next = self.record_before_mark(record.end());
             let joins =
                 |next: &Record| record.is_beside(next) && next.offset < record.stop() && record.superseded == next.superseded;
             match next.filter(joins) {
@@ -255,6 +255,11 @@ impl<'m> Journal<'m> {
         Record::parse(self.shape, self.bytes, at)
     }
 
+    /// The record at a place, if that lies before the mark.
+    fn record_before_mark(&self, at: usize) -> Option<Record> {
+        (at < self.mark).then(|| self.record(at))
+    }
+
     /// All records from `at` on.
     fn records_from(&self, at: usize) -> impl Iterator<Item = Record> + '_ {
         let mut at = at;
@@ -275,19 +280,9 @@ impl<'m> Journal<'m> {
 
     /// Those of one logical page.
     fn records_of(&self, logical: u32) -> impl Iterator<Item = Record> + '_ {
-        self.found(Sought::of(self.shape, logical))
-    }
-
-    /// Those without bytes.
-    fn records_without_bytes(&self) -> impl Iterator<Item = Record> + '_ {
-        self.found(Sought::without_bytes(self.shape))
-    }
-
-    /// Those that are sought.
-    fn found(&self, sought: Sought) -> impl Iterator<Item = Record> + '_ {
         let mut at = START;
         let all = core::iter::from_fn(move || {
-            let record = self.record(Record::next(self.shape, &self.bytes[..self.used], at, &sought)?);
+            let record = self.record(Record::next_of(self.shape, &self.bytes[..self.used], at, logical)?);
             at = record.end();
             Some(record)
         });
@@ -371,62 +366,48 @@ impl<'m> Journal<'m> {
             old.logical < new.logical || (old.logical == new.logical && !old.is_discard() && (new.is_discard() || is_apart))
         };
         let place = self.records_from(START).take_while(|old| old.at < new.at).find(|old| !comes_before(old));
-        let Some(old) = place else {
-            self.mark = new.end();
-            return;
-        };
-        if old.is_beside(&new) && old.offset <= new.offset && old.fresh == self.is_chain() {
-            self.take_in(old, new);
-        } else {
-            self.bytes[old.at..new.end()].rotate_right(new.bytes());
-            self.mark = new.end();
+        match place {
+            Some(old) if self.joins(&new, &old) => self.take_in(old, new),
+            place => {
+                let at = place.map_or(new.at, |old| old.at);
+                self.bytes[at..new.end()].rotate_right(new.bytes());
+                self.mark = new.end();
+            }
         }
-        while !new.is_discard() && self.joins(old.at) {}
     }
 
-    /// Puts the first record behind the mark into an earlier patch that reaches it: what is behind that moves once, and only where it grows.
-    fn take_in(&mut self, old: Record, new: Record) {
-        let grows = new.stop().saturating_sub(old.stop()) as usize;
-        let inner = new.length as usize - grows;
-        let (data, to) = (new.data(), old.data().start + (new.offset - old.offset) as usize);
-        self.bytes.copy_within(data.start..data.start + inner, to);
-        self.bytes[old.end()..new.end()].rotate_right(grows);
-        self.write_header(&Record { length: old.length + grows as u32, ..old });
-        self.bytes.copy_within(new.end()..self.used, new.at + grows);
-        self.mark = new.at + grows;
-        self.used -= new.bytes() - grows;
-        self.seal();
-    }
-
-    /// Joins the record at `place` with the older one behind it, if there is one that it overlaps or touches. In a chain one that it touches is
-    /// joined only if that is fresh as well: the delta has what is new.
-    fn joins(&mut self, place: usize) -> bool {
-        let new = self.record(place);
-        if new.end() >= self.mark {
-            return false;
-        }
-        let old = self.record(new.end());
+    /// Whether a patch is joined with an older one, which it overlaps or touches. In a chain one that it touches is joined only if that is fresh as well: the
+    /// delta has what is new.
+    fn joins(&self, new: &Record, old: &Record) -> bool {
         let touches = old.offset == new.stop() && self.is_chain() && !old.fresh;
-        if old.logical != new.logical || !old.is_patch() || old.offset > new.stop() || touches {
-            return false;
-        }
-        // What is left of the old patch before and behind the new one.
+        old.is_beside(new) && old.offset <= new.stop() && !touches
+    }
+
+    /// What becomes of a patch that is joined with an older one.
+    fn joined(&self, new: &Record, old: &Record) -> Record {
+        Record { fresh: self.is_chain(), mixed: self.is_chain() && (new.mixed || old.is_known()), ..*new }
+    }
+
+    /// Joins the first record behind the mark with the earlier one that it overlaps or touches, and with those behind that. What lies behind moves once, and
+    /// only as far as the patch grows.
+    fn take_in(&mut self, old: Record, new: Record) {
+        // What is left of the old patch before and behind the new one; of the new one, what takes the place of old bytes.
         let before = new.offset.saturating_sub(old.offset) as usize;
         let behind = old.stop().saturating_sub(new.stop()) as usize;
-        let data = new.data();
-        self.bytes[data.start..old.data().start + before].rotate_left(data.len());
-        let kept = data.start + old.header..old.data().start + before;
-        self.bytes.copy_within(kept.clone(), data.start);
-        let (to, from) = (data.start + kept.len(), old.end() - behind);
-        self.bytes.copy_within(from..self.used, to);
-        self.used -= from - to;
-        self.mark -= from - to;
-        let length = (before + data.len() + behind) as u32;
-        let joined =
-            Record { offset: new.offset.min(old.offset), length, mixed: self.is_chain() && (new.mixed || old.is_known()), ..new };
-        self.write_header(&joined);
+        let replaces = old.length as usize - before - behind;
+        let (data, grows) = (new.data(), new.length as usize - replaces);
+        self.bytes.copy_within(data.start..data.start + replaces, old.data().start + before);
+        self.bytes[old.end() - behind..new.end()].rotate_right(grows);
+        let offset = new.offset.min(old.offset);
+        let mut record = Record { at: old.at, offset, length: old.length + grows as u32, ..self.joined(&new, &old) };
+        self.write_header(&record);
+        self.bytes.copy_within(new.end()..self.used, new.at + grows);
+        (self.used, self.mark) = (self.used + grows - new.bytes(), new.at + grows);
+        while let Some(next) = self.record_before_mark(record.end()).filter(|next| self.joins(&record, next)) {
+            self.merge(self.joined(&record, &next), next);
+            record = self.record(old.at);
+        }
         self.seal();
-        true
     }
 
     /// Whether the open transaction discards this logical page.
@@ -434,15 +415,25 @@ impl<'m> Journal<'m> {
         self.records_of(logical).any(|record| record.is_discard())
     }
 
+    /// Whether there are discards, or notes of what was dropped. Mostly there are none, and a look for them takes apart no record.
+    fn has_notes(&self) -> bool {
+        Record::any_without_bytes(self.shape, &self.bytes[..self.used])
+    }
+
+    /// The first logical page from `from` on that was discarded before the call in progress, or patched.
+    fn first_from(&self, from: u32, discard: bool) -> Option<u32> {
+        let wanted = |r: &Record| if discard { r.is_discard() } else { r.is_patch() };
+        self.earlier().find(|r| r.logical >= from && wanted(r)).map(|r| r.logical)
+    }
+
     /// Number of logical pages that the open transaction discards.
     pub fn discard_count(&self) -> u32 {
-        self.records_without_bytes().filter(Record::is_discard).count() as u32
+        if self.has_notes() { self.records().filter(Record::is_discard).count() as u32 } else { 0 }
     }
 
     /// The first discarded logical page from `from` on, when no call is in progress.
     pub fn next_discard(&self, from: u32) -> Option<u32> {
-        let mut earlier = self.records_without_bytes().take_while(|record| record.at < self.mark);
-        earlier.find(|record| record.logical >= from && record.is_discard()).map(|record| record.logical)
+        if self.has_notes() { self.first_from(from, true) } else { None }
     }
 
     /// Removes records; whether there were any. In a chain `drops` leaves a note of each page of which patches go that are on the medium.
@@ -504,7 +495,7 @@ impl<'m> Journal<'m> {
 
     /// Forgets discards, and notes of what was dropped, that a commit has carried out.
     pub fn remove_discards(&mut self) {
-        if self.records_without_bytes().next().is_some() {
+        if self.has_notes() {
             self.remove_records(false, |record| !record.is_patch());
         }
     }
@@ -600,7 +591,7 @@ impl<'m> Journal<'m> {
 
     /// The first logical page from `from` on that was patched before the call.
     pub fn patched_from(&self, from: u32) -> Option<u32> {
-        self.earlier().find(|record| record.logical >= from && record.is_patch()).map(|record| record.logical)
+        self.first_from(from, false)
     }
 
     /// Whether the buffer patches this logical page.

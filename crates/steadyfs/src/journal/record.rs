@@ -56,25 +56,6 @@ pub(super) struct Record {
     pub mixed: bool,
 }
 
-/// What is sought among records: bits of a header's first word, and bits of its last one that are zero.
-pub(super) struct Sought {
-    logical: u32,
-    low_mask: u32,
-    zeros: u32,
-}
-
-impl Sought {
-    /// Records of a logical page.
-    pub fn of(shape: Shape, logical: u32) -> Self {
-        Self { logical, low_mask: (1 << shape.logical) - 1, zeros: 0 }
-    }
-
-    /// Records without bytes.
-    pub fn without_bytes(shape: Shape) -> Self {
-        Self { logical: 0, low_mask: 0, zeros: ((1 << shape.length) - 1) << (29 - shape.length) }
-    }
-}
-
 /// The lowest bits of a word.
 #[inline(always)]
 fn field(word: u32, bits: u8) -> u32 {
@@ -85,6 +66,12 @@ fn field(word: u32, bits: u8) -> u32 {
 #[inline(always)]
 fn word(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |word| u32::from_le_bytes(*word))
+}
+
+/// Bytes of a record's data.
+#[inline(always)]
+fn length_at(shape: Shape, bytes: &[u8], at: usize) -> usize {
+    field(word(bytes, at + shape.header_bytes() - 4) >> (29 - shape.length), shape.length) as usize
 }
 
 impl Record {
@@ -104,18 +91,29 @@ impl Record {
         Self { at, header, logical, offset, length, superseded: bit(29), fresh: bit(30), mixed: bit(31) }
     }
 
-    /// Where the next record is that is sought, from one on. Others are stepped over without being taken apart.
+    /// Where the next record of a logical page is, from one on. Others are stepped over without being taken apart.
     #[inline(never)]
-    pub fn next(shape: Shape, bytes: &[u8], mut at: usize, sought: &Sought) -> Option<usize> {
-        let header = shape.header_bytes();
+    pub fn next_of(shape: Shape, bytes: &[u8], mut at: usize, logical: u32) -> Option<usize> {
         while at < bytes.len() {
-            let (low, high) = (word(bytes, at), word(bytes, at + header - 4));
-            if (low ^ sought.logical) & sought.low_mask | high & sought.zeros == 0 {
+            if field(word(bytes, at), shape.logical) == logical {
                 return Some(at);
             }
-            at += header + field(high >> (29 - shape.length), shape.length) as usize;
+            at += shape.header_bytes() + length_at(shape, bytes, at);
         }
         None
+    }
+
+    /// Whether there is a record without bytes, of any logical page.
+    #[inline(never)]
+    pub fn any_without_bytes(shape: Shape, bytes: &[u8]) -> bool {
+        let mut at = START;
+        while at < bytes.len() {
+            match length_at(shape, bytes, at) {
+                0 => return true,
+                length => at += shape.header_bytes() + length,
+            }
+        }
+        false
     }
 
     /// Makes its header. Not inlined: a call is shorter.
