@@ -167,6 +167,7 @@ impl<'m> Blocks<'m> {
         (block as usize * self.bitmap_bytes + index as usize / 8, 1 << (index % 8))
     }
 
+    #[inline(always)]
     fn bitmap(&self, block: u32) -> &[u8] {
         let at = block as usize * self.bitmap_bytes;
         &self.live[at..at + self.bitmap_bytes]
@@ -242,19 +243,20 @@ impl<'m> Blocks<'m> {
         let in_line = self.wear_mean() + self.wear_mean() / 16 + 1;
         for block in self.blocks_in(states) {
             let (wear, last) = (u32::from(self.wear(block)), u32::from(self.number(block) != State::Clean as u8));
-            let from_line = in_line.checked_sub(wear).unwrap_or(wear + u32::from(u8::MAX));
             let worn = wear << 1 | last;
             let key = match choice {
-                Choice::LeastWorn | Choice::LeastWornInUse => worn,
-                Choice::MostWorn => from_line << 1 | last,
-                Choice::Emptiest(most) => {
-                    let (live, beyond) = (self.live(block), wear.saturating_sub(in_line));
-                    live.max((live + 2 * beyond).min(most)) << 9 | worn
-                }
+                Choice::LeastWorn => worn,
+                Choice::MostWorn => in_line.checked_sub(wear).unwrap_or(wear + u32::from(u8::MAX)) << 1 | last,
+                // Whether anything is live in it is asked of few.
+                Choice::LeastWornInUse if worn >= least || self.live(block) == 0 => continue,
+                Choice::LeastWornInUse => worn,
+                Choice::Emptiest(most) => match self.live(block) {
+                    // Wear can only add to it.
+                    live if live == 0 || live << 9 > least => continue,
+                    live => live.max((live + 2 * wear.saturating_sub(in_line)).min(most)) << 9 | worn,
+                },
             };
-            // Whether anything is live in it is asked of few.
-            let in_use = matches!(choice, Choice::LeastWornInUse | Choice::Emptiest(_));
-            if key < least && !(in_use && self.live(block) == 0) {
+            if key < least {
                 (best, least) = (Some(block), key);
             }
         }
