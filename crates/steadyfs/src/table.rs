@@ -75,8 +75,9 @@ impl<'m> Pairs<'m> {
         self.len = 0;
     }
 
+    /// Reads by itself: a search does little else.
     pub fn key(&self, index: u32) -> u32 {
-        self.words.get(index * 2)
+        read_word(self.words.bytes, index as usize * 2 * self.words.width, self.words.width)
     }
 
     pub fn value(&self, index: u32) -> u32 {
