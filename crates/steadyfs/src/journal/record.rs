@@ -68,12 +68,6 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |word| u32::from_le_bytes(*word))
 }
 
-/// Bytes of a record's data.
-#[inline(always)]
-fn length_at(shape: Shape, bytes: &[u8], at: usize) -> usize {
-    field(word(bytes, at + shape.header_bytes() - 4) >> (29 - shape.length), shape.length) as usize
-}
-
 impl Record {
     /// Not inlined: a call is shorter.
     #[inline(never)]
@@ -91,29 +85,18 @@ impl Record {
         Self { at, header, logical, offset, length, superseded: bit(29), fresh: bit(30), mixed: bit(31) }
     }
 
-    /// Where the next record of a logical page is, from one on. Others are stepped over without being taken apart.
+    /// Where the next record of a logical page is, or the next one without bytes, from one on. Others are stepped over without being taken apart.
     #[inline(never)]
-    pub fn next_of(shape: Shape, bytes: &[u8], mut at: usize, logical: u32) -> Option<usize> {
+    pub fn next_of(shape: Shape, bytes: &[u8], mut at: usize, logical: Option<u32>) -> Option<usize> {
+        let header = shape.header_bytes();
         while at < bytes.len() {
-            if field(word(bytes, at), shape.logical) == logical {
+            let length = field(word(bytes, at + header - 4) >> (29 - shape.length), shape.length);
+            if logical.map_or(length, |logical| field(word(bytes, at), shape.logical) ^ logical) == 0 {
                 return Some(at);
             }
-            at += shape.header_bytes() + length_at(shape, bytes, at);
+            at += header + length as usize;
         }
         None
-    }
-
-    /// Whether there is a record without bytes, of any logical page.
-    #[inline(never)]
-    pub fn any_without_bytes(shape: Shape, bytes: &[u8]) -> bool {
-        let mut at = START;
-        while at < bytes.len() {
-            match length_at(shape, bytes, at) {
-                0 => return true,
-                length => at += shape.header_bytes() + length,
-            }
-        }
-        false
     }
 
     /// Makes its header. Not inlined: a call is shorter.
