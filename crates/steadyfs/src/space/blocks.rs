@@ -175,9 +175,13 @@ impl<'m> Blocks<'m> {
 
     /// Live frames of a block. Four bytes at once: a processor that cannot count bits takes as long for one.
     pub fn live(&self, block: u32) -> u32 {
-        let (words, rest) = self.bitmap(block).as_chunks();
-        let whole: u32 = words.iter().map(|&word| u32::from_le_bytes(word).count_ones()).sum();
-        rest.iter().fold(whole, |count, &byte| count + byte.count_ones())
+        let mut count = 0;
+        let mut left = self.bitmap(block);
+        while let Some((word, rest)) = left.split_first_chunk() {
+            count += u32::from_le_bytes(*word).count_ones();
+            left = rest;
+        }
+        left.iter().fold(count, |count, &byte| count + byte.count_ones())
     }
 
     /// First live frame of a block.
