@@ -37,6 +37,7 @@ impl<'m> Words<'m> {
 pub(crate) fn read_word(bytes: &[u8], at: usize, width: usize) -> u32 {
     match bytes[at..at + width] {
         [a, b] => u32::from(u16::from_le_bytes([a, b])),
+        [a, b, c, d] => u32::from_le_bytes([a, b, c, d]),
         ref long => long.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte)),
     }
 }
@@ -74,8 +75,9 @@ impl<'m> Pairs<'m> {
         self.len = 0;
     }
 
+    /// Reads by itself: a search does little else.
     pub fn key(&self, index: u32) -> u32 {
-        self.words.get(index * 2)
+        read_word(self.words.bytes, index as usize * 2 * self.words.width, self.words.width)
     }
 
     pub fn value(&self, index: u32) -> u32 {

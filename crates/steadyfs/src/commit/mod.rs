@@ -140,7 +140,7 @@ impl<'m> Transaction<'m> {
 
     /// Takes back the note of a page that was not programmed after all.
     pub fn drop_note(&mut self) {
-        self.undo.drop_last();
+        self.undo.take_last();
     }
 
     /// Whether the call may note no further page.
@@ -150,18 +150,17 @@ impl<'m> Transaction<'m> {
 
     /// Ends the changes of a call, or of a step of it, that succeeded: from here on they are not undone with it any more.
     pub fn accept(&mut self, space: &mut Space<'_>) {
-        let undo = core::mem::take(&mut self.undo);
-        for &(logical, before) in undo.pages() {
+        for &(logical, before) in self.undo.pages() {
             if before != NONE && self.frame_of(logical) != Some(before & !self.stale_bit()) {
                 space.release(before & !self.stale_bit());
             }
         }
+        self.undo.clear();
     }
 
     /// Undoes the changes of the call in progress: the medium holds something later of their pages, which are stale. Reads nothing and cannot fail.
     pub fn undo(&mut self, space: &mut Space<'_>) {
-        let undo = core::mem::take(&mut self.undo);
-        for &(logical, before) in undo.pages().iter().rev() {
+        while let Some((logical, before)) = self.undo.take_last() {
             let before = if before == NONE { 0 } else { before & !self.stale_bit() };
             let Some((index, frame)) = self.placed(logical) else { continue };
             self.pages.set_value(index, before | self.stale_bit());
@@ -205,7 +204,7 @@ impl<'m> Transaction<'m> {
 
     /// Forgets the pages, and what the call in progress would undo.
     pub fn roll_back(&mut self, space: &mut Space<'_>) {
-        self.undo = Undo::default();
+        self.undo.clear();
         self.drop_pages(space);
     }
 

@@ -37,7 +37,14 @@ impl Undo {
     }
 
     /// Takes the last note back.
-    pub fn drop_last(&mut self) {
+    pub fn take_last(&mut self) -> Option<(u32, Frame)> {
+        let last = *self.pages().last()?;
         self.len -= 1;
+        Some(last)
+    }
+
+    /// Forgets all notes.
+    pub fn clear(&mut self) {
+        self.len = 0;
     }
 }

@@ -123,8 +123,9 @@ impl<F: Flash> Ftl<'_, F> {
     /// Whether so many blocks are bad that what the volume holds does not leave the room that reclamation needs.
     pub fn is_worn_out(&self) -> bool {
         let bad = self.space.blocks().count(State::Bad);
-        (bad > self.layout.config.bad_blocks_max.into() && self.space.blocks().live_total() > self.layout.live_max(bad))
-            || self.ring.is_worn_out(&self.space, &self.layout)
+        let is_too_full =
+            || bad > self.layout.config.bad_blocks_max.into() && self.space.blocks().live_total() > self.layout.live_max(bad);
+        bad > 0 && (is_too_full() || self.ring.is_worn_out(&self.space, &self.layout))
     }
 
     /// Lets the frames of the blocks move in which reads have found a weak page.

@@ -85,15 +85,16 @@ impl Record {
         Self { at, header, logical, offset, length, superseded: bit(29), fresh: bit(30), mixed: bit(31) }
     }
 
-    /// Where the next record of a logical page is, from one on. Others are stepped over without being taken apart.
+    /// Where the next record of a logical page is, or the next one without bytes, from one on. Others are stepped over without being taken apart.
     #[inline(never)]
-    pub fn next_of(shape: Shape, bytes: &[u8], mut at: usize, logical: u32) -> Option<usize> {
+    pub fn next_of(shape: Shape, bytes: &[u8], mut at: usize, logical: Option<u32>) -> Option<usize> {
         let header = shape.header_bytes();
         while at < bytes.len() {
-            if field(word(bytes, at), shape.logical) == logical {
+            let length = field(word(bytes, at + header - 4) >> (29 - shape.length), shape.length);
+            if logical.map_or(length, |logical| field(word(bytes, at), shape.logical) ^ logical) == 0 {
                 return Some(at);
             }
-            at += header + field(word(bytes, at + header - 4) >> (29 - shape.length), shape.length) as usize;
+            at += header + length as usize;
         }
         None
     }

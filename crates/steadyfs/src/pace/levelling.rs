@@ -45,13 +45,15 @@ impl<F: Flash> Outlook<'_, '_, F> {
         }
         // Whether a block lags so far behind the mean that what is in it must move.
         let least = space.blocks().wear_mean().saturating_sub(self.lag_kept());
-        let lags = |block: BlockIndex| WEAR_LEVELLING && u32::from(space.blocks().wear(block)) < least;
-        self.lagging_head(is_open, &lags).or_else(|| self.resting_block(&lags)).unwrap_or(Levelling::Nothing)
+        let least = if WEAR_LEVELLING { least } else { 0 };
+        self.lagging_head(is_open, least).or_else(|| self.resting_block(least)).unwrap_or(Levelling::Nothing)
     }
 
-    /// A head in a block that lags, where there is another block for it: in one that lags as much it would have to go on at once.
-    fn lagging_head(&self, is_open: bool, lags: &impl Fn(BlockIndex) -> bool) -> Option<Levelling> {
+    /// A head in a block that lags, where there is another block for it: in one that lags as much it would have to go on at once. A block lags that is worn
+    /// less than `least`.
+    fn lagging_head(&self, is_open: bool, least: u32) -> Option<Levelling> {
         let (space, blocks) = (&self.ftl.space, self.ftl.space.blocks());
+        let lags = |block: BlockIndex| u32::from(blocks.wear(block)) < least;
         let head_lags = |head: HeadIndex| {
             let block = space.heads().get(head).block;
             block != NONE && lags(block)
@@ -66,12 +68,14 @@ impl<F: Flash> Outlook<'_, '_, F> {
     }
 
     /// A block whose data leaves it: one that hardly holds it any more, or the least worn, if it lags.
-    fn resting_block(&self, lags: &impl Fn(BlockIndex) -> bool) -> Option<Levelling> {
+    fn resting_block(&self, least: u32) -> Option<Levelling> {
         let blocks = self.ftl.space.blocks();
         let weak = blocks.choose(State::Weak, Choice::LeastWornInUse);
         // While blocks that nobody uses are worn less, they are used first, and moving data gains nothing.
-        let unused = blocks.choose_among(&UNUSED, Choice::LeastWorn).map_or(u8::MAX, |block| blocks.wear(block));
-        let rested = || blocks.choose(State::Used, Choice::LeastWornInUse);
-        weak.or_else(|| rested().filter(|&block| lags(block) && blocks.wear(block) < unused)).map(Levelling::Empty)
+        let unused = || blocks.choose_among(&UNUSED, Choice::LeastWorn).map_or(u32::MAX, |block| blocks.wear(block).into());
+        // On a volume that is young none lags.
+        let rested = || if least > 0 { blocks.choose(State::Used, Choice::LeastWornInUse) } else { None };
+        let wear = |block: &BlockIndex| u32::from(blocks.wear(*block));
+        weak.or_else(|| rested().filter(|block| wear(block) < least && wear(block) < unused())).map(Levelling::Empty)
     }
 }

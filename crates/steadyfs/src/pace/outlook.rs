@@ -50,14 +50,15 @@ impl<F: Flash> Outlook<'_, '_, F> {
     pub fn plan(&self, done: &Done, promise: &Promise) -> (Plan, Erasure) {
         let live = self.victim_live();
         let (erase, erasure) = self.erase_wanted(promise.moving(done.written).moves);
+        let (there, needed) = (self.there(self.pace.levelling), self.needed(live));
         let situation = Situation {
             written: done.written,
             changes: done.changes,
             // What waits for its group counts as moved.
             live: live.saturating_sub(self.pace.waiting.moves()),
             is_urgent: self.victim_is_urgent(),
-            afford: self.affordable(live),
-            lacks: self.needed(live).saturating_sub(self.there(self.pace.levelling)),
+            afford: self.afford_of(there.saturating_sub(needed)),
+            lacks: needed.saturating_sub(there),
             needs_erase: !self.pace.has_erased,
             has_erased: done.has_erased,
             erase,
@@ -114,7 +115,11 @@ impl<F: Flash> Outlook<'_, '_, F> {
 
     /// The same, where the victim is a block at rest, or not.
     pub fn affordable_as(&self, live: u32, levelling: bool) -> u32 {
-        let room = self.there(levelling).saturating_sub(self.needed(live));
+        self.afford_of(self.there(levelling).saturating_sub(self.needed(live)))
+    }
+
+    /// Frames that the caller may write into room for so many: leaves take their share.
+    fn afford_of(&self, room: u32) -> u32 {
         room - room / (self.ftl.layout.leaf_changes + 1)
     }
 

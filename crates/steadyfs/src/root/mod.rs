@@ -137,8 +137,12 @@ impl Ring {
 
     /// Blocks of the ring, in the order of their places.
     pub fn all(&self) -> impl Iterator<Item = BlockIndex> + use<> {
-        let bits = self.blocks;
-        (1..=64).filter(move |block| bits >> (block - 1) & 1 != 0)
+        let mut left = self.blocks;
+        core::iter::from_fn(move || {
+            let next = left.trailing_zeros();
+            left &= left.wrapping_sub(1);
+            (next < u64::BITS).then_some(next + 1)
+        })
     }
 
     /// Roots that the current block still takes.

@@ -167,6 +167,7 @@ impl<'m> Blocks<'m> {
         (block as usize * self.bitmap_bytes + index as usize / 8, 1 << (index % 8))
     }
 
+    #[inline(always)]
     fn bitmap(&self, block: u32) -> &[u8] {
         let at = block as usize * self.bitmap_bytes;
         &self.live[at..at + self.bitmap_bytes]
@@ -174,8 +175,13 @@ impl<'m> Blocks<'m> {
 
     /// Live frames of a block. Four bytes at once: a processor that cannot count bits takes as long for one.
     pub fn live(&self, block: u32) -> u32 {
-        let word = |bytes: &[u8]| bytes.iter().fold(0, |word, &byte| word << 8 | u32::from(byte));
-        self.bitmap(block).chunks(4).map(|bytes| word(bytes).count_ones()).sum()
+        let mut count = 0;
+        let mut left = self.bitmap(block);
+        while let Some((word, rest)) = left.split_first_chunk() {
+            count += u32::from_le_bytes(*word).count_ones();
+            left = rest;
+        }
+        left.iter().fold(count, |count, &byte| count + byte.count_ones())
     }
 
     /// First live frame of a block.
@@ -240,19 +246,18 @@ impl<'m> Blocks<'m> {
         let (mut best, mut least) = (None, u32::MAX);
         let in_line = self.wear_mean() + self.wear_mean() / 16 + 1;
         for block in self.blocks_in(states) {
-            let (wear, last) = (u32::from(self.wear(block)), u32::from(self.state(block) != State::Clean));
-            let from_line = in_line.checked_sub(wear).unwrap_or(wear + u32::from(u8::MAX));
-            let wear = wear << 1 | last;
+            let (wear, last) = (u32::from(self.wear(block)), u32::from(self.number(block) != State::Clean as u8));
+            let worn = wear << 1 | last;
             let key = match choice {
-                Choice::LeastWorn => wear,
-                Choice::MostWorn => from_line << 1 | last,
-                _ => match (self.live(block), choice) {
-                    (0, _) => continue,
-                    (live, Choice::Emptiest(most)) => {
-                        let beyond = (wear >> 1).saturating_sub(in_line);
-                        live.max((live + 2 * beyond).min(most)) << 9 | wear
-                    }
-                    _ => wear,
+                Choice::LeastWorn => worn,
+                Choice::MostWorn => in_line.checked_sub(wear).unwrap_or(wear + u32::from(u8::MAX)) << 1 | last,
+                // Whether anything is live in it is asked of few.
+                Choice::LeastWornInUse if worn >= least || self.live(block) == 0 => continue,
+                Choice::LeastWornInUse => worn,
+                Choice::Emptiest(most) => match self.live(block) {
+                    // Wear can only add to it.
+                    live if live == 0 || live << 9 > least => continue,
+                    live => live.max((live + 2 * wear.saturating_sub(in_line)).min(most)) << 9 | worn,
                 },
             };
             if key < least {
