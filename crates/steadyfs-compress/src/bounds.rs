@@ -11,7 +11,7 @@ impl<B> PackedFile<B> {
     /// The size; for each chunk its entry, and as many bytes as a chunk has at most:
     /// `Read(8) + n · (Read(8) + Read(chunk))`, where `n` chunks are touched.
     pub fn read_bound<F: Flash>(&self, fs: &FileSystem<'_, F>, bytes: u32) -> Cost {
-        let chunk_bytes = self.shape.chunk_bytes() as u32;
+        let chunk_bytes = self.stored.shape.chunk_bytes() as u32;
         let small = read(fs, ENTRY_BYTES as u32);
         // Each read may also tell the file system of a page that is to move; its bound has that.
         let chunk = small.plus(&read(fs, chunk_bytes));
@@ -24,11 +24,11 @@ impl<B> PackedFile<B> {
     /// `2 · Read(8) + Read(8) + Read(chunk) + Read(header) + p · Write(page) + 2 · Write(8)`, and `Sync` where the volume commits on writes.
     pub fn write_bound<F: Flash>(&self, fs: &FileSystem<'_, F>) -> Cost {
         let logical_bytes = fs.usage().logical_bytes;
-        let pages = (self.shape.chunk_bytes() as u32).div_ceil(logical_bytes) + 1;
+        let pages = (self.stored.shape.chunk_bytes() as u32).div_ceil(logical_bytes) + 1;
         let looks = read(fs, ENTRY_BYTES as u32)
             .times(3)
-            .plus(&read(fs, self.shape.chunk_bytes() as u32))
-            .plus(&read(fs, self.shape.header_bytes() as u32));
+            .plus(&read(fs, self.stored.shape.chunk_bytes() as u32))
+            .plus(&read(fs, self.stored.shape.header_bytes() as u32));
         let page = most(&write(fs, logical_bytes), &write(fs, logical_bytes - 1));
         let sync = fs.bound_at_fill(Call::Sync, 0).most();
         looks.plus(&page.times(pages)).plus(&write(fs, ENTRY_BYTES as u32).times(2)).plus(&sync)
@@ -36,7 +36,7 @@ impl<B> PackedFile<B> {
 
     /// Worst case of a truncate, at the present fill: a [write](Self::write_bound), `Read(header)`, `Write(header)`, and `Truncate`.
     pub fn truncate_bound<F: Flash>(&self, fs: &FileSystem<'_, F>) -> Cost {
-        let header = self.shape.header_bytes() as u32;
+        let header = self.stored.shape.header_bytes() as u32;
         let cut = fs.bound_at_fill(Call::Truncate, 0).most();
         // A header lies in one or, where logical pages have 256 bytes, two.
         self.write_bound(fs).plus(&read(fs, header)).plus(&write(fs, header).times(2)).plus(&cut)

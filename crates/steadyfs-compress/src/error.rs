@@ -41,6 +41,28 @@ pub enum Error {
     },
 }
 
+/// Why a step of a call failed. Small, so that results travel in registers; the call makes an [`Error`] of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Fault {
+    Volume(steadyfs::Error),
+    /// Of the size that the file says.
+    Size,
+    /// Of the chunk that was looked up last.
+    Entry,
+    /// Of the chunk that was looked up last.
+    Chunk,
+    /// Of the chunk that was looked up last.
+    Method(Method),
+    /// Too small to write.
+    Memory,
+}
+
+impl From<steadyfs::Error> for Fault {
+    fn from(error: steadyfs::Error) -> Self {
+        Self::Volume(error)
+    }
+}
+
 impl From<steadyfs::Error> for Error {
     fn from(error: steadyfs::Error) -> Self {
         Self::Volume(error)

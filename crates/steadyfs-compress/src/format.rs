@@ -32,9 +32,17 @@ pub const ATTRIBUTE_BYTES: usize = 4;
 /// Bytes of an entry, and of the size before the first one.
 pub const ENTRY_BYTES: usize = 8;
 
+/// The number that no chunk has.
+pub(crate) const NO_CHUNK: u32 = u32::MAX;
+
 const VERSION: u8 = 1;
 const CHUNK_LOG2: core::ops::RangeInclusive<u8> = 12..=16;
 const HEADER_LOG2: core::ops::RangeInclusive<u8> = 6..=9;
+
+/// `RangeInclusive::contains`, in less code.
+const fn is_within(value: u8, range: &core::ops::RangeInclusive<u8>) -> bool {
+    *range.start() <= value && value <= *range.end()
+}
 
 /// The numbers of methods.
 impl Method {
@@ -62,6 +70,14 @@ pub struct Shape {
     method: Method,
     chunk_log2: u8,
     header_log2: u8,
+}
+
+/// A place in the content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spot {
+    pub chunk: u32,
+    /// Bytes from the begin of the chunk.
+    pub within: usize,
 }
 
 impl Shape {
@@ -116,6 +132,11 @@ impl Shape {
         self.read_bytes() + self.chunk_bytes() + self.header_bytes() + (1 << 16)
     }
 
+    /// Where in the memory chunks are compressed to: behind what is read, and a header.
+    pub(crate) const fn out_at(&self) -> usize {
+        self.read_bytes() + self.header_bytes()
+    }
+
     /// Bytes of a header.
     pub(crate) const fn header_bytes(&self) -> usize {
         1 << self.header_log2
@@ -135,20 +156,30 @@ impl Shape {
         self.chunk_log2 + self.header_log2 - 2
     }
 
-    /// The chunk of an offset; `None` beyond the last one that an entry can have.
-    pub(crate) fn chunk_of(&self, offset: u64) -> Option<u32> {
-        u32::try_from(offset >> self.chunk_log2).ok()
+    /// The spot of an offset; `None` beyond the last chunk that a file can have.
+    pub(crate) fn spot(&self, offset: u64) -> Option<Spot> {
+        let chunk = u32::try_from(offset >> self.chunk_log2).ok().filter(|&chunk| chunk != NO_CHUNK)?;
+        Some(Spot { chunk, within: offset as usize & (self.chunk_bytes() - 1) })
     }
 
-    /// The offset at which a chunk begins.
-    pub(crate) fn start_of(&self, chunk: u32) -> u64 {
-        u64::from(chunk) << self.chunk_log2
+    /// The offset of a spot.
+    pub(crate) fn offset(&self, spot: Spot) -> u64 {
+        (u64::from(spot.chunk) << self.chunk_log2) + spot.within as u64
     }
 
-    /// The slot of a chunk: where in the file it begins; and the chunk's place among its entries.
-    pub(crate) fn slot_of(&self, chunk: u32) -> (u64, u32) {
-        let group = chunk / self.group_chunks();
-        (u64::from(group) << self.slot_log2(), chunk % self.group_chunks())
+    /// The slot of a chunk, and the chunk's place in its group.
+    pub(crate) fn slot_of(&self, chunk: u32) -> (u32, u32) {
+        (chunk / self.group_chunks(), chunk % self.group_chunks())
+    }
+
+    /// Where in the file a position of a chunk's slot is.
+    pub(crate) fn place_of(&self, chunk: u32, position: u32) -> u64 {
+        (u64::from(self.slot_of(chunk).0) << self.slot_log2()) + u64::from(position)
+    }
+
+    /// Where in its slot a chunk's entry is.
+    pub(crate) fn entry_of(&self, chunk: u32) -> u32 {
+        (self.slot_of(chunk).1 + 1) * ENTRY_BYTES as u32
     }
 
     /// Reads the attribute's value.
@@ -158,7 +189,7 @@ impl Shape {
     pub fn parse(value: &[u8]) -> Result<Self, Error> {
         let [VERSION, method, chunk_log2, header_log2] = *value else { return Err(Error::Attribute) };
         match Method::of(method) {
-            Some(method) if CHUNK_LOG2.contains(&chunk_log2) && HEADER_LOG2.contains(&header_log2) => {
+            Some(method) if is_within(chunk_log2, &CHUNK_LOG2) && is_within(header_log2, &HEADER_LOG2) => {
                 Ok(Self { method, chunk_log2, header_log2 })
             }
             _ => Err(Error::Attribute),
@@ -275,7 +306,8 @@ mod tests {
         fn every_chunk_has_an_entry_of_its_own(chunk: u32, shape in shapes()) {
             let (slot, index) = shape.slot_of(chunk);
             prop_assert!(index < shape.group_chunks());
-            prop_assert_eq!(slot / u64::from(shape.slot_bytes()) * u64::from(shape.group_chunks()) + u64::from(index), u64::from(chunk));
+            prop_assert_eq!(slot * shape.group_chunks() + index, chunk);
+            prop_assert_eq!(shape.place_of(chunk, 0), u64::from(slot) * u64::from(shape.slot_bytes()));
         }
     }
 

@@ -51,6 +51,7 @@ mod file;
 pub mod format;
 pub mod lz4;
 mod method;
+mod stored;
 mod volume;
 mod write;
 
