@@ -41,19 +41,20 @@ pub enum Error {
     },
 }
 
-/// Why a step of a call failed. Small, so that results travel in registers; the call makes an [`Error`] of it.
+/// Why a step of a call failed. One byte, so that results travel in registers; the call makes an [`Error`] of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault {
+    /// What the file system says.
     Volume(steadyfs::Error),
-    /// Of the size that the file says.
+    /// The file says that it is larger than its chunks can be.
     Size,
-    /// Of the chunk that was looked up last.
+    /// Of the chunk that was looked up last: its entry names no place.
     Entry,
-    /// Of the chunk that was looked up last.
+    /// Of the chunk that was looked up last: it cannot be decoded.
     Chunk,
-    /// Of the chunk that was looked up last.
-    Method(Method),
-    /// Too small to write.
+    /// Of the chunk that was looked up last: this build is without its method.
+    Method,
+    /// The memory suffices to read alone.
     Memory,
 }
 

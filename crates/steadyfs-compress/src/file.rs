@@ -22,10 +22,10 @@ use steadyfs::{File, FileSystem, InodeNumber, OpenOptions, Place, Reader};
 pub struct PackedFile<B> {
     pub(crate) stored: Stored,
     pub(crate) memory: B,
-    /// The chunk whose content is at the beginning of the memory, and its bytes.
-    pub(crate) decoded: (u32, usize),
-    /// The chunk that was looked up last, for errors to tell.
-    looked_up: u32,
+    /// The chunk whose content is at the beginning of the memory, with zeros behind it.
+    pub(crate) decoded: u32,
+    /// The chunk that was looked up last, and how it is compressed: for errors to tell.
+    looked_up: (u32, Method),
     pub(crate) level: i32,
 }
 
@@ -74,13 +74,31 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         memory: B,
     ) -> Result<Self, Error> {
         let options = if writes { OpenOptions::WRITE } else { OpenOptions::READ };
+        Self::open_as(fs, place.into(), options, None, memory)
+    }
+
+    /// Opens a compressed file, or makes one of an empty file.
+    #[inline(never)]
+    pub(crate) fn open_as<F: Flash>(
+        fs: &mut FileSystem<'_, F>,
+        place: Place<'_>,
+        options: OpenOptions,
+        new: Option<Shape>,
+        memory: B,
+    ) -> Result<Self, Error> {
         let file = fs.open(place, options)?;
         let inode = file.inode();
-        let shape = fit(shape_of(fs, inode), &memory);
+        let shape = match new {
+            Some(shape) => set_shape(fs, inode, shape),
+            None => fit(shape_of(fs, inode), &memory),
+        };
         match shape {
             Ok(shape) => Ok(Self::new(file, shape, memory)),
             Err(error) => {
                 let _ = fs.close(file);
+                if new.is_some() {
+                    let _ = fs.remove(place);
+                }
                 Err(error)
             }
         }
@@ -117,7 +135,13 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     }
 
     pub(crate) fn new(file: File, shape: Shape, memory: B) -> Self {
-        Self { stored: Stored { file, shape }, memory, decoded: (NO_CHUNK, 0), looked_up: NO_CHUNK, level: LEVEL_DEFAULT }
+        Self {
+            stored: Stored { file, shape },
+            memory,
+            decoded: NO_CHUNK,
+            looked_up: (NO_CHUNK, Method::Lz4),
+            level: LEVEL_DEFAULT,
+        }
     }
 
     /// Number of the file, for its life.
@@ -132,7 +156,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
 
     /// Forgets the chunk that was decoded last: the next read looks at the medium. Costs nothing.
     pub fn forget(&mut self) {
-        self.decoded = (NO_CHUNK, 0);
+        self.decoded = NO_CHUNK;
     }
 
     /// The file as it is stored, as for [`FileSystem::flush`].
@@ -165,55 +189,46 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
 
     fn read_chunks(&mut self, volume: &mut impl Volume, offset: u64, data: &mut [u8]) -> Result<usize, Fault> {
         let end = self.end(volume)?;
-        let length = self.stored.shape.offset(end).saturating_sub(offset).min(data.len() as u64) as usize;
-        let mut rest = &mut data[..length];
-        let mut at = offset;
-        while !rest.is_empty() {
-            let spot = self.stored.shape.spot(at).ok_or(Fault::Size)?;
-            let step = (self.stored.shape.chunk_bytes() - spot.within).min(rest.len());
-            let (now, later) = rest.split_at_mut(step);
-            self.read_chunk(volume, spot, now)?;
-            (rest, at) = (later, at + step as u64);
+        let Some(mut at) = self.stored.shape.spot(offset) else { return Ok(0) };
+        let mut done = 0;
+        while at < end && done < data.len() {
+            let rest = &mut data[done..];
+            let step = self.stored.shape.left(at, end).min(rest.len());
+            self.read_chunk(volume, at, &mut rest[..step])?;
+            done += step;
+            at = self.stored.shape.behind(at, step);
         }
-        Ok(length)
+        Ok(done)
     }
 
-    /// Reads within one chunk. What it does not have is zeros.
+    /// Reads within one chunk.
     fn read_chunk(&mut self, volume: &mut impl Volume, at: Spot, data: &mut [u8]) -> Result<(), Fault> {
-        if self.decoded.0 != at.chunk
+        if self.decoded != at.chunk
             && let Some(position) = self.find(volume, at.chunk)?
         {
             return self.stored.read(volume, at.chunk, position + at.within as u32, data);
         }
-        let known = self.copy_decoded(at.within, data);
-        data[known..].fill(0);
+        data.copy_from_slice(&self.memory.as_ref()[at.within..at.within + data.len()]);
         Ok(())
     }
 
-    /// Copies what was decoded; returns how much of `data` that is.
-    fn copy_decoded(&self, within: usize, data: &mut [u8]) -> usize {
-        let content = self.memory.as_ref().get(within..self.decoded.1).unwrap_or_default();
-        let count = content.len().min(data.len());
-        data[..count].copy_from_slice(&content[..count]);
-        count
-    }
-
-    /// Where in its slot a chunk is that is stored as it is. Another is decoded then.
+    /// Where in its slot a chunk is that is stored as it is. Another is at the beginning of the memory then.
     pub(crate) fn find(&mut self, volume: &mut impl Volume, chunk: u32) -> Result<Option<u32>, Fault> {
-        self.looked_up = chunk;
+        self.looked_up.0 = chunk;
         let mut bytes = [0; ENTRY_BYTES];
         self.stored.read(volume, chunk, self.stored.shape.entry_of(chunk), &mut bytes)?;
-        match Entry::parse(&bytes, &self.stored.shape) {
-            Ok(Some(Entry { position, form: Form::Plain })) => return Ok(Some(position)),
-            Ok(Some(Entry { position, form: Form::Compressed { method, stored } })) if self.decoded.0 != chunk => {
+        let mut length = 0;
+        match Entry::parse(&bytes, &self.stored.shape).map_err(|_| Fault::Entry)? {
+            Some(Entry { position, form: Form::Plain }) => return Ok(Some(position)),
+            _ if self.decoded == chunk => return Ok(None),
+            Some(Entry { position, form: Form::Compressed { method, stored } }) => {
                 self.forget();
-                let length = self.decode(volume, position, method, stored)?;
-                self.decoded = (chunk, length);
+                length = self.decode(volume, position, method, stored)?;
             }
-            Ok(Some(_)) => {}
-            Ok(None) => self.decoded = (chunk, 0),
-            Err(_) => return Err(Fault::Entry),
+            None => {}
         }
+        self.memory.as_mut()[length..self.stored.shape.chunk_bytes()].fill(0);
+        self.decoded = chunk;
         Ok(None)
     }
 
@@ -226,27 +241,26 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
 
     /// Decodes the chunk that was looked up to the beginning of the memory; returns its bytes.
     fn decode(&mut self, volume: &mut impl Volume, position: u32, method: Method, stored: usize) -> Result<usize, Fault> {
+        self.looked_up.1 = method;
         let room = &mut self.memory.as_mut()[..self.stored.shape.read_bytes()];
         let from = room.len() - stored;
-        if self.stored.read_some(volume, self.looked_up, position, &mut room[from..])? < stored {
-            return Err(Fault::Chunk);
-        }
+        self.stored.read(volume, self.looked_up.0, position, &mut room[from..])?;
         codec::decode(method, room, stored, self.stored.shape.chunk_bytes()).map_err(|refusal| match refusal {
             Refusal::Damaged => Fault::Chunk,
-            Refusal::Unknown => Fault::Method(method),
+            Refusal::Unknown => Fault::Method,
         })
     }
 
     /// What a call tells of a step that failed.
     #[inline(never)]
     pub(crate) fn error(&self, fault: Fault) -> Error {
-        let chunk = self.looked_up;
+        let (chunk, method) = self.looked_up;
         match fault {
             Fault::Volume(error) => Error::Volume(error),
             Fault::Size => Error::Size,
             Fault::Entry => Error::Entry { chunk },
             Fault::Chunk => Error::Chunk { chunk },
-            Fault::Method(method) => Error::Method { chunk, method },
+            Fault::Method => Error::Method { chunk, method },
             Fault::Memory => Error::MemoryTooSmall { needed: self.stored.shape.write_bytes(), lent: self.memory.as_ref().len() },
         }
     }
@@ -263,6 +277,11 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     pub fn close_in_reader<F: Flash>(self, reader: &mut Reader<'_, F>) {
         reader.close(self.stored.file);
     }
+}
+
+fn set_shape<F: Flash>(fs: &mut FileSystem<'_, F>, inode: InodeNumber, shape: Shape) -> Result<Shape, Error> {
+    fs.set_attribute(inode, ATTRIBUTE, Some(&shape.emit()))?;
+    Ok(shape)
 }
 
 /// The shape of a file that is compressed, where the memory suffices to read it.

@@ -85,16 +85,17 @@ fn repeat(room: &mut [u8], to: usize, offset: usize, count: usize) {
 /// When `plain` has more than 65,536 bytes, or `table` fewer than 4.
 pub fn encode(plain: &[u8], out: &mut [u8], table: &mut [u8]) -> Option<usize> {
     assert!(plain.len() <= 1 << 16 && table.len() >= 4, "at most 64 KiB, and a table");
-    let bits = (table.len() / 2).ilog2();
     table.fill(0);
+    let table = table.as_chunks_mut::<2>().0;
+    let shift = (table.len() as u32).leading_zeros() + 1;
     let mut out = Output { bytes: out, count: 0 };
     let (mut literals, mut at, mut misses) = (0, 0, 1u32 << PATIENCE);
     let last = plain.len().saturating_sub(MATCH_END);
     while at < last {
         let four = four(plain, at);
-        let slot = 2 * (four.wrapping_mul(0x9E37_79B1) >> (32 - bits)) as usize;
-        let seen = usize::from(u16::from_le_bytes([table[slot], table[slot + 1]]));
-        table[slot..slot + 2].copy_from_slice(&(at as u16).to_le_bytes());
+        let place = &mut table[(four.wrapping_mul(0x9E37_79B1) >> shift) as usize];
+        let seen = usize::from(u16::from_le_bytes(*place));
+        *place = (at as u16).to_le_bytes();
         if seen >= at || self::four(plain, seen) != four {
             at += (misses >> PATIENCE) as usize;
             misses += 1;
@@ -104,8 +105,8 @@ pub fn encode(plain: &[u8], out: &mut [u8], table: &mut [u8]) -> Option<usize> {
         while from > 0 && start > literals && plain[from - 1] == plain[start - 1] {
             (from, start) = (from - 1, start - 1);
         }
-        let most = plain.len() - LITERALS_END - start;
-        let count = (0..most).take_while(|&step| plain[from + step] == plain[start + step]).count();
+        let ahead = &plain[start..plain.len() - LITERALS_END];
+        let count = ahead.iter().zip(&plain[from..]).take_while(|(one, other)| one == other).count();
         out.sequence(&plain[literals..start], Some((start - from, count)))?;
         (at, literals, misses) = (start + count, start + count, 1 << PATIENCE);
     }
@@ -114,7 +115,7 @@ pub fn encode(plain: &[u8], out: &mut [u8], table: &mut [u8]) -> Option<usize> {
 }
 
 fn four(plain: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes([plain[at], plain[at + 1], plain[at + 2], plain[at + 3]])
+    plain[at..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
 /// What is encoded so far.

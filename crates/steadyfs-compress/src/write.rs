@@ -12,7 +12,8 @@ use crate::Error;
 use crate::codec;
 use crate::error::Fault;
 use crate::file::{PackedFile, check_memory};
-use crate::format::{ATTRIBUTE, ENTRY_BYTES, Entry, Form, Shape, Spot};
+use crate::format::{ENTRY_BYTES, Entry, Form, Shape, Spot};
+use core::cmp::Ordering;
 use steadyfs::media::Flash;
 use steadyfs::{CommitOn, FileSystem, OpenOptions, Place};
 
@@ -35,15 +36,9 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         shape: Shape,
         memory: B,
     ) -> Result<Self, Error> {
-        let place = place.into();
         check_memory(shape.write_bytes(), memory.as_ref())?;
-        let file = fs.open(place, OpenOptions { create_new: true, ..OpenOptions::WRITE })?;
-        if let Err(error) = fs.set_attribute(file.inode(), ATTRIBUTE, Some(&shape.emit())) {
-            let _ = fs.close(file);
-            let _ = fs.remove(place);
-            return Err(error.into());
-        }
-        Ok(Self::new(file, shape, memory))
+        let options = OpenOptions { create_new: true, ..OpenOptions::WRITE };
+        Self::open_as(fs, place.into(), options, Some(shape), memory)
     }
 
     /// Chooses the level of a method that has levels: 1 to 10 for deflate, 1 to 22 for Zstandard. Costs nothing.
@@ -70,20 +65,18 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     }
 
     fn write_chunks<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, offset: u64, data: &[u8]) -> Result<(), Fault> {
-        let end = offset.checked_add(data.len() as u64).ok_or(steadyfs::Error::FileTooLarge)?;
-        self.check(fs, end)?;
-        let (mut at, mut rest) = (offset, data);
+        let last = offset.checked_add(data.len() as u64).ok_or(steadyfs::Error::FileTooLarge)?;
+        self.check(fs, last)?;
+        let mut end = self.end(fs)?;
+        let mut at = self.stored.shape.spot(offset).ok_or(Fault::Size)?;
+        let mut rest = data;
         while !rest.is_empty() {
-            let spot = self.stored.shape.spot(at).ok_or(Fault::Size)?;
-            let end = self.end(fs)?;
             // What is there changes with an entry, and what is new is there with the size: never both in one step.
-            let crosses = spot.chunk == end.chunk && spot.within < end.within;
-            let limit = if crosses { end.within } else { self.stored.shape.chunk_bytes() };
-            let (now, later) = rest.split_at(rest.len().min(limit - spot.within));
-            let events = hold_commits(fs);
-            let result = self.write_chunk(fs, end, spot, now);
-            release_commits(fs, events, CommitOn::WRITE, result)?;
-            (at, rest) = (at + now.len() as u64, later);
+            let (now, later) = rest.split_at(rest.len().min(self.stored.shape.left(at, end)));
+            self.in_one_commit(fs, CommitOn::WRITE, end, at, now)?;
+            rest = later;
+            at = self.stored.shape.behind(at, now.len());
+            end = end.max(at);
         }
         Ok(())
     }
@@ -114,28 +107,47 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     fn change_size<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, size: u64) -> Result<(), Fault> {
         self.check(fs, size)?;
         let end = self.end(fs)?;
-        let old = self.stored.shape.offset(end);
-        if size == 0 && old > 0 {
+        let at = self.stored.shape.spot(size).ok_or(Fault::Size)?;
+        if size == 0 && at < end {
             self.forget();
             return Ok(fs.truncate(&mut self.stored.file, 0)?);
         }
-        let events = hold_commits(fs);
-        let result = if size > old { self.enlarge(fs, end, size) } else { self.cut(fs, old, size) };
-        release_commits(fs, events, CommitOn::TRUNCATE, result)
+        self.in_one_commit(fs, CommitOn::TRUNCATE, end, at, &[])
     }
 
-    fn enlarge<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, end: Spot, size: u64) -> Result<(), Fault> {
-        self.clear_beyond(fs, end)?;
-        self.stored.write(fs, 0, 0, &size.to_le_bytes())
+    /// Makes several changes one commit, where the volume commits on such an event: a write within one chunk, or of nothing where the end will be.
+    fn in_one_commit<F: Flash>(
+        &mut self,
+        fs: &mut FileSystem<'_, F>,
+        event: CommitOn,
+        end: Spot,
+        at: Spot,
+        data: &[u8],
+    ) -> Result<(), Fault> {
+        let events = fs.commit_on();
+        fs.set_commit_on(events.without(CommitOn::WRITE).without(CommitOn::TRUNCATE));
+        let result = match at.cmp(&end) {
+            _ if !data.is_empty() => self.write_chunk(fs, end, at, data),
+            Ordering::Greater => self.write_chunk(fs, end, at, data),
+            Ordering::Equal => Ok(()),
+            Ordering::Less => self.cut(fs, at),
+        };
+        fs.set_commit_on(events);
+        result?;
+        if events.contains(event) { Ok(fs.commit()?) } else { Ok(()) }
     }
 
-    fn cut<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, old: u64, size: u64) -> Result<(), Fault> {
-        let Some(end) = self.stored.shape.spot(size).filter(|_| size < old) else { return Ok(()) };
+    fn cut<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, end: Spot) -> Result<(), Fault> {
         self.forget();
-        self.stored.write(fs, 0, 0, &size.to_le_bytes())?;
+        self.set_end(fs, end)?;
         // The file is cut. What lies behind its end takes room until a later call succeeds in this.
         let _ = self.clear_behind(fs, end);
         Ok(())
+    }
+
+    fn set_end<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, end: Spot) -> Result<(), Fault> {
+        let size = self.stored.shape.offset(end);
+        self.stored.write(fs, 0, 0, &size.to_le_bytes())
     }
 
     /// Refuses a size that the file system cannot hold, and memory that is lent to read alone.
@@ -162,12 +174,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
             _ => 0,
         };
         self.change(fs, at, old_length, data)?;
-        let within = at.within + data.len();
-        if within <= old_length {
-            return Ok(());
-        }
-        let size = self.stored.shape.offset(Spot { within, ..at });
-        self.stored.write(fs, 0, 0, &size.to_le_bytes())
+        let last = Spot { within: at.within + data.len(), ..at };
+        if last > end { self.set_end(fs, last) } else { Ok(()) }
     }
 
     /// Changes what a chunk of so many bytes holds, or will hold with the next size.
@@ -180,7 +188,9 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
             && !is_full
         {
             self.stored.write(fs, at.chunk, position, data)?;
-            self.add_decoded(at, data);
+            if self.decoded == at.chunk {
+                self.memory.as_mut()[at.within..length].copy_from_slice(data);
+            }
             return Ok(());
         }
         self.compose(fs, at, old_length, data)?;
@@ -191,44 +201,28 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
             (Some(form), _) => self.store(fs, at.chunk, length, form)?,
             (None, _) => self.clear_entry(fs, at.chunk)?,
         }
-        self.decoded = (at.chunk, length);
+        self.decoded = at.chunk;
         Ok(())
-    }
-
-    /// Adds what was appended to the chunk that was decoded last, if it is this one.
-    fn add_decoded(&mut self, at: Spot, data: &[u8]) {
-        if self.decoded == (at.chunk, at.within) {
-            self.decoded.1 += data.len();
-            self.memory.as_mut()[at.within..self.decoded.1].copy_from_slice(data);
-        } else {
-            self.forget();
-        }
     }
 
     /// Makes the new content of a chunk, at the beginning of the memory.
     fn compose<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, at: Spot, old_length: usize, data: &[u8]) -> Result<(), Fault> {
-        let (end, mut known) = (at.within + data.len(), 0);
-        if old_length > 0 && (at.within > 0 || end < old_length) {
-            known = self.load(fs, at.chunk, old_length)?;
-        }
-        self.forget();
-        let memory = self.memory.as_mut();
-        // Behind what is known there are zeros.
-        memory[known..end.max(old_length)].fill(0);
-        memory[at.within..end].copy_from_slice(data);
-        Ok(())
-    }
-
-    /// Brings a chunk to the beginning of the memory; returns how many bytes of `length` are there.
-    fn load<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, chunk: u32, length: usize) -> Result<usize, Fault> {
-        if self.decoded.0 != chunk
-            && let Some(position) = self.find(fs, chunk)?
+        let end = at.within + data.len();
+        let is_changed = at.within > 0 || end < old_length;
+        let known = if is_changed { old_length } else { 0 };
+        if known > 0
+            && self.decoded != at.chunk
+            && let Some(position) = self.find(fs, at.chunk)?
         {
             self.forget();
-            self.stored.read(fs, chunk, position, &mut self.memory.as_mut()[..length])?;
-            return Ok(length);
+            self.stored.read(fs, at.chunk, position, &mut self.memory.as_mut()[..known])?;
         }
-        Ok(self.decoded.1.min(length))
+        self.forget();
+        let memory = &mut self.memory.as_mut()[..self.stored.shape.chunk_bytes()];
+        // What lies behind the end of the content has no meaning.
+        memory[known..].fill(0);
+        memory[at.within..end].copy_from_slice(data);
+        Ok(())
     }
 
     /// Compresses what is at the beginning of the memory; `None` where it is zeros.
@@ -309,25 +303,6 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
 
 /// A chunk saves at least its bytes divided by this, or is stored as it is: it costs less time to read then.
 const GAIN: usize = 32;
-
-/// Lets no commit come between the steps of a change; returns on which events the volume commits.
-fn hold_commits<F: Flash>(fs: &mut FileSystem<'_, F>) -> CommitOn {
-    let events = fs.commit_on();
-    fs.set_commit_on(events.without(CommitOn::WRITE).without(CommitOn::TRUNCATE));
-    events
-}
-
-/// Commits a change that was made, where the volume commits on such an event.
-fn release_commits<F: Flash>(
-    fs: &mut FileSystem<'_, F>,
-    events: CommitOn,
-    event: CommitOn,
-    result: Result<(), Fault>,
-) -> Result<(), Fault> {
-    fs.set_commit_on(events);
-    result?;
-    if events.contains(event) { Ok(fs.commit()?) } else { Ok(()) }
-}
 
 /// The first place of a slot from which on so many bytes lie in no chunk of its header.
 fn gap(header: &[u8], shape: &Shape, bytes: u32) -> u32 {
