@@ -78,7 +78,6 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     }
 
     /// Opens a compressed file, or makes one of an empty file.
-    #[inline(never)]
     pub(crate) fn open_as<F: Flash>(
         fs: &mut FileSystem<'_, F>,
         place: Place<'_>,

@@ -86,6 +86,8 @@ mod calls {
         call_stat(&mut fs);
         if !cfg!(feature = "logger") {
             all_others(&mut fs);
+            #[cfg(feature = "packed-read")]
+            crate::packed::every_one(&mut fs);
             call_unmount(fs);
         }
     }
