@@ -251,7 +251,6 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     }
 
     /// What a call tells of a step that failed.
-    #[inline(never)]
     pub(crate) fn error(&self, fault: Fault) -> Error {
         let (chunk, method) = self.looked_up;
         match fault {

@@ -17,14 +17,12 @@ pub(crate) struct Stored {
 
 impl Stored {
     /// Reads; what was never written is zeros.
-    #[inline(never)]
     pub fn read(&mut self, volume: &mut impl Volume, chunk: u32, position: u32, data: &mut [u8]) -> Result<(), Fault> {
         let count = volume.read(&mut self.file, self.shape.place_of(chunk, position), data)?;
         data[count..].fill(0);
         Ok(())
     }
 
-    #[inline(never)]
     pub fn write<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, chunk: u32, position: u32, data: &[u8]) -> Result<(), Fault> {
         Ok(fs.write(&mut self.file, self.shape.place_of(chunk, position), data)?)
     }
