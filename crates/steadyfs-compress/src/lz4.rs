@@ -101,57 +101,61 @@ pub fn encode(plain: &[u8], out: &mut [u8], table: &mut [u8]) -> Option<usize> {
             misses += 1;
             continue;
         }
-        let (mut from, mut start) = (seen, at);
-        while from > 0 && start > literals && plain[from - 1] == plain[start - 1] {
-            (from, start) = (from - 1, start - 1);
-        }
-        let ahead = &plain[start..plain.len() - LITERALS_END];
-        let count = ahead.iter().zip(&plain[from..]).take_while(|(one, other)| one == other).count();
-        out.sequence(&plain[literals..start], Some((start - from, count)))?;
+        let before = same(plain[literals..at].iter().rev(), plain[..seen].iter().rev());
+        let behind = same(plain[at..plain.len() - LITERALS_END].iter(), plain[seen..].iter());
+        let start = at - before;
+        let count = before + behind;
+        out.sequence(&plain[literals..start], Some((at - seen, count)));
         (at, literals, misses) = (start + count, start + count, 1 << PATIENCE);
     }
-    out.sequence(&plain[literals..], None)?;
-    Some(out.count)
+    out.sequence(&plain[literals..], None);
+    (out.count <= out.bytes.len()).then_some(out.count)
+}
+
+/// How many bytes are the same from the first on.
+fn same<'p>(one: impl Iterator<Item = &'p u8>, other: impl Iterator<Item = &'p u8>) -> usize {
+    one.zip(other).take_while(|(one, other)| one == other).count()
 }
 
 fn four(plain: &[u8], at: usize) -> u32 {
     plain[at..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-/// What is encoded so far.
+/// What is encoded so far; the count goes on where there is no room.
 struct Output<'o> {
     bytes: &'o mut [u8],
     count: usize,
 }
 
 impl Output<'_> {
-    fn put(&mut self, bytes: &[u8]) -> Option<()> {
-        self.bytes.get_mut(self.count..self.count + bytes.len())?.copy_from_slice(bytes);
-        self.count += bytes.len();
-        Some(())
+    fn put(&mut self, bytes: &[u8]) {
+        let end = self.count + bytes.len();
+        if let Some(room) = self.bytes.get_mut(self.count..end) {
+            room.copy_from_slice(bytes);
+        }
+        self.count = end;
     }
 
     /// The bytes of a length that follow its first four bits.
-    fn length(&mut self, length: usize) -> Option<()> {
-        let Some(mut rest) = length.checked_sub(15) else { return Some(()) };
+    fn length(&mut self, length: usize) {
+        let Some(mut rest) = length.checked_sub(15) else { return };
         while rest >= 255 {
-            self.put(&[255])?;
+            self.put(&[255]);
             rest -= 255;
         }
-        self.put(&[rest as u8])
+        self.put(&[rest as u8]);
     }
 
     /// Literals and a match: how far back, and how many bytes.
-    fn sequence(&mut self, literals: &[u8], found: Option<(usize, usize)>) -> Option<()> {
+    fn sequence(&mut self, literals: &[u8], found: Option<(usize, usize)>) {
         let beyond = found.map_or(0, |(_, count)| count - MATCH_MIN);
-        self.put(&[(literals.len().min(15) << 4) as u8 | beyond.min(15) as u8])?;
-        self.length(literals.len())?;
-        self.put(literals)?;
+        self.put(&[(literals.len().min(15) << 4) as u8 | beyond.min(15) as u8]);
+        self.length(literals.len());
+        self.put(literals);
         if let Some((offset, _)) = found {
-            self.put(&(offset as u16).to_le_bytes())?;
-            self.length(beyond)?;
+            self.put(&(offset as u16).to_le_bytes());
+            self.length(beyond);
         }
-        Some(())
     }
 }
 
