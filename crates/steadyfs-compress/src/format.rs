@@ -201,7 +201,7 @@ impl Shape {
 
     /// The attribute's value.
     pub const fn emit(&self) -> [u8; ATTRIBUTE_BYTES] {
-        [VERSION, self.method.number(), self.chunk_bytes.ilog2() as u8, self.header_bytes.ilog2() as u8]
+        [VERSION, self.method.number(), self.chunk_bytes.trailing_zeros() as u8, self.header_bytes.trailing_zeros() as u8]
     }
 }
 
@@ -262,9 +262,7 @@ impl Entry {
             Form::Plain => (shape.chunk_bytes(), PLAIN),
             Form::Compressed { method, stored } => (stored, method.number()),
         };
-        let [p0, p1, p2, p3] = self.position.to_le_bytes();
-        let [s0, s1] = ((stored - 1) as u16).to_le_bytes();
-        [p0, p1, p2, p3, s0, s1, form, 0]
+        (u64::from(self.position) | u64::from((stored - 1) as u16) << 32 | u64::from(form) << 48).to_le_bytes()
     }
 
     /// Bytes of the slot that the chunk takes.

@@ -13,7 +13,6 @@ use crate::codec;
 use crate::error::Fault;
 use crate::file::{PackedFile, check_memory};
 use crate::format::{ENTRY_BYTES, Entry, Form, Shape, Spot};
-use core::cmp::Ordering;
 use steadyfs::media::Flash;
 use steadyfs::{CommitOn, FileSystem, OpenOptions, Place};
 
@@ -61,13 +60,14 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     /// Those of [`FileSystem::write`], those of every call, [`Error::MemoryTooSmall`] with less than [`Shape::write_bytes`]. Of chunks before the one that
     /// failed the writes have taken effect.
     pub fn write<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, offset: u64, data: &[u8]) -> Result<(), Error> {
-        self.write_chunks(fs, offset, data).map_err(|fault| self.error(fault))
+        self.write_chunks(fs, Some(offset), data).map_err(|fault| self.error(fault))
     }
 
-    fn write_chunks<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, offset: u64, data: &[u8]) -> Result<(), Fault> {
+    fn write_chunks<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, offset: Option<u64>, data: &[u8]) -> Result<(), Fault> {
+        let mut end = self.end(fs)?;
+        let offset = offset.unwrap_or(self.stored.shape.offset(end));
         let last = offset.checked_add(data.len() as u64).ok_or(steadyfs::Error::FileTooLarge)?;
         self.check(fs, last)?;
-        let mut end = self.end(fs)?;
         let mut at = self.stored.shape.spot(offset).ok_or(Fault::Size)?;
         let mut rest = data;
         while !rest.is_empty() {
@@ -86,8 +86,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     /// # Errors, cost, power loss
     /// As [`write`](Self::write).
     pub fn append<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, data: &[u8]) -> Result<(), Error> {
-        let size = self.size(fs)?;
-        self.write(fs, size, data)
+        self.write_chunks(fs, None, data).map_err(|fault| self.error(fault))
     }
 
     /// Cuts the file, or makes it larger with zeros.
@@ -126,11 +125,12 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     ) -> Result<(), Fault> {
         let events = fs.commit_on();
         fs.set_commit_on(events.without(CommitOn::WRITE).without(CommitOn::TRUNCATE));
-        let result = match at.cmp(&end) {
-            _ if !data.is_empty() => self.write_chunk(fs, end, at, data),
-            Ordering::Greater => self.write_chunk(fs, end, at, data),
-            Ordering::Equal => Ok(()),
-            Ordering::Less => self.cut(fs, at),
+        let result = if !data.is_empty() || at > end {
+            self.write_chunk(fs, end, at, data)
+        } else if at < end {
+            self.cut(fs, at)
+        } else {
+            Ok(())
         };
         fs.set_commit_on(events);
         result?;
