@@ -132,6 +132,11 @@ impl Shape {
         self.read_bytes() + self.header_bytes()
     }
 
+    /// The part of the memory in which headers are read.
+    pub(crate) fn header_of<'m>(&self, memory: &'m mut [u8]) -> &'m mut [u8] {
+        &mut memory[self.read_bytes()..self.out_at()]
+    }
+
     /// Bytes of a header.
     pub(crate) const fn header_bytes(&self) -> usize {
         self.header_bytes as usize

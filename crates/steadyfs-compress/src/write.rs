@@ -104,9 +104,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     }
 
     fn change_size<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, size: u64) -> Result<(), Fault> {
-        self.check(fs, size)?;
+        let at = self.check(fs, size)?;
         let end = self.end(fs)?;
-        let at = self.stored.shape.spot(size).ok_or(Fault::Size)?;
         if size == 0 && at < end {
             self.forget();
             return Ok(fs.truncate(&mut self.stored.file, 0)?);
@@ -150,15 +149,15 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         self.stored.write(fs, 0, 0, &size.to_le_bytes())
     }
 
-    /// Refuses a size that the file system cannot hold, and memory that is lent to read alone.
-    fn check<F: Flash>(&self, fs: &FileSystem<'_, F>, size: u64) -> Result<(), Fault> {
+    /// The end of a file of so many bytes. Refuses one that the file system cannot hold, and memory that is lent to read alone.
+    fn check<F: Flash>(&self, fs: &FileSystem<'_, F>, size: u64) -> Result<Spot, Fault> {
         if self.memory.as_ref().len() < self.stored.shape.write_bytes() {
             return Err(Fault::Memory);
         }
         let shape = &self.stored.shape;
         match shape.spot(size) {
-            Some(end) if shape.place_of(end.chunk, shape.slot_bytes()) <= fs.size_max() => Ok(()),
-            _ if size <= shape.chunk_bytes() as u64 => Ok(()),
+            Some(end) if shape.place_of(end.chunk, shape.slot_bytes()) <= fs.size_max() => Ok(end),
+            Some(end) if size <= shape.chunk_bytes() as u64 => Ok(end),
             _ => Err(steadyfs::Error::FileTooLarge.into()),
         }
     }
@@ -246,7 +245,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
             Form::Plain => (0, length, shape.chunk_bytes()),
             Form::Compressed { stored, .. } => (shape.out_at(), stored, stored),
         };
-        let position = gap(self.load_header(fs, chunk)?, &shape, room as u32);
+        self.load_header(fs, chunk)?;
+        let position = gap(shape.header_of(self.memory.as_mut()), &shape, room as u32);
         if position > shape.slot_bytes() - shape.chunk_bytes() as u32 {
             return Err(Fault::Entry);
         }
@@ -255,10 +255,9 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     }
 
     /// Brings the header of a chunk's slot into the memory.
-    fn load_header<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, chunk: u32) -> Result<&mut [u8], Fault> {
-        let header = &mut self.memory.as_mut()[self.stored.shape.read_bytes()..self.stored.shape.out_at()];
-        self.stored.read(fs, chunk, 0, header)?;
-        Ok(header)
+    fn load_header<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, chunk: u32) -> Result<(), Fault> {
+        let header = self.stored.shape.header_of(self.memory.as_mut());
+        self.stored.read(fs, chunk, 0, header)
     }
 
     /// Sees to it that there is no chunk, also where an entry behind the end of the file says that there is one.
@@ -286,15 +285,15 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         let mut position = if first == 0 { ENTRY_BYTES as u32 } else { 0 };
         let kept = shape.entry_of(first);
         if kept > ENTRY_BYTES as u32 {
-            let header = self.load_header(fs, first)?;
+            self.load_header(fs, first)?;
+            let header = shape.header_of(self.memory.as_mut());
             let behind = &mut header[kept as usize..];
             let has_more = behind.iter().any(|&byte| byte != 0);
             behind.fill(0);
             // The first gap of a whole slot is behind all chunks.
             position = gap(header, &shape, shape.slot_bytes());
             if has_more {
-                let behind = &self.memory.as_ref()[shape.read_bytes() + kept as usize..shape.out_at()];
-                self.stored.write(fs, first, kept, behind)?;
+                self.stored.write(fs, first, kept, &header[kept as usize..])?;
             }
         }
         self.stored.cut(fs, first, position)
