@@ -43,15 +43,20 @@ pub fn decode(room: &mut [u8], stored: usize, limit: usize) -> Option<usize> {
         if from == end {
             return Some(to);
         }
-        let offset = usize::from(u16::from_le_bytes([room[from], *room.get(from + 1)?]));
+        let offset = usize::from(u16::from_le_bytes(*room.get(from..)?.first_chunk()?));
         from += 2;
         let count = length(room, &mut from, token & 15)?.checked_add(MATCH_MIN)?;
         // What is not read yet must stay.
         if offset == 0 || offset > to || count > limit - to || to + count > from {
             return None;
         }
-        repeat(room, to, offset, count);
-        to += count;
+        let (start, end) = (to - offset, to + count);
+        // A match may reach into itself.
+        while to < end {
+            let step = (to - start).min(end - to);
+            room.copy_within(start..start + step, to);
+            to += step;
+        }
     }
 }
 
@@ -65,16 +70,6 @@ fn length(room: &[u8], from: &mut usize, first: u8) -> Option<usize> {
         sum = sum.checked_add(usize::from(last))?;
     }
     Some(sum)
-}
-
-/// Copies a match, which may reach into itself.
-fn repeat(room: &mut [u8], to: usize, offset: usize, count: usize) {
-    let mut done = 0;
-    while done < count {
-        let step = (offset + done).min(count - done);
-        room.copy_within(to - offset..to - offset + step, to + done);
-        done += step;
-    }
 }
 
 /// Encodes at most 64 KiB. Returns how many bytes of `out` that takes; `None` where it would take more than `out` has.
