@@ -190,10 +190,12 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         let end = self.end(volume)?;
         let Some(mut at) = self.stored.shape.spot(offset) else { return Ok(0) };
         let mut done = 0;
-        while at < end && done < data.len() {
-            let rest = &mut data[done..];
+        let mut rest = data;
+        while at < end && !rest.is_empty() {
             let step = self.stored.shape.left(at, end).min(rest.len());
-            self.read_chunk(volume, at, &mut rest[..step])?;
+            let (now, later) = rest.split_at_mut(step);
+            self.read_chunk(volume, at, now)?;
+            rest = later;
             done += step;
             at = self.stored.shape.behind(at, step);
         }

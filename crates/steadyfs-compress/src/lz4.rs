@@ -63,7 +63,7 @@ pub fn decode(room: &mut [u8], stored: usize, limit: usize) -> Option<usize> {
 /// A length whose first four bits are known.
 fn length(room: &[u8], from: &mut usize, first: u8) -> Option<usize> {
     let mut sum = usize::from(first);
-    let mut last = if first == 15 { 255 } else { 0 };
+    let mut last = first | 240;
     while last == 255 {
         last = *room.get(*from)?;
         *from += 1;
