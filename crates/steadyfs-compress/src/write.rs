@@ -181,7 +181,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     fn change<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, at: Spot, old_length: usize, data: &[u8]) -> Result<(), Fault> {
         let length = old_length.max(at.within + data.len());
         let is_full = length == self.stored.shape.chunk_bytes();
-        let goes_on = old_length > 0 && at.within == old_length;
+        let goes_on = at.within > 0 && at.within == old_length;
         let plain = if goes_on { self.find(fs, at.chunk)?.map(|position| position + at.within as u32) } else { None };
         if let Some(position) = plain
             && !is_full
