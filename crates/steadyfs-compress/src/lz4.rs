@@ -78,7 +78,6 @@ fn length(room: &[u8], from: &mut usize, first: u8) -> Option<usize> {
 ///
 /// # Panics
 /// When `plain` has more than 65,536 bytes, or `table` fewer than 4.
-#[inline(never)]
 pub fn encode(plain: &[u8], out: &mut [u8], table: &mut [u8]) -> Option<usize> {
     assert!(plain.len() <= 1 << 16 && table.len() >= 4, "at most 64 KiB, and a table");
     table.fill(0);
