@@ -86,8 +86,6 @@ mod calls {
         call_stat(&mut fs);
         if !cfg!(feature = "logger") {
             all_others(&mut fs);
-            #[cfg(feature = "packed-read")]
-            crate::packed::every_one(&mut fs);
             call_unmount(fs);
         }
     }
@@ -199,7 +197,7 @@ mod calls {
         black_box(reader.stat(black_box("a")).is_ok());
     }
 
-    /// The calls of a plain file, and where asked for those of a compressed one.
+    /// The calls of plain files, and where asked for those of compressed ones.
     fn only_files(memory: &mut [u8]) {
         let Some(mut fs) = call_mount(memory) else { return };
         let Some(mut file) = call_open(&mut fs) else { return };
@@ -207,10 +205,10 @@ mod calls {
         call_write(&mut fs, &mut file);
         call_truncate(&mut fs, &mut file);
         call_close(&mut fs, file);
-        if cfg!(feature = "x-remove") { call_remove(&mut fs); }
-        if cfg!(feature = "x-commit") { call_sync(&mut fs); black_box(fs.commit().is_ok()); if let Some(mut f) = call_open(&mut fs) { black_box(fs.size(&mut f).is_ok()); core::mem::forget(f); }}
-        if cfg!(feature = "x-attribute") { call_attribute(&mut fs); }
-        if cfg!(feature = "x-set") { call_set_attribute(&mut fs); }
+        call_sync(&mut fs);
+        call_remove(&mut fs);
+        call_set_attribute(&mut fs);
+        call_attribute(&mut fs);
         #[cfg(feature = "packed-read")]
         crate::packed::every_one(&mut fs);
     }
