@@ -11,6 +11,8 @@ import cycles
 LIMITS = {
     "Code, NAND, a logger": 16 * 1024,
     "Code, NAND, a read-only image": 12 * 1024,
+    "Code, compressed files: reading": 2 * 1024,
+    "Code, compressed files: reading and writing": 6 * 1024,
     "Static RAM": 0,
     "RAM, 128 MiB NAND": 12 * 1024,
     "RAM, 16 MiB NOR": 6 * 1024,
@@ -150,8 +152,8 @@ class Image:
 
 def measure(images, level):
     """Rows of the table, and the NAND image."""
-    names = ("none", f"nand,{ALL}", f"nor,{ALL}", f"nand,logger,{ALL}", "nand,logger", "nand,reader", f"nand,disk,{ALL}", "rom", "rom-signed")
-    none, nand, nor, logger, lean, reader, disk, rom, signed, c, c_logger = (Image(images / f"{name}-{level}") for name in (*names, "c", "c,logger"))
+    names = ("none", f"nand,{ALL}", f"nor,{ALL}", f"nand,logger,{ALL}", "nand,logger", "nand,reader", f"nand,disk,{ALL}", "rom", "rom-signed", f"nand,files,{ALL}", f"nand,packed-read,{ALL}", f"nand,packed,{ALL}")
+    none, nand, nor, logger, lean, reader, disk, rom, signed, files, packed_read, packed, c, c_logger = (Image(images / f"{name}-{level}") for name in (*names, "c", "c,logger"))
     rows = {
         "Code, NAND": nand.section(*CODE) - none.section(*CODE),
         "Code, NAND, a logger": logger.section(*CODE) - none.section(*CODE),
@@ -160,6 +162,8 @@ def measure(images, level):
         "Code, NAND, a disk": disk.section(*CODE) - none.section(*CODE),
         "Code, NAND, a read-only image": rom.section(*CODE) - none.section(*CODE),
         "Code, NAND, a read-only image that is signed": signed.section(*CODE) - none.section(*CODE),
+        "Code, compressed files: reading": packed_read.section(*CODE) - files.section(*CODE),
+        "Code, compressed files: reading and writing": packed.section(*CODE) - files.section(*CODE),
         "Code, NOR": nor.section(*CODE) - none.section(*CODE),
         "Code, NAND, in C": c.section(*CODE),
         "Code, NAND, in C, a logger without features": c_logger.section(*CODE),
@@ -260,6 +264,8 @@ NOTES = {
     "Code, NAND, a disk": "`Disk`: `format`, `mount`, `read`, `write`, `write_durable`, `trim`, `flush`, `bound`",
     "Code, NAND, a read-only image": "`steadyfs-rom`, LZ4: `OnNand::open`, `Squash::mount`, `open`, `read`, `find`, `list`",
     "Code, NAND, a read-only image that is signed": "the same with `Verified`: SHA-256 and Ed25519",
+    "Code, compressed files: reading": "`steadyfs-compress`, LZ4: `PackedFile::open`, `read`, `close`, beside a firmware that opens, reads, writes, cuts, syncs, closes and removes plain files and has attributes",
+    "Code, compressed files: reading and writing": "the same with `create`, `append`, `write`, `truncate`",
     "Code, NOR": "everything that is public, with the layer that makes NOR look like NAND",
     "Code, NAND, in C": "every function of the library, with its checks of pointers, handles and states",
     "Code, NAND, in C, a logger without features": "the functions for the calls of the logger above",
@@ -276,7 +282,7 @@ DOCUMENT = """\
 
 The core on a Cortex-M3 (`thumbv7m-none-eabi`), with default settings. `tools/footprint.sh` measures it and writes this page;
 `tools/footprint.sh --check` fails when a number here is off by more than 2 %, or when static RAM,
-the RAM of the NAND sample or the instructions of an overwrite exceed their target. What is above a target is reported, not hidden.
+the RAM of the NAND sample, the code of a read-only image or of compressed files, or the instructions of an overwrite exceed their target. What is above a target is reported, not hidden.
 
 | | bytes | target | |
 |---|---:|---:|---|
@@ -290,7 +296,7 @@ No panic machinery and no formatting is linked: a failed assertion is one trappi
 - Compiler: {compiler}; `opt-level = "{level}"`, `lto = "fat"`, `codegen-units = 1`, `-Cpanic=immediate-abort`,
   and the core library built with the same settings (`-Zbuild-std=core`). {comparison}
 - Code: `.text` and `.rodata` of the firmware in `tools/footprint`, less those of the same firmware without the calls. Everything is what is public in
-  `FileSystem`, the bounds and `check` with its repairs included, with arguments, geometry and driver hidden from the optimiser. The calls' entries are counted; what the drivers do is not. In C: the library, linked for the functions that are called.
+  `FileSystem`, the bounds and `check` with its repairs included, with arguments, geometry and driver hidden from the optimiser. The calls' entries are counted; what the drivers do is not. Compressed files: less those of the firmware with the plain files alone. In C: the library, linked for the functions that are called.
 - RAM: `Config::memory_bytes` and the size of `FileSystem` for the 32-bit target, both computed by the compiler and read from
   the symbol table. Static RAM: the same difference as for code, of `.data` and `.bss`.
 - Stack: the deepest chain of frames below the call, from the compiler's `.stack_sizes` and the disassembled calls. There is no

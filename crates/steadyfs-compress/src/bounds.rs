@@ -11,7 +11,7 @@ impl<B> PackedFile<B> {
     /// The size; for each chunk its entry, and as many bytes as a chunk has at most:
     /// `Read(8) + n · (Read(8) + Read(chunk))`, where `n` chunks are touched.
     pub fn read_bound<F: Flash>(&self, fs: &FileSystem<'_, F>, bytes: u32) -> Cost {
-        let chunk_bytes = self.shape.chunk_bytes() as u32;
+        let chunk_bytes = self.stored.shape.chunk_bytes() as u32;
         let small = read(fs, ENTRY_BYTES as u32);
         // Each read may also tell the file system of a page that is to move; its bound has that.
         let chunk = small.plus(&read(fs, chunk_bytes));
@@ -23,7 +23,7 @@ impl<B> PackedFile<B> {
     /// What is looked up: the size, the entry, a chunk, the header. What is written: at most a chunk, which lies in `p` logical pages; an entry; the size.
     /// `2 · Read(8) + Read(8) + Read(chunk) + Read(header) + p · Write(page) + 2 · Write(8)`, and `Sync` where the volume commits on writes.
     pub fn write_bound<F: Flash>(&self, fs: &FileSystem<'_, F>) -> Cost {
-        write_of(fs, &self.shape)
+        write_of(fs, &self.stored.shape)
     }
 
     /// Worst case of [`convert`](Self::convert) where no step fails: `2 · Open`, `2 · Sync`, `Read(chunk)`, `Truncate`, `SetAttribute`, and a
@@ -37,7 +37,7 @@ impl<B> PackedFile<B> {
 
     /// Worst case of a truncate, at the present fill: a [write](Self::write_bound), `Read(header)`, `Write(header)`, and `Truncate`.
     pub fn truncate_bound<F: Flash>(&self, fs: &FileSystem<'_, F>) -> Cost {
-        let header = self.shape.header_bytes() as u32;
+        let header = self.stored.shape.header_bytes() as u32;
         let cut = fs.bound_at_fill(Call::Truncate, 0).most();
         // A header lies in one or, where logical pages have 256 bytes, two.
         self.write_bound(fs).plus(&read(fs, header)).plus(&write(fs, header).times(2)).plus(&cut)

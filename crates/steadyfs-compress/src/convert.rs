@@ -4,9 +4,9 @@
 //! in it, commits nothing by itself, and is rolled back as a whole where a step fails.
 
 use crate::Error;
-use crate::file::PackedFile;
-use crate::format::{ATTRIBUTE, Shape};
-use crate::write::{Encoded, check_memory};
+use crate::error::Fault;
+use crate::file::{PackedFile, check_memory};
+use crate::format::{ATTRIBUTE, Shape, Spot};
 use steadyfs::media::Flash;
 use steadyfs::{CommitOn, FileSystem, InodeNumber, OpenOptions};
 
@@ -27,7 +27,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     /// Those of the calls named: the file is plain, and what it was. [`Error::TooLarge`], [`Error::MemoryTooSmall`] with less than
     /// [`Shape::write_bytes`]. Where the rollback fails too, its error, and the next commit must not be made before one succeeds.
     pub fn convert<F: Flash>(fs: &mut FileSystem<'_, F>, inode: InodeNumber, shape: Shape, memory: B) -> Result<Self, Error> {
-        check_memory(&shape, &memory)?;
+        check_memory(shape.write_bytes(), memory.as_ref())?;
         let mut packed = Self::new(fs.open_inode(inode, OpenOptions::WRITE)?, shape, memory);
         match packed.take_over(fs) {
             Ok(()) => Ok(packed),
@@ -40,17 +40,17 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
 
     /// Takes the content of the plain file over.
     fn take_over<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>) -> Result<(), Error> {
-        let length = fs.size(&mut self.file)?;
-        if length > self.shape.chunk_bytes() as u64 {
+        let length = fs.size(&mut self.stored.file)?;
+        if length > self.stored.shape.chunk_bytes() as u64 {
             return Err(Error::TooLarge);
         }
         if length == 0 {
-            return Ok(fs.set_attribute(self.file.inode(), ATTRIBUTE, Some(&self.shape.emit()))?);
+            return Ok(self.set_attribute(fs)?);
         }
         fs.commit()?;
         let events = fs.commit_on();
         fs.set_commit_on(CommitOn::MANUAL);
-        let mut result = self.move_content(fs, length as usize);
+        let mut result = self.move_content(fs, length as usize).map_err(|fault| self.error(fault));
         if result.is_err() {
             self.forget();
             // A read that fails now and then is made again: half of this must never be committed.
@@ -61,16 +61,22 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         result
     }
 
-    fn move_content<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, length: usize) -> Result<(), Error> {
-        let known = fs.read(&mut self.file, 0, &mut self.memory.as_mut()[..length])?;
-        self.memory.as_mut()[known..length].fill(0);
-        fs.truncate(&mut self.file, 0)?;
-        fs.set_attribute(self.file.inode(), ATTRIBUTE, Some(&self.shape.emit()))?;
-        let encoded = self.encode(length);
-        if !matches!(encoded, Encoded::Zeros) {
-            self.store(fs, (0, 0, 0), length, encoded)?;
+    fn set_attribute<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>) -> Result<(), steadyfs::Error> {
+        fs.set_attribute(self.stored.file.inode(), ATTRIBUTE, Some(&self.stored.shape.emit()))
+    }
+
+    fn move_content<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, length: usize) -> Result<(), Fault> {
+        let chunk_bytes = self.stored.shape.chunk_bytes();
+        let content = &mut self.memory.as_mut()[..chunk_bytes];
+        let known = fs.read(&mut self.stored.file, 0, &mut content[..length])?;
+        content[known..].fill(0);
+        fs.truncate(&mut self.stored.file, 0)?;
+        self.set_attribute(fs)?;
+        if let Some(form) = self.encode(length) {
+            self.store(fs, 0, length, form)?;
         }
-        self.decoded = (0, length);
-        self.set_size(fs, length as u64)
+        self.decoded = 0;
+        let end = if length == chunk_bytes { Spot { chunk: 1, within: 0 } } else { Spot { chunk: 0, within: length } };
+        self.set_end(fs, end)
     }
 }

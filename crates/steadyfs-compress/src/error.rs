@@ -45,6 +45,29 @@ pub enum Error {
     },
 }
 
+/// Why a step of a call failed. One byte, so that results travel in registers; the call makes an [`Error`] of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Fault {
+    /// What the file system says.
+    Volume(steadyfs::Error),
+    /// The file says that it is larger than its chunks can be.
+    Size,
+    /// Of the chunk that was looked up last: its entry names no place.
+    Entry,
+    /// Of the chunk that was looked up last: it cannot be decoded.
+    Chunk,
+    /// Of the chunk that was looked up last: this build is without its method.
+    Method,
+    /// The memory suffices to read alone.
+    Memory,
+}
+
+impl From<steadyfs::Error> for Fault {
+    fn from(error: steadyfs::Error) -> Self {
+        Self::Volume(error)
+    }
+}
+
 impl From<steadyfs::Error> for Error {
     fn from(error: steadyfs::Error) -> Self {
         Self::Volume(error)

@@ -1,14 +1,12 @@
 //! An open compressed file, and reading.
 
 use crate::codec::{self, LEVEL_DEFAULT, Refusal};
-use crate::format::{ATTRIBUTE, ATTRIBUTE_BYTES, ENTRY_BYTES, Entry, Form, Shape};
-use crate::{Error, Volume};
-use core::ops::Range;
+use crate::error::Fault;
+use crate::format::{ATTRIBUTE, ATTRIBUTE_BYTES, ENTRY_BYTES, Entry, Form, NO_CHUNK, Shape, Spot};
+use crate::stored::Stored;
+use crate::{Error, Method, Volume};
 use steadyfs::media::Flash;
 use steadyfs::{File, FileSystem, InodeNumber, OpenOptions, Place, Reader};
-
-/// Chunk that none is.
-pub(crate) const NO_CHUNK: u32 = u32::MAX;
 
 /// An open compressed file, and the memory that is lent to it: an array on a microcontroller, a `Vec` on a host.
 ///
@@ -22,11 +20,12 @@ pub(crate) const NO_CHUNK: u32 = u32::MAX;
 #[derive(Debug)]
 #[must_use = "close it, or it keeps a place in the table of open files"]
 pub struct PackedFile<B> {
-    pub(crate) file: File,
-    pub(crate) shape: Shape,
+    pub(crate) stored: Stored,
     pub(crate) memory: B,
-    /// The chunk whose content is at the beginning of the memory, and its bytes.
-    pub(crate) decoded: (u32, usize),
+    /// The chunk whose content is at the beginning of the memory, with zeros behind it.
+    pub(crate) decoded: u32,
+    /// The chunk that was looked up last, and how it is compressed: for errors to tell.
+    looked_up: (u32, Method),
     pub(crate) level: i32,
 }
 
@@ -75,13 +74,30 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         memory: B,
     ) -> Result<Self, Error> {
         let options = if writes { OpenOptions::WRITE } else { OpenOptions::READ };
+        Self::open_as(fs, place.into(), options, None, memory)
+    }
+
+    /// Opens a compressed file, or makes one of an empty file.
+    pub(crate) fn open_as<F: Flash>(
+        fs: &mut FileSystem<'_, F>,
+        place: Place<'_>,
+        options: OpenOptions,
+        new: Option<Shape>,
+        memory: B,
+    ) -> Result<Self, Error> {
         let file = fs.open(place, options)?;
         let inode = file.inode();
-        let shape = fit(shape_of(fs, inode), &memory);
+        let shape = match new {
+            Some(shape) => set_shape(fs, inode, shape),
+            None => fit(shape_of(fs, inode), &memory),
+        };
         match shape {
             Ok(shape) => Ok(Self::new(file, shape, memory)),
             Err(error) => {
                 let _ = fs.close(file);
+                if new.is_some() {
+                    let _ = fs.remove(place);
+                }
                 Err(error)
             }
         }
@@ -118,27 +134,33 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     }
 
     pub(crate) fn new(file: File, shape: Shape, memory: B) -> Self {
-        Self { file, shape, memory, decoded: (NO_CHUNK, 0), level: LEVEL_DEFAULT }
+        Self {
+            stored: Stored { file, shape },
+            memory,
+            decoded: NO_CHUNK,
+            looked_up: (NO_CHUNK, Method::Lz4),
+            level: LEVEL_DEFAULT,
+        }
     }
 
     /// Number of the file, for its life.
     pub fn inode(&self) -> InodeNumber {
-        self.file.inode()
+        self.stored.file.inode()
     }
 
     /// How the file is compressed.
     pub fn shape(&self) -> Shape {
-        self.shape
+        self.stored.shape
     }
 
     /// Forgets the chunk that was decoded last: the next read looks at the medium. Costs nothing.
     pub fn forget(&mut self) {
-        self.decoded = (NO_CHUNK, 0);
+        self.decoded = NO_CHUNK;
     }
 
     /// The file as it is stored, as for [`FileSystem::flush`].
     pub fn stored(&mut self) -> &mut File {
-        &mut self.file
+        &mut self.stored.file
     }
 
     /// Bytes of the content.
@@ -149,13 +171,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     /// # Errors
     /// Those of every call.
     pub fn size(&mut self, volume: &mut impl Volume) -> Result<u64, Error> {
-        let mut bytes = [0; 8];
-        volume.read(&mut self.file, 0, &mut bytes)?;
-        let size = u64::from_le_bytes(bytes);
-        match self.shape.chunk_of(size) {
-            Some(chunk) if chunk != NO_CHUNK => Ok(size),
-            _ => Err(Error::Size),
-        }
+        let end = self.end(volume).map_err(|fault| self.error(fault))?;
+        Ok(self.stored.shape.offset(end))
     }
 
     /// Reads from `offset` on. Returns the number of bytes, less than asked for only at the end of the file.
@@ -166,89 +183,86 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     /// # Errors
     /// Those of every call.
     pub fn read(&mut self, volume: &mut impl Volume, offset: u64, data: &mut [u8]) -> Result<usize, Error> {
-        let size = self.size(volume)?;
-        let length = size.saturating_sub(offset).min(data.len() as u64) as usize;
+        self.read_chunks(volume, offset, data).map_err(|fault| self.error(fault))
+    }
+
+    fn read_chunks(&mut self, volume: &mut impl Volume, offset: u64, data: &mut [u8]) -> Result<usize, Fault> {
+        let end = self.end(volume)?;
+        let Some(mut at) = self.stored.shape.spot(offset) else { return Ok(0) };
         let mut done = 0;
-        while done < length {
-            let at = offset + done as u64;
-            let chunk = self.shape.chunk_of(at).ok_or(Error::Size)?;
-            let within = (at - self.shape.start_of(chunk)) as usize;
-            let step = (self.shape.chunk_bytes() - within).min(length - done);
-            self.read_chunk(volume, chunk, within, &mut data[done..done + step])?;
+        let mut rest = data;
+        while at < end && !rest.is_empty() {
+            let step = self.stored.shape.left(at, end).min(rest.len());
+            let (now, later) = rest.split_at_mut(step);
+            self.read_chunk(volume, at, now)?;
+            rest = later;
             done += step;
+            at = self.stored.shape.behind(at, step);
         }
-        Ok(length)
+        Ok(done)
     }
 
-    /// Reads within one chunk. What it does not have is zeros.
-    pub(crate) fn read_chunk(
-        &mut self,
-        volume: &mut impl Volume,
-        chunk: u32,
-        within: usize,
-        data: &mut [u8],
-    ) -> Result<(), Error> {
-        let (slot, index) = self.shape.slot_of(chunk);
-        let mut known = 0;
-        if self.decoded.0 == chunk {
-            known = self.copy_decoded(within, data);
-        } else if let Some(entry) = self.entry(volume, chunk, slot, index)? {
-            let place = slot + u64::from(entry.position);
-            known = match entry.form {
-                Form::Plain => volume.read(&mut self.file, place + within as u64, data)?,
-                Form::Compressed { method, stored } => {
-                    self.decode(volume, chunk, place, method, stored)?;
-                    self.copy_decoded(within, data)
-                }
-            };
+    /// Reads within one chunk.
+    fn read_chunk(&mut self, volume: &mut impl Volume, at: Spot, data: &mut [u8]) -> Result<(), Fault> {
+        if self.decoded != at.chunk
+            && let Some(position) = self.find(volume, at.chunk)?
+        {
+            return self.stored.read(volume, at.chunk, position + at.within as u32, data);
         }
-        data[known..].fill(0);
+        data.copy_from_slice(&self.memory.as_ref()[at.within..at.within + data.len()]);
         Ok(())
     }
 
-    /// Copies what was decoded; returns how much of `data` that is.
-    fn copy_decoded(&self, within: usize, data: &mut [u8]) -> usize {
-        let content = &self.memory.as_ref()[..self.decoded.1];
-        let content = content.get(within..).unwrap_or_default();
-        let count = content.len().min(data.len());
-        data[..count].copy_from_slice(&content[..count]);
-        count
-    }
-
-    /// Where a chunk is.
-    pub(crate) fn entry(&mut self, volume: &mut impl Volume, chunk: u32, slot: u64, index: u32) -> Result<Option<Entry>, Error> {
+    /// Where in its slot a chunk is that is stored as it is. Another is at the beginning of the memory then.
+    pub(crate) fn find(&mut self, volume: &mut impl Volume, chunk: u32) -> Result<Option<u32>, Fault> {
+        self.looked_up.0 = chunk;
         let mut bytes = [0; ENTRY_BYTES];
-        volume.read(&mut self.file, slot + place_of(index), &mut bytes)?;
-        Entry::parse(&bytes, &self.shape).map_err(|_| Error::Entry { chunk })
-    }
-
-    /// Decodes a chunk to the beginning of the memory.
-    fn decode(
-        &mut self,
-        volume: &mut impl Volume,
-        chunk: u32,
-        place: u64,
-        method: crate::Method,
-        stored: usize,
-    ) -> Result<(), Error> {
-        self.forget();
-        let room = self.room();
-        let (from, limit) = (room.end - stored, self.shape.chunk_bytes());
-        let memory = &mut self.memory.as_mut()[room];
-        if volume.read(&mut self.file, place, &mut memory[from..])? < stored {
-            return Err(Error::Chunk { chunk });
+        self.stored.read(volume, chunk, self.stored.shape.entry_of(chunk), &mut bytes)?;
+        let mut length = 0;
+        match Entry::parse(&bytes, &self.stored.shape).map_err(|_| Fault::Entry)? {
+            Some(Entry { position, form: Form::Plain }) => return Ok(Some(position)),
+            _ if self.decoded == chunk => return Ok(None),
+            Some(Entry { position, form: Form::Compressed { method, stored } }) => {
+                self.forget();
+                length = self.decode(volume, position, method, stored)?;
+            }
+            None => {}
         }
-        let made = codec::decode(method, memory, stored, limit).map_err(|refusal| match refusal {
-            Refusal::Damaged => Error::Chunk { chunk },
-            Refusal::Unknown => Error::Method { chunk, method },
-        })?;
-        self.decoded = (chunk, made);
-        Ok(())
+        self.memory.as_mut()[length..self.stored.shape.chunk_bytes()].fill(0);
+        self.decoded = chunk;
+        Ok(None)
     }
 
-    /// The part of the memory in which chunks are decoded.
-    pub(crate) fn room(&self) -> Range<usize> {
-        0..self.shape.read_bytes()
+    /// The end of the content.
+    pub(crate) fn end(&mut self, volume: &mut impl Volume) -> Result<Spot, Fault> {
+        let mut bytes = [0; 8];
+        self.stored.read(volume, 0, 0, &mut bytes)?;
+        self.stored.shape.spot(u64::from_le_bytes(bytes)).ok_or(Fault::Size)
+    }
+
+    /// Decodes the chunk that was looked up to the beginning of the memory; returns its bytes.
+    fn decode(&mut self, volume: &mut impl Volume, position: u32, method: Method, stored: usize) -> Result<usize, Fault> {
+        self.looked_up.1 = method;
+        let room = &mut self.memory.as_mut()[..self.stored.shape.read_bytes()];
+        let from = room.len() - stored;
+        self.stored.read(volume, self.looked_up.0, position, &mut room[from..])?;
+        codec::decode(method, room, stored, self.stored.shape.chunk_bytes()).map_err(|refusal| match refusal {
+            Refusal::Damaged => Fault::Chunk,
+            Refusal::Unknown => Fault::Method,
+        })
+    }
+
+    /// What a call tells of a step that failed.
+    pub(crate) fn error(&self, fault: Fault) -> Error {
+        let (chunk, method) = self.looked_up;
+        match fault {
+            Fault::Volume(error) => Error::Volume(error),
+            Fault::Size => Error::Size,
+            Fault::Entry => Error::Entry { chunk },
+            Fault::Chunk => Error::Chunk { chunk },
+            Fault::Method => Error::Method { chunk, method },
+            Fault::Memory => Error::MemoryTooSmall { needed: self.stored.shape.write_bytes(), lent: self.memory.as_ref().len() },
+        }
     }
 
     /// Closes the file.
@@ -256,23 +270,28 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     /// # Errors, cost, power loss
     /// As [`FileSystem::close`].
     pub fn close<F: Flash>(self, fs: &mut FileSystem<'_, F>) -> Result<(), Error> {
-        Ok(fs.close(self.file)?)
+        Ok(fs.close(self.stored.file)?)
     }
 
     /// Closes a file of a volume that is only read.
     pub fn close_in_reader<F: Flash>(self, reader: &mut Reader<'_, F>) {
-        reader.close(self.file);
+        reader.close(self.stored.file);
     }
 }
 
-/// Where in a slot the entry is of the chunk at this place of its group.
-pub(crate) fn place_of(index: u32) -> u64 {
-    (u64::from(index) + 1) * ENTRY_BYTES as u64
+fn set_shape<F: Flash>(fs: &mut FileSystem<'_, F>, inode: InodeNumber, shape: Shape) -> Result<Shape, Error> {
+    fs.set_attribute(inode, ATTRIBUTE, Some(&shape.emit()))?;
+    Ok(shape)
 }
 
 /// The shape of a file that is compressed, where the memory suffices to read it.
 fn fit(shape: Result<Option<Shape>, Error>, memory: &impl AsRef<[u8]>) -> Result<Shape, Error> {
     let shape = shape?.ok_or(Error::NotPacked)?;
-    let (needed, lent) = (shape.read_bytes(), memory.as_ref().len());
-    if lent < needed { Err(Error::MemoryTooSmall { needed, lent }) } else { Ok(shape) }
+    check_memory(shape.read_bytes(), memory.as_ref())?;
+    Ok(shape)
+}
+
+pub(crate) fn check_memory(needed: usize, memory: &[u8]) -> Result<(), Error> {
+    let lent = memory.len();
+    if lent < needed { Err(Error::MemoryTooSmall { needed, lent }) } else { Ok(()) }
 }

@@ -32,18 +32,19 @@ pub const ATTRIBUTE_BYTES: usize = 4;
 /// Bytes of an entry, and of the size before the first one.
 pub const ENTRY_BYTES: usize = 8;
 
+/// The number that no chunk has.
+pub(crate) const NO_CHUNK: u32 = u32::MAX;
+
 const VERSION: u8 = 1;
-const CHUNK_LOG2: core::ops::RangeInclusive<u8> = 12..=16;
-const HEADER_LOG2: core::ops::RangeInclusive<u8> = 6..=9;
+const CHUNK_LOG2_MIN: u8 = 12;
+const CHUNK_LOG2_MAX: u8 = 16;
+const HEADER_LOG2_MIN: u8 = 6;
+const HEADER_LOG2_MAX: u8 = 9;
 
 /// The numbers of methods.
 impl Method {
     const fn number(self) -> u8 {
-        match self {
-            Self::Lz4 => 1,
-            Self::Deflate => 2,
-            Self::Zstd => 3,
-        }
+        self as u8
     }
 
     const fn of(number: u8) -> Option<Self> {
@@ -59,9 +60,19 @@ impl Method {
 /// How a file is compressed: the size of its chunks, and the method of those that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
+    /// A power of two.
+    chunk_bytes: u32,
+    /// A power of two.
+    header_bytes: u16,
     method: Method,
-    chunk_log2: u8,
-    header_log2: u8,
+}
+
+/// A place in the content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Spot {
+    pub chunk: u32,
+    /// Bytes from the begin of the chunk.
+    pub within: usize,
 }
 
 impl Shape {
@@ -69,26 +80,27 @@ impl Shape {
     ///
     /// Larger ones become smaller; they take more RAM, and more time for each read at a random place and each small write.
     pub const fn new(chunk_bytes: usize, method: Method) -> Self {
-        let mut chunk_log2 = *CHUNK_LOG2.start();
-        while chunk_log2 < *CHUNK_LOG2.end() && (1 << chunk_log2) < chunk_bytes {
+        let mut chunk_log2 = CHUNK_LOG2_MIN;
+        while chunk_log2 < CHUNK_LOG2_MAX && (1 << chunk_log2) < chunk_bytes {
             chunk_log2 += 1;
         }
-        Self { method, chunk_log2, header_log2: *HEADER_LOG2.end() }
+        Self { chunk_bytes: 1 << chunk_log2, header_bytes: 1 << HEADER_LOG2_MAX, method }
     }
 
     /// The same with as small headers as a file of so many bytes needs: 7 to 63 chunks a group. It may grow all the same; that takes more room then.
     #[must_use]
     pub const fn for_size(self, bytes: u64) -> Self {
-        let mut header_log2 = *HEADER_LOG2.start();
-        while header_log2 < *HEADER_LOG2.end() && bytes >> self.chunk_log2 >= (1 << header_log2) / ENTRY_BYTES as u64 - 1 {
-            header_log2 += 1;
+        let mut shape = Self { header_bytes: 1 << HEADER_LOG2_MIN, ..self };
+        while shape.header_bytes < 1 << HEADER_LOG2_MAX && bytes / self.chunk_bytes as u64 >= shape.group_chunks() as u64 {
+            shape.header_bytes *= 2;
         }
-        Self { header_log2, ..self }
+        shape
     }
 
     /// The same with a header half as large, if there is one.
     pub(crate) const fn with_smaller_header(self) -> Option<Self> {
-        if self.header_log2 == *HEADER_LOG2.start() { None } else { Some(Self { header_log2: self.header_log2 - 1, ..self }) }
+        let is_smallest = self.header_bytes == 1 << HEADER_LOG2_MIN;
+        if is_smallest { None } else { Some(Self { header_bytes: self.header_bytes / 2, ..self }) }
     }
 
     /// Bytes that a file of so many takes for entries, beside its chunks.
@@ -103,7 +115,7 @@ impl Shape {
 
     /// Bytes of a chunk.
     pub const fn chunk_bytes(&self) -> usize {
-        1 << self.chunk_log2
+        self.chunk_bytes as usize
     }
 
     /// Bytes of memory to read: a chunk, and a little more.
@@ -121,9 +133,19 @@ impl Shape {
         self.read_bytes() + self.chunk_bytes() + self.header_bytes() + (1 << 16)
     }
 
+    /// Where in the memory chunks are compressed to: behind what is read, and a header.
+    pub(crate) const fn out_at(&self) -> usize {
+        self.read_bytes() + self.header_bytes()
+    }
+
+    /// The part of the memory in which headers are read.
+    pub(crate) fn header_of<'m>(&self, memory: &'m mut [u8]) -> &'m mut [u8] {
+        &mut memory[self.read_bytes()..self.out_at()]
+    }
+
     /// Bytes of a header.
     pub(crate) const fn header_bytes(&self) -> usize {
-        1 << self.header_log2
+        self.header_bytes as usize
     }
 
     /// Chunks of a group.
@@ -133,27 +155,45 @@ impl Shape {
 
     /// Bytes of a slot: room for a group and as much again, so that there always is a gap for one chunk more (`docs/packed.md`).
     pub(crate) const fn slot_bytes(&self) -> u32 {
-        1 << self.slot_log2()
+        self.chunk_bytes * (self.header_bytes as u32 / 4)
     }
 
-    const fn slot_log2(&self) -> u8 {
-        self.chunk_log2 + self.header_log2 - 2
+    /// The spot of an offset; `None` beyond the last chunk that a file can have.
+    pub(crate) fn spot(&self, offset: u64) -> Option<Spot> {
+        let chunk = u32::try_from(offset >> self.chunk_bytes.trailing_zeros()).ok().filter(|&chunk| chunk != NO_CHUNK)?;
+        Some(Spot { chunk, within: offset as usize & (self.chunk_bytes() - 1) })
     }
 
-    /// The chunk of an offset; `None` beyond the last one that an entry can have.
-    pub(crate) fn chunk_of(&self, offset: u64) -> Option<u32> {
-        u32::try_from(offset >> self.chunk_log2).ok()
+    /// The offset of a spot.
+    pub(crate) fn offset(&self, spot: Spot) -> u64 {
+        u64::from(spot.chunk) * u64::from(self.chunk_bytes) + spot.within as u64
     }
 
-    /// The offset at which a chunk begins.
-    pub(crate) fn start_of(&self, chunk: u32) -> u64 {
-        u64::from(chunk) << self.chunk_log2
+    /// So many bytes behind a spot, in the same chunk or at its end.
+    pub(crate) fn behind(&self, spot: Spot, bytes: usize) -> Spot {
+        let within = spot.within + bytes;
+        if within < self.chunk_bytes() { Spot { within, ..spot } } else { Spot { chunk: spot.chunk + 1, within: 0 } }
     }
 
-    /// The slot of a chunk: where in the file it begins; and the chunk's place among its entries.
-    pub(crate) fn slot_of(&self, chunk: u32) -> (u64, u32) {
-        let group = chunk / self.group_chunks();
-        (u64::from(group) << self.slot_log2(), chunk % self.group_chunks())
+    /// Bytes from a spot to the end of its chunk, or to that of the content where this comes first.
+    pub(crate) fn left(&self, spot: Spot, end: Spot) -> usize {
+        let is_last = spot.chunk == end.chunk && spot.within < end.within;
+        (if is_last { end.within } else { self.chunk_bytes() }) - spot.within
+    }
+
+    /// The slot of a chunk, and the chunk's place in its group.
+    pub(crate) fn slot_of(&self, chunk: u32) -> (u32, u32) {
+        (chunk / self.group_chunks(), chunk % self.group_chunks())
+    }
+
+    /// Where in the file a position of a chunk's slot is.
+    pub(crate) fn place_of(&self, chunk: u32, position: u32) -> u64 {
+        u64::from(self.slot_of(chunk).0) * u64::from(self.slot_bytes()) + u64::from(position)
+    }
+
+    /// Where in its slot a chunk's entry is.
+    pub(crate) fn entry_of(&self, chunk: u32) -> u32 {
+        (self.slot_of(chunk).1 + 1) * ENTRY_BYTES as u32
     }
 
     /// Reads the attribute's value.
@@ -161,10 +201,10 @@ impl Shape {
     /// # Errors
     /// [`Error::Attribute`].
     pub fn parse(value: &[u8]) -> Result<Self, Error> {
-        let [VERSION, method, chunk_log2, header_log2] = *value else { return Err(Error::Attribute) };
-        match Method::of(method) {
-            Some(method) if CHUNK_LOG2.contains(&chunk_log2) && HEADER_LOG2.contains(&header_log2) => {
-                Ok(Self { method, chunk_log2, header_log2 })
+        match *value {
+            [VERSION, method, chunk @ CHUNK_LOG2_MIN..=CHUNK_LOG2_MAX, header @ HEADER_LOG2_MIN..=HEADER_LOG2_MAX] => {
+                let method = Method::of(method).ok_or(Error::Attribute)?;
+                Ok(Self { chunk_bytes: 1 << chunk, header_bytes: 1 << header, method })
             }
             _ => Err(Error::Attribute),
         }
@@ -172,7 +212,7 @@ impl Shape {
 
     /// The attribute's value.
     pub const fn emit(&self) -> [u8; ATTRIBUTE_BYTES] {
-        [VERSION, self.method.number(), self.chunk_log2, self.header_log2]
+        [VERSION, self.method.number(), self.chunk_bytes.trailing_zeros() as u8, self.header_bytes.trailing_zeros() as u8]
     }
 }
 
@@ -216,9 +256,9 @@ impl Entry {
         }
         let [p0, p1, p2, p3, s0, s1, form, 0] = *bytes else { return Err(Malformed) };
         let stored = usize::from(u16::from_le_bytes([s0, s1])) + 1;
-        let form = match Method::of(form) {
-            Some(method) if stored < shape.chunk_bytes() => Form::Compressed { method, stored },
-            None if form == PLAIN && stored == shape.chunk_bytes() => Form::Plain,
+        let form = match form {
+            PLAIN if stored == shape.chunk_bytes() => Form::Plain,
+            _ if stored < shape.chunk_bytes() => Form::Compressed { method: Method::of(form).ok_or(Malformed)?, stored },
             _ => return Err(Malformed),
         };
         let entry = Self { position: u32::from_le_bytes([p0, p1, p2, p3]), form };
@@ -233,9 +273,7 @@ impl Entry {
             Form::Plain => (shape.chunk_bytes(), PLAIN),
             Form::Compressed { method, stored } => (stored, method.number()),
         };
-        let [p0, p1, p2, p3] = self.position.to_le_bytes();
-        let [s0, s1] = ((stored - 1) as u16).to_le_bytes();
-        [p0, p1, p2, p3, s0, s1, form, 0]
+        (u64::from(self.position) | u64::from((stored - 1) as u16) << 32 | u64::from(form) << 48).to_le_bytes()
     }
 
     /// Bytes of the slot that the chunk takes.
@@ -253,7 +291,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn shapes() -> impl Strategy<Value = Shape> {
-        (1u8..4, CHUNK_LOG2, HEADER_LOG2)
+        (1u8..4, CHUNK_LOG2_MIN..=CHUNK_LOG2_MAX, HEADER_LOG2_MIN..=HEADER_LOG2_MAX)
             .prop_map(|(method, chunk_log2, header_log2)| Shape::parse(&[1, method, chunk_log2, header_log2]).expect("a shape"))
     }
 
@@ -280,7 +318,8 @@ mod tests {
         fn every_chunk_has_an_entry_of_its_own(chunk: u32, shape in shapes()) {
             let (slot, index) = shape.slot_of(chunk);
             prop_assert!(index < shape.group_chunks());
-            prop_assert_eq!(slot / u64::from(shape.slot_bytes()) * u64::from(shape.group_chunks()) + u64::from(index), u64::from(chunk));
+            prop_assert_eq!(slot * shape.group_chunks() + index, chunk);
+            prop_assert_eq!(shape.place_of(chunk, 0), u64::from(slot) * u64::from(shape.slot_bytes()));
         }
     }
 

@@ -54,6 +54,7 @@ pub mod format;
 pub mod lz4;
 mod method;
 mod packing;
+mod stored;
 mod volume;
 mod write;
 

@@ -43,38 +43,33 @@ pub fn decode(room: &mut [u8], stored: usize, limit: usize) -> Option<usize> {
         if from == end {
             return Some(to);
         }
-        let offset = usize::from(u16::from_le_bytes([room[from], *room.get(from + 1)?]));
+        let offset = usize::from(u16::from_le_bytes(*room.get(from..)?.first_chunk()?));
         from += 2;
         let count = length(room, &mut from, token & 15)?.checked_add(MATCH_MIN)?;
         // What is not read yet must stay.
         if offset == 0 || offset > to || count > limit - to || to + count > from {
             return None;
         }
-        repeat(room, to, offset, count);
-        to += count;
+        let (start, end) = (to - offset, to + count);
+        // A match may reach into itself.
+        while to < end {
+            let step = (to - start).min(end - to);
+            room.copy_within(start..start + step, to);
+            to += step;
+        }
     }
 }
 
 /// A length whose first four bits are known.
 fn length(room: &[u8], from: &mut usize, first: u8) -> Option<usize> {
     let mut sum = usize::from(first);
-    let mut last = if first == 15 { 255 } else { 0 };
+    let mut last = first | 240;
     while last == 255 {
         last = *room.get(*from)?;
         *from += 1;
         sum = sum.checked_add(usize::from(last))?;
     }
     Some(sum)
-}
-
-/// Copies a match, which may reach into itself.
-fn repeat(room: &mut [u8], to: usize, offset: usize, count: usize) {
-    let mut done = 0;
-    while done < count {
-        let step = (offset + done).min(count - done);
-        room.copy_within(to - offset..to - offset + step, to + done);
-        done += step;
-    }
 }
 
 /// Encodes at most 64 KiB. Returns how many bytes of `out` that takes; `None` where it would take more than `out` has.
@@ -85,72 +80,77 @@ fn repeat(room: &mut [u8], to: usize, offset: usize, count: usize) {
 /// When `plain` has more than 65,536 bytes, or `table` fewer than 4.
 pub fn encode(plain: &[u8], out: &mut [u8], table: &mut [u8]) -> Option<usize> {
     assert!(plain.len() <= 1 << 16 && table.len() >= 4, "at most 64 KiB, and a table");
-    let bits = (table.len() / 2).ilog2();
     table.fill(0);
+    let table = table.as_chunks_mut::<2>().0;
+    let shift = (table.len() as u32).leading_zeros() + 1;
     let mut out = Output { bytes: out, count: 0 };
     let (mut literals, mut at, mut misses) = (0, 0, 1u32 << PATIENCE);
     let last = plain.len().saturating_sub(MATCH_END);
     while at < last {
         let four = four(plain, at);
-        let slot = 2 * (four.wrapping_mul(0x9E37_79B1) >> (32 - bits)) as usize;
-        let seen = usize::from(u16::from_le_bytes([table[slot], table[slot + 1]]));
-        table[slot..slot + 2].copy_from_slice(&(at as u16).to_le_bytes());
+        let place = &mut table[(four.wrapping_mul(0x9E37_79B1) >> shift) as usize];
+        let seen = usize::from(u16::from_le_bytes(*place));
+        *place = (at as u16).to_le_bytes();
         if seen >= at || self::four(plain, seen) != four {
             at += (misses >> PATIENCE) as usize;
             misses += 1;
             continue;
         }
-        let (mut from, mut start) = (seen, at);
-        while from > 0 && start > literals && plain[from - 1] == plain[start - 1] {
-            (from, start) = (from - 1, start - 1);
-        }
-        let most = plain.len() - LITERALS_END - start;
-        let count = (0..most).take_while(|&step| plain[from + step] == plain[start + step]).count();
-        out.sequence(&plain[literals..start], Some((start - from, count)))?;
+        let before = same(plain[literals..at].iter().rev(), plain[..seen].iter().rev());
+        let behind = same(plain[at..plain.len() - LITERALS_END].iter(), plain[seen..].iter());
+        let start = at - before;
+        let count = before + behind;
+        out.sequence(&plain[literals..start], Some((at - seen, count)));
         (at, literals, misses) = (start + count, start + count, 1 << PATIENCE);
     }
-    out.sequence(&plain[literals..], None)?;
-    Some(out.count)
+    out.sequence(&plain[literals..], None);
+    (out.count <= out.bytes.len()).then_some(out.count)
+}
+
+/// How many bytes are the same from the first on.
+fn same<'p>(one: impl Iterator<Item = &'p u8>, other: impl Iterator<Item = &'p u8>) -> usize {
+    one.zip(other).take_while(|(one, other)| one == other).count()
 }
 
 fn four(plain: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes([plain[at], plain[at + 1], plain[at + 2], plain[at + 3]])
+    plain[at..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-/// What is encoded so far.
+/// What is encoded so far; the count goes on where there is no room.
 struct Output<'o> {
     bytes: &'o mut [u8],
     count: usize,
 }
 
 impl Output<'_> {
-    fn put(&mut self, bytes: &[u8]) -> Option<()> {
-        self.bytes.get_mut(self.count..self.count + bytes.len())?.copy_from_slice(bytes);
-        self.count += bytes.len();
-        Some(())
+    fn put(&mut self, bytes: &[u8]) {
+        let end = self.count + bytes.len();
+        if let Some(room) = self.bytes.get_mut(self.count..end) {
+            room.copy_from_slice(bytes);
+        }
+        self.count = end;
     }
 
     /// The bytes of a length that follow its first four bits.
-    fn length(&mut self, length: usize) -> Option<()> {
-        let Some(mut rest) = length.checked_sub(15) else { return Some(()) };
+    fn length(&mut self, length: usize) {
+        let Some(mut rest) = length.checked_sub(15) else { return };
         while rest >= 255 {
-            self.put(&[255])?;
+            self.put(&[255]);
             rest -= 255;
         }
-        self.put(&[rest as u8])
+        self.put(&[rest as u8]);
     }
 
     /// Literals and a match: how far back, and how many bytes.
-    fn sequence(&mut self, literals: &[u8], found: Option<(usize, usize)>) -> Option<()> {
+    fn sequence(&mut self, literals: &[u8], found: Option<(usize, usize)>) {
         let beyond = found.map_or(0, |(_, count)| count - MATCH_MIN);
-        self.put(&[(literals.len().min(15) << 4) as u8 | beyond.min(15) as u8])?;
-        self.length(literals.len())?;
-        self.put(literals)?;
+        self.put(&[(literals.len().min(15) << 4) as u8 | beyond.min(15) as u8]);
+        self.length(literals.len());
+        self.put(literals);
         if let Some((offset, _)) = found {
-            self.put(&(offset as u16).to_le_bytes())?;
-            self.length(beyond)?;
+            self.put(&(offset as u16).to_le_bytes());
+            self.length(beyond);
         }
-        Some(())
     }
 }
 

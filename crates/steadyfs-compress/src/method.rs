@@ -2,15 +2,15 @@
 
 use core::fmt;
 
-/// How chunks are compressed.
+/// How chunks are compressed. The numbers are those of [entries](crate::format).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// LZ4: little code, no heap, a few cycles a byte.
-    Lz4,
+    Lz4 = 1,
     /// Deflate, without a header; to read and write it takes the feature `deflate`.
-    Deflate,
+    Deflate = 2,
     /// Zstandard; to read and write it takes the feature `zstd`.
-    Zstd,
+    Zstd = 3,
 }
 
 impl Method {

@@ -7,6 +7,8 @@
 #![no_main]
 
 mod driver;
+#[cfg(feature = "packed-read")]
+mod packed;
 #[cfg(feature = "rom")]
 mod rom;
 mod samples;
@@ -56,6 +58,9 @@ mod calls {
         }
         if cfg!(feature = "disk") {
             return only_disk(memory);
+        }
+        if cfg!(feature = "files") {
+            return only_files(memory);
         }
         call_format(memory);
         let mut observer = |change: Change| {
@@ -190,6 +195,22 @@ mod calls {
         reader.close(file);
         black_box(reader.list(black_box(0), &mut Cursor::default()).is_ok());
         black_box(reader.stat(black_box("a")).is_ok());
+    }
+
+    /// The calls of plain files, and where asked for those of compressed ones.
+    fn only_files(memory: &mut [u8]) {
+        let Some(mut fs) = call_mount(memory) else { return };
+        let Some(mut file) = call_open(&mut fs) else { return };
+        call_read(&mut fs, &mut file);
+        call_write(&mut fs, &mut file);
+        call_truncate(&mut fs, &mut file);
+        call_close(&mut fs, file);
+        call_sync(&mut fs);
+        call_remove(&mut fs);
+        call_set_attribute(&mut fs);
+        call_attribute(&mut fs);
+        #[cfg(feature = "packed-read")]
+        crate::packed::every_one(&mut fs);
     }
 
     fn only_disk(memory: &mut [u8]) {

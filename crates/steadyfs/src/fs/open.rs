@@ -27,11 +27,16 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::TooManyFiles`], [`Error::NoSpace`], [`Error::NameCollision`], [`Error::Unsupported`] where a name or cutting needs a feature that the
     /// build is without, and those of [every call](FileSystem#errors-of-every-call).
     pub fn open<'p>(&mut self, place: impl Into<Place<'p>>, options: OpenOptions) -> Result<File, Error> {
+        self.open_place(place.into(), options)
+    }
+
+    /// The same for every kind of name, so that it is there once.
+    fn open_place(&mut self, place: Place<'_>, options: OpenOptions) -> Result<File, Error> {
         let creates = options.create || options.create_new;
         if (creates && !options.changes()) || (options.truncate && !options.write) {
             return Err(Error::NotWritable);
         }
-        let (directory, name) = match self.directories.resolve(&mut self.volume, place.into())? {
+        let (directory, name) = match self.directories.resolve(&mut self.volume, place)? {
             Target::Name { directory, name } => (directory, name),
             Target::Directory(_) => return Err(Error::IsADirectory),
         };
