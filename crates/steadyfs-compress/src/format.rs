@@ -57,6 +57,14 @@ impl Method {
     }
 }
 
+/// A place in the content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Spot {
+    pub chunk: u32,
+    /// Bytes from the begin of the chunk.
+    pub within: usize,
+}
+
 /// How a file is compressed: the size of its chunks, and the method of those that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
@@ -65,14 +73,6 @@ pub struct Shape {
     /// A power of two.
     header_bytes: u16,
     method: Method,
-}
-
-/// A place in the content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Spot {
-    pub chunk: u32,
-    /// Bytes from the begin of the chunk.
-    pub within: usize,
 }
 
 impl Shape {
