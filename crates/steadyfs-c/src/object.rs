@@ -40,10 +40,16 @@ pub(crate) struct Owner {
     serial: u32,
 }
 
+/// Whether the memory is large enough for what lies there: always in the library. Where a build of other crates beside it turns features of theirs on, what a mounted image decodes
+/// with may be larger.
+pub(crate) const fn fits<O: Object>() -> bool {
+    size_of::<Slot<O::Content>>() <= size_of::<O>() && align_of::<Slot<O::Content>>() <= align_of::<O>()
+}
+
 /// The place of what is in the memory.
 fn place<O: Object>(object: *mut O) -> Result<*mut Slot<O::Content>, Code> {
-    const {
-        assert!(size_of::<Slot<O::Content>>() <= size_of::<O>() && align_of::<Slot<O::Content>>() <= align_of::<O>());
+    if !fits::<O>() {
+        return Err(Code::ErrUnsupported);
     }
     let slot: *mut Slot<O::Content> = object.cast();
     if slot.is_null() || !slot.is_aligned() { Err(Code::ErrInval) } else { Ok(slot) }

@@ -3,7 +3,7 @@
 use crate::config::{Config, events};
 use crate::error::{Code, status};
 use crate::medium::Medium;
-use crate::object::{Object, Slot, clear, set, take, with};
+use crate::object::{Object, Slot, clear, fits, set, take, with};
 use crate::pointers;
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
@@ -33,6 +33,8 @@ impl Object for Fs {
     type Content = Mounted;
     const STATE: u32 = 0x7964_7453;
 }
+
+const _: () = assert!(fits::<Fs>());
 
 /// Makes a call of a mounted volume that needs no handle.
 ///

@@ -3,7 +3,7 @@
 use super::config::RomConfig;
 use crate::driver::NandChip;
 use crate::error::{Code, length, status};
-use crate::object::{Object, clear, set, take, with};
+use crate::object::{Object, clear, fits, set, take, with};
 use crate::pointers;
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
@@ -31,6 +31,8 @@ impl Object for RomInstall {
     type Content = Install<'static, NandChip>;
     const STATE: u32 = 0x6E49_6D52;
 }
+
+const _: () = assert!(fits::<RomInstall>());
 
 /// What went wrong, where the end is that of the chip.
 fn code(error: Error) -> Code {
