@@ -25,7 +25,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     ///
     /// # Errors
     /// Those of the calls named: the file is plain, and what it was. [`Error::TooLarge`], [`Error::MemoryTooSmall`] with less than
-    /// [`Shape::write_bytes`]. Where the rollback fails too, its error, and the next commit must not be made before one succeeds.
+    /// [`Shape::write_bytes`]. [`Error::NotUndone`] where the rollback fails too, again and again: no commit must be made before one succeeds.
     pub fn convert<F: Flash>(fs: &mut FileSystem<'_, F>, inode: InodeNumber, shape: Shape, memory: B) -> Result<Self, Error> {
         check_memory(shape.write_bytes(), memory.as_ref())?;
         let mut packed = Self::new(fs.open_inode(inode, OpenOptions::WRITE)?, shape, memory);
@@ -55,7 +55,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
             self.forget();
             // A read that fails now and then is made again: half of this must never be committed.
             let undone = (0..ROLLBACKS).map(|_| fs.rollback()).find(Result::is_ok).unwrap_or_else(|| fs.rollback());
-            result = undone.map_err(Error::Volume).and(result);
+            result = undone.map_err(|_| Error::NotUndone).and(result);
         }
         fs.set_commit_on(events);
         result

@@ -17,6 +17,8 @@ pub enum Error {
     Rule,
     /// The file is larger than a chunk: [`PackedFile::convert`](crate::PackedFile::convert) takes none that is.
     TooLarge,
+    /// A [conversion](crate::PackedFile::convert) failed, and so did the way back: the volume is to be rolled back before it commits.
+    NotUndone,
     /// The file says that it is larger than its chunks can be.
     Size,
     /// The entry of a chunk names no place in the file, or a form that is none.
@@ -80,6 +82,7 @@ impl From<Error> for steadyfs::Error {
         match error {
             Error::Volume(error) => error,
             Error::Method { .. } => Self::Unsupported,
+            Error::NotUndone => Self::Unknown,
             _ => Self::Corrupt,
         }
     }
@@ -92,6 +95,7 @@ impl fmt::Display for Error {
             Self::NotPacked => f.write_str("the file is not compressed"),
             Self::Attribute => f.write_str("the file is compressed in a way that this release does not know"),
             Self::Rule => f.write_str("the directory says that files are compressed in a way that this release does not know"),
+            Self::NotUndone => f.write_str("the file could neither be compressed nor left as it was: roll the volume back"),
             Self::TooLarge => f.write_str("the file is larger than a chunk"),
             Self::Size => f.write_str("the compressed file says that it is larger than it can be"),
             Self::Entry { chunk } => write!(f, "the entry of chunk {chunk} of the compressed file names no place in it"),

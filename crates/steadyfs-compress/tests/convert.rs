@@ -116,17 +116,18 @@ fn a_step_that_fails_leaves_a_plain_file() {
     assert!(refused > 0, "each transaction was large enough");
 }
 
-/// A chip of which one read fails, once.
+/// A chip of which one read fails, once, or that answers no more from there on.
 #[derive(Clone)]
 struct FailingRead {
     inner: Nand,
     /// The reads up to the one that fails; 0 where none does.
     left: u32,
+    stays_silent: bool,
 }
 
 impl FailingRead {
     fn count(&mut self) -> Result<(), Failure> {
-        self.left = self.left.saturating_sub(1);
+        self.left = if self.stays_silent && self.left == 1 { 1 } else { self.left.saturating_sub(1) };
         if self.left == 1 { Err(Failure::Device) } else { Ok(()) }
     }
 }
@@ -147,9 +148,15 @@ impl Flash for FailingRead {
         self.inner.read_tag(page, tag)
     }
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        if self.stays_silent {
+            self.count()?;
+        }
         self.inner.program(page, data, tag)
     }
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        if self.stays_silent {
+            self.count()?;
+        }
         self.inner.erase(block)
     }
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
@@ -168,7 +175,7 @@ fn a_read_that_fails_leaves_the_content() {
         let length = 1 + random.below(4096);
         let before = random.content(length);
         let (flash, mut ram) = format(chip());
-        let start = with_plain(FailingRead { inner: flash, left: 0 }, &mut ram, &before);
+        let start = with_plain(FailingRead { inner: flash, left: 0, stays_silent: false }, &mut ram, &before);
         for left in 2.. {
             let mut fs = FileSystem::mount(start.clone(), Access::ReadWrite, &mut ram).expect("a mount");
             let inode = fs.stat("f").expect("the file").inode;
@@ -192,6 +199,37 @@ fn a_read_that_fails_leaves_the_content() {
         }
     }
     assert!(failed > 0, "no read failed");
+}
+
+#[test]
+fn a_device_that_is_silent_for_a_while_costs_nothing_where_the_way_back_is_taken_then() {
+    let mut not_undone = 0;
+    for seed in 0..10 {
+        let mut random = Random(seed);
+        let length = 1 + random.below(4096);
+        let before = random.content(length);
+        let (flash, mut ram) = format(chip());
+        let start = with_plain(FailingRead { inner: flash, left: 0, stays_silent: false }, &mut ram, &before);
+        for left in 2..40 {
+            let mut fs = FileSystem::mount(start.clone(), Access::ReadWrite, &mut ram).expect("a mount");
+            let inode = fs.stat("f").expect("the file").inode;
+            (fs.flash_mut().left, fs.flash_mut().stays_silent) = (left, true);
+            let result = PackedFile::convert(&mut fs, inode, SHAPE, memory());
+            (fs.flash_mut().left, fs.flash_mut().stays_silent) = (0, false);
+            let is_packed = result.is_ok();
+            match result {
+                Ok(packed) => packed.close(&mut fs).expect("closed"),
+                Err(Error::NotUndone) => {
+                    not_undone += 1;
+                    fs.rollback().expect("the device answers again");
+                }
+                Err(_) => {}
+            }
+            fs.commit().expect("committed");
+            assert_eq!(held(&mut fs), (before.clone(), is_packed), "seed {seed}, read {left}");
+        }
+    }
+    assert!(not_undone > 0, "the way back never failed");
 }
 
 #[test]

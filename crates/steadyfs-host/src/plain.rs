@@ -215,7 +215,10 @@ impl PlainFile {
             let judged = if is_whole_chunk { bytes.max(GOES_ON_BYTES) } else { bytes };
             if packing.saves_pages(shape, &first, judged, logical_bytes, &mut memory) {
                 // Where there is no room for it the file stays plain; what else is wrong, the write will tell.
-                made = PackedFile::convert(fs, self.inode(), shape, memory).ok();
+                made = match PackedFile::convert(fs, self.inode(), shape, memory) {
+                    Err(error @ Error::NotUndone) => return Err(error),
+                    converted => converted.ok(),
+                };
                 made.iter_mut().for_each(|file| file.set_level(packing.level));
             }
         }
@@ -228,6 +231,7 @@ impl PlainFile {
             (Self::Packed(_), None) => Ok(()),
         }
     }
+
     /// Cuts the file, or makes it larger.
     ///
     /// # Errors

@@ -15,6 +15,8 @@ use steadyfs::{BlockInfo, Budget, CommitOn, Description, Error, FileSystem, Heal
 pub(crate) struct Changes<'v, 'm, F> {
     fs: &'v mut FileSystem<'m, F>,
     has_changed: bool,
+    /// Half of something is in the open transaction: nothing else is done before that is rolled back.
+    must_roll_back: bool,
 }
 
 /// The time of the host, in nanoseconds since 1970; 0 if its clock is before that.
@@ -24,7 +26,7 @@ pub(super) fn now_ns() -> u64 {
 
 impl<'v, 'm, F: Flash> Changes<'v, 'm, F> {
     pub fn new(fs: &'v mut FileSystem<'m, F>) -> Self {
-        Self { fs, has_changed: false }
+        Self { fs, has_changed: false, must_roll_back: false }
     }
 
     /// The volume, for calls that change nothing.
@@ -36,7 +38,16 @@ impl<'v, 'm, F: Flash> Changes<'v, 'm, F> {
     pub fn make<T>(&mut self, change: impl FnOnce(&mut FileSystem<'m, F>) -> Result<T, Error>) -> Result<T, Errno> {
         self.fs.set_time(now_ns());
         self.has_changed = true;
+        if self.must_roll_back {
+            self.fs.rollback().map_err(errno)?;
+            self.must_roll_back = false;
+        }
         change(self.fs).map_err(errno)
+    }
+
+    /// Lets nothing be done, and nothing be committed, before the open transaction is rolled back.
+    pub fn roll_back_first(&mut self) {
+        self.must_roll_back = true;
     }
 }
 

@@ -9,7 +9,7 @@ use fuser::{Errno, FileHandle, INodeNo};
 use rustix::fs::{FallocateFlags, OFlags};
 use steadyfs::media::Flash;
 use steadyfs::{CommitOn, Part};
-use steadyfs_host::plain::PlainFile;
+use steadyfs_host::plain::{self, PlainFile};
 
 /// The flags with which a program opens a file.
 pub(super) fn open_flags(flags: i32) -> OFlags {
@@ -65,9 +65,10 @@ impl<F: Flash> Volume<'_, '_, F> {
     pub fn write(&mut self, handle: FileHandle, offset: u64, data: &[u8], whole: bool) -> Result<u32, Errno> {
         let handle = self.handles.get(handle)?;
         let (inode, was_packed) = (handle.file.inode(), handle.file.is_packed());
+        let mut is_half_done = false;
         let result = self.changes.make(|fs| {
             let events = fs.commit_on();
-            handle.file.prepare(fs, offset, data)?;
+            handle.file.prepare(fs, offset, data).inspect_err(|error| is_half_done = *error == plain::Error::NotUndone)?;
             let (mut done, mut failure) = (0, None);
             while done < data.len() && failure.is_none() {
                 let at = offset + done as u64;
@@ -98,6 +99,9 @@ impl<F: Flash> Volume<'_, '_, F> {
             }
             Ok(done as u32)
         });
+        if is_half_done {
+            self.changes.roll_back_first();
+        }
         if handle.file.is_packed() == was_packed {
             self.handles.forget(inode);
         } else {
