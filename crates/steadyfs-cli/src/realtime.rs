@@ -5,6 +5,7 @@ use crate::output::Outputs;
 use crate::progress::Progress;
 use clap::Args;
 use std::sync::{Mutex, PoisonError};
+use steadyfs::media::sectors::TagPlace;
 use steadyfs_lab::realtime::{self, Loss, Options};
 use steadyfs_lab::report::RealtimeReport;
 use steadyfs_lab::units::{parse_duration, parse_percent, parse_rate, parse_size};
@@ -38,6 +39,9 @@ pub struct Arguments {
     /// allows
     #[arg(long, value_name = "COUNT|TIME", allow_hyphen_values = true, value_parser = loss, conflicts_with = "commit_every")]
     may_lose: Option<Loss>,
+    /// Where tags lie on the cards: beside pages of 4 KiB, in a table, or within pages, which hold 4,064 bytes then, and accesses of SteadyFS are so long
+    #[arg(long, value_name = "beside|table|within", value_parser = crate::image::settings::tags, default_value = "beside")]
+    tags: TagPlace,
     /// Seed of the places; the same seed gives the same run
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
     seed: u64,
@@ -92,6 +96,7 @@ impl Arguments {
             ram_bytes: self.ram,
             commit_every: self.commit_every,
             may_lose: self.may_lose,
+            tags: self.tags,
             seed: self.seed,
         }
     }

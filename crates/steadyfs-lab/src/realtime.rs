@@ -27,17 +27,16 @@ pub(crate) use table::SPECIFICATION;
 use crate::evaluate::{self, find_managed, find_nand};
 use crate::workers::{into_inner, lock, side_by_side};
 use std::sync::Mutex;
-use steadyfs::media::sectors::TagPlace;
 use steadyfs_sim::managed::ManagedProfile;
 use steadyfs_sim::sectors::Managed;
 
 /// Bytes of a card that a volume takes, where nobody says otherwise: all of it would take minutes to be filled.
 const VOLUME_BYTES: u64 = 512 << 20;
 
-/// The volume that a card gets: 4 KiB logical pages with tags beside them, in blocks of an allocation unit.
-fn volume_of(profile: &ManagedProfile, fill: f64) -> Volume {
+/// The volume that a card gets: pages of 4 KiB in blocks of an allocation unit.
+fn volume_of(profile: &ManagedProfile, options: &Options) -> Volume {
     let unit_bytes = profile.card().map_or(4 << 20, |card| card.unit_kib << 10);
-    Volume { bytes: VOLUME_BYTES, unit_bytes, page_bytes: 4096, tags: TagPlace::Beside, fill }
+    Volume { bytes: VOLUME_BYTES, unit_bytes, page_bytes: 4096, tags: options.tags, fill: options.fill }
 }
 
 /// What is run at a time.
@@ -62,7 +61,7 @@ impl Item<'_> {
                 (Medium::Fat(profile.name.clone()), commit_every, trace)
             }
             Item::OnCard(profile, commit_every) => {
-                let trace = cards::steadyfs(of(profile), &volume_of(profile, options.fill), &every(commit_every), tell)?;
+                let trace = cards::steadyfs(of(profile), &volume_of(profile, options), &every(commit_every), tell)?;
                 (Medium::SteadyFs(profile.name.clone()), commit_every, trace)
             }
             Item::OnNand => (Medium::RawFlash(options.nand.clone()), 1, on_nand(options, tell)?),

@@ -1,4 +1,4 @@
-//! `steadyfs-siege CAMPAIGN --seed N --volumes N --threads N`, or `--only N --trace` for one volume of it; with `--medium card` they lie on cards, and
+//! `steadyfs-siege CAMPAIGN --seed N --volumes N --threads N`, or `--only N --trace` for one volume of it; with `--medium card` or `card-within` they lie on cards, and
 //! with `--streams` each has several; `--long-logs` makes leaves on NOR take more changes, and records of the journal longer; with `--full` they are full
 //! before the campaign begins, and with `--cache` each mount is lent caches.
 
@@ -23,7 +23,7 @@ struct Options {
     shown: usize,
 }
 
-const USAGE: &str = "steadyfs-siege transient|lost|bits|chains|lives|repair|repair-cuts|repair-faults|repair-reads|all [--seed N] [--volumes N] [--threads N] [--only N] [--trace] [--show N] [--medium chip|card] [--streams] [--long-logs] [--full] [--cache]";
+const USAGE: &str = "steadyfs-siege transient|lost|bits|chains|lives|repair|repair-cuts|repair-faults|repair-reads|all [--seed N] [--volumes N] [--threads N] [--only N] [--trace] [--show N] [--medium chip|card|card-within] [--streams] [--long-logs] [--full] [--cache]";
 
 fn parse() -> Option<Options> {
     let mut options =

@@ -178,6 +178,22 @@ impl Medium {
         }
     }
 
+    /// Whether a mount sees what a page holds that was programmed with `others`, where logical pages have `unit` of these.
+    pub fn is_seen(&self, page: PageIndex, others: &[PageIndex], unit: u32) -> bool {
+        match self {
+            Medium::Chip(chip) => chip.is_programmed(page),
+            Medium::Card(pages) => pages.is_seen(page, others, unit),
+        }
+    }
+
+    /// Whether a page is one of a root that nothing proves to be complete, where nothing was programmed behind it; or what a cut left of one.
+    pub fn is_of_uncertain_root(&self, page: PageIndex) -> bool {
+        match self {
+            Medium::Chip(_) => false,
+            Medium::Card(pages) => pages.is_of_root(page) || !pages.is_programmed(page),
+        }
+    }
+
     /// Whether a page holds what was programmed.
     pub fn is_programmed(&self, page: PageIndex) -> bool {
         match self {

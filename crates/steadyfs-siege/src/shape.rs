@@ -103,13 +103,30 @@ pub fn any_chip(
     (Medium::Chip(Box::new(chip)), config)
 }
 
-fn any_layout(rng: &mut fastrand::Rng, pages_max: u32) -> SectorLayout {
+/// Where tags of a card may lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tags {
+    /// In sectors of their own, beside their pages or in a table.
+    Apart,
+    /// Within their pages.
+    Within,
+}
+
+fn any_layout(rng: &mut fastrand::Rng, pages_max: u32, place: Tags) -> SectorLayout {
     loop {
         let size = *rng.choice(&[1, 1, 1, 2, 4, 8]).expect("one of them");
         let pages_per_block = *rng.choice(&[8, 12, 15, 16, 21, 32, 48, 64]).expect("one of them");
-        let tags = if rng.bool() { TagPlace::Beside } else { TagPlace::Table };
-        let headers = 2 + if tags == TagPlace::Table { size - 1 } else { 0 };
-        let block_sectors = headers + pages_per_block * (size + 1) + rng.u32(..=size);
+        let tags = match (place, rng.bool()) {
+            (Tags::Within, _) => TagPlace::Within,
+            (Tags::Apart, true) => TagPlace::Beside,
+            (Tags::Apart, false) => TagPlace::Table,
+        };
+        let (headers, each) = match tags {
+            TagPlace::Beside => (2, size + 1),
+            TagPlace::Table => (2 + size - 1, size + 1),
+            TagPlace::Within => (size.max(2), size),
+        };
+        let block_sectors = headers + pages_per_block * each + rng.u32(..=size);
         let block_count = rng.u32(24..=128);
         let sectors = block_sectors * block_count + rng.u32(..block_sectors);
         if pages_per_block * block_count <= pages_max {
@@ -135,10 +152,11 @@ pub fn any_card(
     rng: &mut fastrand::Rng,
     settings: Settings,
     pages_max: u32,
+    tags: Tags,
     with: impl Fn(Config, &Geometry) -> Config,
 ) -> (Medium, Config) {
     let (layout, config) = loop {
-        let layout = any_layout(rng, pages_max);
+        let layout = any_layout(rng, pages_max, tags);
         let mut config = any_config(rng, Config::for_sectors(&layout), settings);
         // Wear and bad blocks are the card's business, mostly.
         if rng.u32(..4) != 0 {

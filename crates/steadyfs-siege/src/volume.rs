@@ -68,7 +68,8 @@ impl Volume {
         let pages_max = if is_full { pages_max.min(FULL_PAGES_MAX) } else { pages_max };
         let (mut medium, config) = match log.world.medium {
             MediumKind::Chip => shape::any_chip(&mut rng, settings, pages_max, with),
-            MediumKind::Card => shape::any_card(&mut rng, settings, pages_max, with),
+            MediumKind::Card => shape::any_card(&mut rng, settings, pages_max, shape::Tags::Apart, with),
+            MediumKind::CardWithin => shape::any_card(&mut rng, settings, pages_max, shape::Tags::Within, with),
         };
         medium.set_traced(log.world.is_traced);
         let memory = vec![0; config.memory_bytes(&medium.geometry())];

@@ -11,6 +11,8 @@ pub enum MediumKind {
     Chip,
     /// A device of sectors: [`Card`](crate::card::Card).
     Card,
+    /// The same, whose pages hold their tags.
+    CardWithin,
 }
 
 impl MediumKind {
@@ -19,7 +21,17 @@ impl MediumKind {
         match name {
             "chip" => Some(Self::Chip),
             "card" => Some(Self::Card),
+            "card-within" => Some(Self::CardWithin),
             _ => None,
+        }
+    }
+
+    /// Its name.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Chip => "chip",
+            Self::Card => "card",
+            Self::CardWithin => "card-within",
         }
     }
 }
@@ -44,7 +56,7 @@ pub struct World {
 impl World {
     /// Whether pages move together, all the time: on a card that is full.
     pub fn has_groups(&self) -> bool {
-        self.is_full && self.medium == MediumKind::Card
+        self.is_full && self.medium != MediumKind::Chip
     }
 
     /// A power cut: one in two meets pages that move together, where they do.
@@ -64,8 +76,11 @@ impl World {
     /// The command that lets one volume of a campaign live again.
     pub fn replay(&self, campaign: &str, seed: u64, index: u32) -> String {
         let mut command = format!("cargo run --release -p steadyfs-siege -- {campaign} --seed {seed} --only {index} --trace");
+        if self.medium != MediumKind::Chip {
+            command.push_str(" --medium ");
+            command.push_str(self.medium.name());
+        }
         let flags = [
-            (self.medium == MediumKind::Card, " --medium card"),
             (self.has_streams, " --streams"),
             (self.has_long_logs, " --long-logs"),
             (self.is_full, " --full"),

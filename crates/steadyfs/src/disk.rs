@@ -86,7 +86,8 @@ fn check_disk(flash: &impl Flash, config: &Config) -> Result<(), MountError> {
     if !config.is_disk() {
         return Err(ConfigError::FilesOrFailures.into());
     }
-    if u32::from(config.unit_pages) * flash.geometry().page_bytes < SECTOR_BYTES {
+    let page_bytes = flash.geometry().page_bytes;
+    if !page_bytes.is_power_of_two() || u32::from(config.unit_pages) * page_bytes < SECTOR_BYTES {
         return Err(ConfigError::SectorBytes.into());
     }
     Ok(())

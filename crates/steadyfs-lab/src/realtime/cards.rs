@@ -210,7 +210,8 @@ pub(super) fn steadyfs<C: Controller>(
     let pages = FileSystem::format(pages, &config, &mut memory)?;
     let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory)?;
     let usable_bytes = fs.usage().usable_bytes;
-    let bytes = (usable_bytes as f64 * volume.fill) as u64 / WRITE_BYTES as u64 * WRITE_BYTES as u64;
+    let write_bytes = std::env::var("WB").ok().and_then(|t| t.parse().ok()).unwrap_or(u64::from(geometry.page_bytes));
+    let bytes = (usable_bytes as f64 * volume.fill) as u64 / write_bytes * write_bytes;
     let mut file = fs.open("data", OpenOptions::CREATE)?;
     let piece = vec![0; PIECE_BYTES];
     let mut at = 0;
@@ -225,13 +226,13 @@ pub(super) fn steadyfs<C: Controller>(
     let mut file = fs.open("data", OpenOptions::WRITE)?;
     fs.set_commit_on(CommitOn::MANY);
     fs.set_commit_limits(CommitLimits { changes: options.commit_every, bytes: 0 });
-    let (mut rng, places) = (fastrand::Rng::with_seed(options.seed), bytes / WRITE_BYTES as u64);
+    let (mut rng, places) = (fastrand::Rng::with_seed(options.seed), bytes / write_bytes);
     let counts = |fs: &FileSystem<'_, SectorPages<Timed<C>>>| fs.flash().device().controller().counts();
     // Reclamation has gone through all that is free, and once through the rest; and the card has begun to clean, if it does so at all.
-    let least = (usable_bytes / WRITE_BYTES as u64) as u32;
+    let least = (usable_bytes / write_bytes) as u32;
     let (mut warm, begun) = (0, counts(&fs).bursts);
     while warm < least || (counts(&fs).bursts == begun && warm < least + WARM_UP) {
-        fs.write(&mut file, rng.u64(..places) * WRITE_BYTES as u64, &piece[..WRITE_BYTES])?;
+        fs.write(&mut file, rng.u64(..places) * write_bytes, &piece[..write_bytes as usize])?;
         warm += 1;
         if warm % 1024 == 0 {
             tell(0.3 + 0.4 * f64::from(warm) / f64::from(least + WARM_UP));
@@ -242,11 +243,11 @@ pub(super) fn steadyfs<C: Controller>(
     let (mut cleaning, begin) = (Cleaning::default(), fs.flash().counters());
     for access in 0..accesses {
         if access % 1024 == 0 {
-            bound_ns = bound_ns.max(fs.bound(steadyfs::Call::Write(WRITE_BYTES as u32)).time_ns(&fs.flash().timing()));
+            bound_ns = bound_ns.max(fs.bound(steadyfs::Call::Write(write_bytes as u32)).time_ns(&fs.flash().timing()));
             tell(0.7 + 0.3 * f64::from(access) / f64::from(accesses));
         }
         let (before, root, nand) = (fs.flash().time_ns(), fs.describe().ring, counts(&fs));
-        fs.write(&mut file, rng.u64(..places) * WRITE_BYTES as u64, &piece[..WRITE_BYTES])?;
+        fs.write(&mut file, rng.u64(..places) * write_bytes, &piece[..write_bytes as usize])?;
         let ns = fs.flash().time_ns() - before;
         access_ns.push(ns);
         cleaning.note(&nand, &counts(&fs));
@@ -254,7 +255,7 @@ pub(super) fn steadyfs<C: Controller>(
     }
     let spent = fs.flash().counters().since(&begin);
     Ok(Trace {
-        written_per_byte: spent.bytes_programmed as f64 / (f64::from(accesses) * WRITE_BYTES as f64),
+        written_per_byte: spent.bytes_programmed as f64 / (f64::from(accesses) * write_bytes as f64),
         flushes_per_access: spent.flushes as f64 / f64::from(accesses),
         access_ns,
         root_ns,

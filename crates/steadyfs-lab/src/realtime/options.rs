@@ -1,5 +1,7 @@
 //! What to run, and what a power cut may take of it.
 
+use steadyfs::media::sectors::TagPlace;
+
 /// Bytes of an access.
 pub const WRITE_BYTES: usize = 4096;
 /// Accesses of the figures: those of the article.
@@ -29,6 +31,8 @@ pub struct Options {
     /// What may be lost at a power cut, of commit and buffer together. Where it is said, SteadyFS runs on each card with a commit for each write and with
     /// one for as many as half of that allows. Default none.
     pub may_lose: Option<Loss>,
+    /// Where tags lie on the cards, whose pages have 4 KiB with them or without. Default beside.
+    pub tags: TagPlace,
     /// Seed of the places. Default 1.
     pub seed: u64,
 }
@@ -45,6 +49,7 @@ impl Default for Options {
             ram_bytes: 64 << 10,
             commit_every: 1,
             may_lose: None,
+            tags: TagPlace::Beside,
             seed: 1,
         }
     }

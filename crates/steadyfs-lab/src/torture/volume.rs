@@ -8,7 +8,7 @@ use std::str::FromStr;
 use steadyfs::Config;
 use steadyfs::disk::SECTOR_BYTES;
 use steadyfs::media::nor::page_bytes_for;
-use steadyfs::media::sectors::{SectorLayout, TagPlace};
+use steadyfs::media::sectors::{SectorLayout, TAG_ROOM_BYTES, TagPlace};
 use steadyfs::media::{Flash, Geometry};
 use steadyfs_sim::Profile;
 use steadyfs_sim::profile::Chip as Kind;
@@ -63,11 +63,13 @@ pub enum Chip {
     Sectors,
     /// The same, with tags in a table.
     SectorsTable,
+    /// The same, with tags within their pages.
+    SectorsWithin,
 }
 
 /// Grounds that have a name. The small ones have the smallest tables that the rules allow, so that folds and roots come every
 /// few calls.
-const NAMED: [(&str, &str); 15] = [
+const NAMED: [(&str, &str); 17] = [
     ("small", "n256x16x32u1t6o46k16"),
     ("small-copy", "c256x32x32u2t6o46k16"),
     ("small-nor", "r256x16x32u1t6o46k16"),
@@ -83,6 +85,8 @@ const NAMED: [(&str, &str); 15] = [
     ("small-emmc", "d512x16x40u2t6o46k16g6"),
     ("card", "b1024x30x48u1t16o64k64g8"),
     ("card-alone", "b1024x30x48u1t16o64k64"),
+    ("small-within", "i512x16x40u2t6o46k16g4"),
+    ("card-within", "i1024x30x48u1t16o64k64g8"),
 ];
 
 /// Bytes of the log of a leaf's page, where nothing else is said.
@@ -194,6 +198,9 @@ impl Volume {
     /// # Errors
     /// The rule of the settings that is broken.
     pub fn disk_config(&self) -> Result<Config, BadInput> {
+        if self.chip == Chip::SectorsWithin {
+            return Err(BadInput(format!("a disk on geometry {self}: expected tags that are not within pages, which are no sectors then")));
+        }
         let sector_pages = SECTOR_BYTES.div_ceil(self.page_bytes.max(1)) as u16;
         let volume = Self { unit_pages: self.unit_pages.max(sector_pages), ..*self };
         let config = Config { files_max: 0, permissions: false, ..volume.config()? };
@@ -226,19 +233,24 @@ impl Volume {
 
     /// Whether it is managed flash: sectors.
     fn is_managed(&self) -> bool {
-        matches!(self.chip, Chip::Sectors | Chip::SectorsTable)
+        matches!(self.chip, Chip::Sectors | Chip::SectorsTable | Chip::SectorsWithin)
     }
 
     /// Bytes of a logical page.
     pub fn logical_bytes(&self) -> u64 {
-        u64::from(self.page_bytes) * u64::from(self.unit_pages)
+        let tag_bytes = if self.chip == Chip::SectorsWithin { TAG_ROOM_BYTES } else { 0 };
+        u64::from(self.page_bytes - tag_bytes) * u64::from(self.unit_pages)
     }
 
     /// A layout with just so many sectors that blocks have as many pages as asked.
     fn sector_layout(&self, tags: TagPlace) -> SectorLayout {
         let page_sectors = self.page_bytes / SECTOR_BYTES;
-        let head = if tags == TagPlace::Table { page_sectors + 1 } else { 2 };
-        let block_sectors = head + self.pages_per_block * (page_sectors + 1);
+        let (head, each) = match tags {
+            TagPlace::Beside => (2, page_sectors + 1),
+            TagPlace::Table => (page_sectors + 1, page_sectors + 1),
+            TagPlace::Within => (page_sectors.max(2), page_sectors),
+        };
+        let block_sectors = head + self.pages_per_block * each;
         SectorLayout {
             first: 5,
             sectors: block_sectors * self.block_count,
@@ -256,6 +268,7 @@ impl Volume {
             Chip::NorGroups => Medium::nor(page_bytes * pages_per_block, block_count, page_bytes, GROUP_SECTORS, seed),
             Chip::Sectors => Medium::sectors(self.sector_layout(TagPlace::Beside), seed),
             Chip::SectorsTable => Medium::sectors(self.sector_layout(TagPlace::Table), seed),
+            Chip::SectorsWithin => Medium::sectors(self.sector_layout(TagPlace::Within), seed),
             chip => Medium::nand(
                 Geometry { page_bytes, pages_per_block, block_count, programs_bytes: false },
                 chip == Chip::NandCopy,
@@ -290,6 +303,7 @@ impl fmt::Display for Volume {
             Chip::NorGroups => 'q',
             Chip::Sectors => 'b',
             Chip::SectorsTable => 'd',
+            Chip::SectorsWithin => 'i',
         };
         let Self { page_bytes, pages_per_block, block_count, unit_pages, .. } = self;
         write!(f, "{chip}{page_bytes}x{pages_per_block}x{block_count}u{unit_pages}")?;
@@ -336,6 +350,7 @@ impl FromStr for Volume {
             'q' => Chip::NorGroups,
             'b' => Chip::Sectors,
             'd' => Chip::SectorsTable,
+            'i' => Chip::SectorsWithin,
             '0'..='9' => {
                 let [page_bytes, pages_per_block, block_count] = numbers(&plain, "xx").ok_or_else(unknown)?;
                 return Self::recommended(
@@ -403,7 +418,7 @@ mod tests {
             let volume: Volume = name.parse().unwrap();
             assert_eq!(volume.to_string().parse::<Volume>().unwrap(), volume);
             volume.device(1, 1).unwrap();
-            volume.disk(1, 1).unwrap();
+            assert_eq!(volume.disk(1, 1).is_ok(), volume.chip != Chip::SectorsWithin);
         }
     }
 

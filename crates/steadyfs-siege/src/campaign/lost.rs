@@ -111,15 +111,26 @@ pub(super) fn prepare(volume: &mut Volume, log: &mut Log) -> Option<bool> {
 
 /// The pages of the last record, of which `lost` may be one: only those of a volume that did not end well may be taken for what a cut left.
 pub(super) fn newest(volume: &Volume, lost: Option<PageIndex>) -> Vec<PageIndex> {
-    // What a cut took is not there: it is none of the last that a mount sees.
-    let is_there = |(page, _): &(PageIndex, u64)| lost == Some(*page) || volume.medium.is_programmed(*page);
-    let pages: Vec<_> = volume.medium.newest().into_iter().filter(is_there).collect();
-    let mut numbers: Vec<_> = pages.iter().map(|(_, number)| *number).collect();
-    numbers.dedup();
-    numbers.truncate(volume.medium.in_doubt());
-    let unit = usize::from(volume.config.unit_pages);
-    let is_of_last = |(at, (_, number)): &(usize, (PageIndex, u64))| *at < unit || numbers.contains(number);
-    pages.into_iter().enumerate().take_while(is_of_last).map(|(_, (page, _))| page).collect()
+    let unit = u32::from(volume.config.unit_pages);
+    let mut written = volume.medium.newest();
+    // A root that an unmount was writing when power failed may count or not.
+    let roots = written.iter().take_while(|(page, _)| volume.medium.is_of_uncertain_root(*page)).count();
+    written.drain(..roots);
+    let (mut numbers, mut newest) = (Vec::new(), Vec::new());
+    for together in written.chunk_by(|(_, number), (_, other)| number == other) {
+        if numbers.len() == volume.medium.in_doubt() && newest.len() >= unit as usize {
+            break;
+        }
+        let pages: Vec<_> = together.iter().map(|(page, _)| *page).collect();
+        // What a cut took is not there: it is none of the last that a mount sees.
+        let there = pages.iter().filter(|page| lost == Some(**page) || volume.medium.is_seen(**page, &pages, unit));
+        let before = newest.len();
+        newest.extend(there);
+        if newest.len() > before {
+            numbers.push(together[0].1);
+        }
+    }
+    newest
 }
 
 /// What the intact volume shows, and whether every mount shows that.

@@ -12,9 +12,15 @@ const HEADERS: u32 = 2;
 /// First bytes of a header, and of a tag's sector.
 const HEADER: &[u8] = b"SteadyBk";
 const TAG: &[u8] = b"SteadyPg";
+/// Where the tag lies in its sector, and what its ninth byte says of pages of roots and of the journal.
+const TAG_AT: usize = 12;
+const ROOT_KIND: u8 = 2;
+const JOURNAL_KINDS: [u8; 3] = [5, 6, 11];
 /// Where the number of the volume lies, and the checksum behind it.
 const VOLUME_AT: usize = 32;
 const CHECK_AT: usize = 36;
+/// Bytes at the end of a page that hold its tag, where tags lie within: what a sector of a tag holds behind its first bytes.
+const TAG_ROOM: usize = CHECK_AT + 4 - TAG.len();
 
 /// A volume's pages on a card.
 #[derive(Clone)]
@@ -47,7 +53,7 @@ impl CardPages {
         self.layout().first + block * self.layout().block_sectors
     }
 
-    /// The sector of a page's tag, and the first one of its data.
+    /// The sector of a page's tag, which may be the last one of its data, and the first one of its data.
     fn places(&self, page: PageIndex) -> (u32, u32) {
         let (pages, size) = (self.geometry().pages_per_block, self.layout().page_bytes / 512);
         let (header, index) = (self.header(page / pages), page % pages);
@@ -60,49 +66,122 @@ impl CardPages {
                 let data = (HEADERS + pages).div_ceil(size) * size;
                 (header + HEADERS + index, header + data + index * size)
             }
+            TagPlace::Within => {
+                let data = header + HEADERS.div_ceil(size) * size + index * size;
+                (data + size - 1, data)
+            }
         }
+    }
+
+    /// Where the bytes of a sector of data end.
+    fn data_end(&self, page: PageIndex, sector: u32) -> usize {
+        if self.layout().tags == TagPlace::Within && sector == self.places(page).0 { 512 - TAG_ROOM } else { 512 }
+    }
+
+    /// What a sector says of a page's tag: as one of its own has it.
+    fn tag_in(&self, sector: u32) -> Option<Bytes> {
+        let Held::Bytes(bytes) = self.card().held(sector) else { return None };
+        if self.layout().tags != TagPlace::Within {
+            return Some(*bytes);
+        }
+        let mut own = [0; 512];
+        own[..TAG.len()].copy_from_slice(TAG);
+        own[TAG.len()..][..TAG_ROOM].copy_from_slice(&bytes[512 - TAG_ROOM..]);
+        Some(own)
     }
 
     /// The page whose tag lies in a sector.
     fn page_of_tag(&self, sector: u32) -> Option<PageIndex> {
         let (pages, block_sectors) = (self.geometry().pages_per_block, self.layout().block_sectors);
         let within = sector.checked_sub(self.layout().first)?;
-        let index = (within % block_sectors).checked_sub(HEADERS)?;
+        let size = self.layout().page_bytes / 512;
+        let head = if self.layout().tags == TagPlace::Within { HEADERS.div_ceil(size) * size } else { HEADERS };
+        let index = (within % block_sectors).checked_sub(head)?;
         let index = match self.layout().tags {
-            TagPlace::Beside => index / (self.layout().page_bytes / 512 + 1),
+            TagPlace::Beside => index / (size + 1),
             TagPlace::Table => index,
+            TagPlace::Within => index / size,
         };
         let page = within / block_sectors * pages + index;
         (index < pages && self.places(page).0 == sector).then_some(page)
     }
 
+    /// The generation in the header of a block.
+    fn generation_in_header(&self, sector: u32) -> Option<u32> {
+        match self.card().held(sector) {
+            Held::Bytes(bytes) => self.generation_in(&bytes, HEADER),
+            Held::Unreadable => None,
+        }
+    }
+
+    /// The generation of a tag.
+    fn generation_of_tag(&self, sector: u32) -> Option<u32> {
+        self.tag_in(sector).and_then(|bytes| self.generation_in(&bytes, TAG))
+    }
+
     /// The generation in a sector that is sound, of this volume, and of a kind.
-    fn generation_in(&self, sector: u32, magic: &[u8]) -> Option<u32> {
-        let Held::Bytes(bytes) = self.card().held(sector) else { return None };
+    fn generation_in(&self, bytes: &Bytes, magic: &[u8]) -> Option<u32> {
         let is_own = bytes.starts_with(magic)
-            && word(&bytes, VOLUME_AT) == self.layout().volume
-            && word(&bytes, CHECK_AT) == crc32(&bytes[..CHECK_AT]);
-        is_own.then(|| word(&bytes, 8))
+            && word(bytes, VOLUME_AT) == self.layout().volume
+            && word(bytes, CHECK_AT) == crc32fast::hash(&bytes[..CHECK_AT]);
+        is_own.then(|| word(bytes, 8))
     }
 
     /// The present generation of a block.
     fn present(&self, block: BlockIndex) -> u32 {
-        let headers = [0, 1].map(|header| self.generation_in(self.header(block) + header, HEADER));
+        let headers = [0, 1].map(|header| self.generation_in_header(self.header(block) + header));
         let pages = self.geometry().pages_per_block;
         let tags = if headers.contains(&None) { block * pages..(block + 1) * pages } else { 0..0 };
-        let tags = tags.filter_map(|page| self.generation_in(self.places(page).0, TAG));
+        let tags = tags.filter_map(|page| self.generation_of_tag(self.places(page).0));
         headers.into_iter().flatten().chain(tags).max().unwrap_or(0)
     }
 
-    /// Whether a page holds what was programmed.
+    /// Whether a page holds what was programmed: a cut may leave a tag of the present generation beside bytes that are garbage.
     pub fn is_programmed(&self, page: PageIndex) -> bool {
-        self.is_of(page, self.present(page / self.geometry().pages_per_block))
+        self.is_of(page, self.present(page / self.geometry().pages_per_block)) && self.has_its_checksum(page)
+    }
+
+    /// Whether a mount sees what a page holds that was programmed with `others`, where logical pages have `unit` of these: all of its frame is there, or it is of the
+    /// journal; and of the others no two places that follow each other are missing before it, nor the first one of its block.
+    pub fn is_seen(&self, page: PageIndex, others: &[PageIndex], unit: u32) -> bool {
+        let pages = self.geometry().pages_per_block;
+        let (block, within) = (page / pages * pages, page % pages);
+        let unit = if JOURNAL_KINDS.contains(&self.kind(page)) { 1 } else { unit };
+        let is_there = |place: u32| (0..unit).all(|index| self.is_programmed(block + place * unit + index));
+        let is_missing = |place: u32| others.contains(&(block + place * unit)) && !is_there(place);
+        let place = within / unit;
+        let is_cut_off = place > 0 && is_missing(0) || (1..place).any(|before| is_missing(before - 1) && is_missing(before));
+        within < pages / unit * unit && is_there(place) && !is_cut_off
+    }
+
+    /// Whether a page is one of a root.
+    pub fn is_of_root(&self, page: PageIndex) -> bool {
+        self.kind(page) == ROOT_KIND
+    }
+
+    /// What a page's tag says that it is.
+    fn kind(&self, page: PageIndex) -> u8 {
+        self.tag_in(self.places(page).0).map_or(0, |bytes| bytes[TAG_AT + 8] & 0xF)
+    }
+
+    /// Whether the data of a page has the checksum that its tag says.
+    fn has_its_checksum(&self, page: PageIndex) -> bool {
+        let (tag, data) = self.places(page);
+        let Some(said) = self.tag_in(tag) else { return false };
+        let said = &said[TAG_AT..VOLUME_AT];
+        let mut bytes = Vec::new();
+        for sector in data..data + self.layout().page_bytes / 512 {
+            let Held::Bytes(held) = self.card().held(sector) else { return false };
+            bytes.extend_from_slice(&held[..self.data_end(page, sector)]);
+        }
+        let check = u32::from_le_bytes(said[12..16].try_into().expect("four bytes"));
+        check == crc32fast::hash(&bytes) ^ crc32fast::hash(&said[..12])
     }
 
     fn is_of(&self, page: PageIndex, generation: u32) -> bool {
         let (tag, data) = self.places(page);
         let is_held = |sector| matches!(self.card().held(sector), Held::Bytes(_));
-        self.generation_in(tag, TAG) == Some(generation) && (data..data + self.layout().page_bytes / 512).all(is_held)
+        self.generation_of_tag(tag) == Some(generation) && (data..data + self.layout().page_bytes / 512).all(is_held)
     }
 
     /// Pages that hold something.
@@ -131,7 +210,8 @@ impl CardPages {
     pub fn lose(&self, page: PageIndex, is_unreadable: bool) {
         let (tag, data) = self.places(page);
         let size = self.layout().page_bytes / 512;
-        let (what, one, at, bit) = self.card().draw(|rng| (rng.u8(..4), data + rng.u32(..size), rng.usize(..512), rng.u32(..8)));
+        let (what, one) = self.card().draw(|rng| (rng.u8(..4), data + rng.u32(..size)));
+        let (at, bit) = self.card().draw(|rng| (rng.usize(..self.data_end(page, one)), rng.u32(..8)));
         if let (false, Held::Bytes(bytes)) = (is_unreadable, self.card().held(one)) {
             let mut bytes = Bytes::clone(&bytes);
             bytes[at] ^= 1 << bit;
@@ -152,15 +232,20 @@ impl CardPages {
         for _ in 0..count {
             let (sector, at, bit) = self.card().draw(|rng| {
                 let sector = rng.u32(..=size);
-                (sector, rng.usize(..if sector == size { CHECK_AT } else { 512 }), rng.u32(..8))
+                (sector, rng.usize(..if sector == size { CHECK_AT } else { self.data_end(page, data + sector) }), rng.u32(..8))
             });
-            let sector = if sector == size { tag } else { data + sector };
+            let (sector, at) = if sector == size { (tag, self.tag_byte(at)) } else { (data + sector, at) };
             if let Held::Bytes(bytes) = self.card().held(sector) {
                 let mut bytes = Bytes::clone(&bytes);
                 bytes[at] ^= 1 << bit;
                 self.card().spoil(sector, Held::Bytes(Rc::new(bytes)));
             }
         }
+    }
+
+    /// Where byte `at` of a tag's sector lies; of what the page does not hold of it, another one.
+    fn tag_byte(&self, at: usize) -> usize {
+        if self.layout().tags == TagPlace::Within { 512 - TAG_ROOM + at.saturating_sub(TAG.len()) } else { at }
     }
 
     /// Lets the first page of one of the blocks begun last be unreadable once, or one of the block's headers for some looks. `age` 0 is the block begun last.
@@ -184,10 +269,4 @@ impl CardPages {
 
 fn word(bytes: &Bytes, at: usize) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
-}
-
-/// CRC-32 of Ethernet.
-fn crc32(bytes: &[u8]) -> u32 {
-    let step = |sum: u32, _| (sum >> 1) ^ if sum & 1 == 1 { 0xEDB8_8320 } else { 0 };
-    !bytes.iter().fold(!0, |sum, &byte| (0..8).fold(sum ^ u32::from(byte), step))
 }

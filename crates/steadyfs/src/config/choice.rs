@@ -45,7 +45,7 @@ impl Config {
     /// The usual settings with logical pages of so many bytes, where a block holds at least 8 of them.
     const fn with_logical_bytes(geometry: &Geometry, logical_bytes: u32) -> Self {
         let mut unit_pages = 1;
-        while unit_pages * geometry.page_bytes < logical_bytes
+        while unit_pages * geometry.page_bytes.next_power_of_two() < logical_bytes
             && geometry.pages_per_block / (unit_pages * 2) >= 8
             && unit_pages < 16
         {
@@ -123,7 +123,7 @@ impl Config {
         let mut unit_pages = 1;
         while unit_pages < 32
             && pages_per_block / (unit_pages * 2) >= 8
-            && (unit_pages * page_bytes < 4096 || pages_per_block / unit_pages * block_count > 1 << 20)
+            && (unit_pages * layout.page_bytes < 4096 || pages_per_block / unit_pages * block_count > 1 << 20)
             && Shape::has_room(unit_pages * 2 * page_bytes, page_bytes)
         {
             unit_pages *= 2;

@@ -138,7 +138,7 @@ impl Layout {
         self.leaf_log_bytes = if programs_bytes { config.leaf_log_bytes as u32 } else { 0 };
         self.leaf_entries = (page_bytes - self.leaf_log_bytes) / self.entry_bytes * unit;
         // Room for the data itself, the allocation map and the file table.
-        let table = ceil_div(config.files_max + SPARE_INODES, self.logical_bytes / INODE_BYTES);
+        let table = ceil_div(config.files_max + SPARE_INODES, self.inodes_per_page());
         let room = Self::room(frames, config);
         let maps = ceil_div(room + config.files_max + SPARE_INODES + 7, self.logical_bytes * 8);
         self.logical_count = if config.is_disk() { room } else { room + maps + table + 1 };
@@ -411,6 +411,22 @@ impl Layout {
             1 => self.copied_page() + COPIED_MAX * self.config.unit_pages as u32 + self.journal_pages() + self.root_programs - 1,
             pages => pages,
         }
+    }
+
+    /// Inodes of a program page of the file table: a power of two, so that the bits of a page's inodes are whole bytes, or within one.
+    const fn inodes_per_program(&self) -> u32 {
+        1 << (self.geometry.page_bytes / INODE_BYTES).ilog2()
+    }
+
+    /// Inodes of a logical page.
+    pub(crate) const fn inodes_per_page(&self) -> u32 {
+        self.inodes_per_program() * self.config.unit_pages as u32
+    }
+
+    /// Where an inode of a logical page begins.
+    pub(crate) const fn inode_offset(&self, index: u32) -> u32 {
+        let here = self.inodes_per_program();
+        index / here * self.geometry.page_bytes + index % here * INODE_BYTES
     }
 
     /// Bytes of a record of a directory: fewer where logical pages are small, and so few inodes that equal keys are seldom.

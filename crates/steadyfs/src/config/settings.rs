@@ -3,6 +3,7 @@
 use crate::error::ConfigError;
 use crate::features::{GROUPS, NOR, PERMISSIONS, STREAMS};
 use crate::journal::Shape;
+use crate::media::sectors::TAG_ROOM_BYTES;
 use crate::media::{Geometry, PAGES_MAX};
 use crate::space::LIFETIMES_BYTES;
 
@@ -95,7 +96,8 @@ impl Config {
         let page = geometry.page_bytes;
         let pages = geometry.pages_per_block;
         let blocks = geometry.block_count;
-        if !page.is_power_of_two() || page < 256 || page > 16_384 {
+        let is_whole = page.is_power_of_two() || (!geometry.programs_bytes && (page.saturating_add(TAG_ROOM_BYTES)).is_power_of_two());
+        if !is_whole || page < 256 || page > 16_384 {
             return Err(ConfigError::PageBytes);
         }
         if geometry.programs_bytes && !NOR {

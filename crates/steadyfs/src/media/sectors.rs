@@ -3,10 +3,11 @@
 //! ```text
 //! block:  | header | header | tag 0 | page 0 | tag 1 | page 1 | …            tags before their pages
 //!         | header | header | tag 0 | tag 1 | … | (pad) | page 0 | page 1 | …   tags in a table
+//!         | header | header | (pad) | page 0, tag 0 | page 1, tag 1 | …           tags within their pages
 //! ```
 //!
 //! A block is as long as the unit in which the device likes to be written, its *allocation unit*: pages of it are written one behind the other, so what is
-//! random to the caller is sequential to the device. Each tag has a sector of its own. A sector can be written again at any time, and holds what it held before
+//! random to the caller is sequential to the device. Each tag has a sector of its own, or the end of its page. A sector can be written again at any time, and holds what it held before
 //! until then; so a header says which *generation* of the block is the present one, every tag says to which it belongs, and pages of an earlier one read
 //! as erased. An erase writes two headers, one after the other, so that a cut leaves one of them; and discards the rest where the device can do that. Where a
 //! header cannot be read, the newest generation of which there is a page is the present one, and the next program writes that header anew.
@@ -46,12 +47,12 @@ mod layout;
 mod sector;
 
 pub use device::{SECTOR_BYTES, SectorDevice, SectorTimes};
-pub use layout::{SectorLayout, TagPlace};
+pub use layout::{SectorLayout, TAG_ROOM_BYTES, TagPlace};
 
 use super::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use generation::Blocks;
 use layout::PAGE_SECTORS_MAX;
-use sector::{Generation, PAGE, TAG_END, seal, word};
+use sector::{Generation, PAGE, TAG_END, TAG_PART, seal, word};
 
 /// The rest of a sector with a tag.
 const ZEROS: [u8; SECTOR_BYTES - TAG_END] = [0; SECTOR_BYTES - TAG_END];
@@ -100,7 +101,7 @@ impl<D: SectorDevice> SectorPages<D> {
         seal(&mut self.blocks.sector, PAGE, generation, self.blocks.layout.volume);
     }
 
-    /// Writes [`COMMAND_PAGES_MAX`] pages that follow each other, or fewer: with their tags before them in one command, or in one for the pages and one for the tags.
+    /// Writes [`COMMAND_PAGES_MAX`] pages that follow each other, or fewer: with their tags in one command, or in one for the pages and one for the tags.
     fn write_many(
         &mut self,
         generation: Generation,
@@ -115,18 +116,28 @@ impl<D: SectorDevice> SectorPages<D> {
         }
         let (at_tag, at_data) = self.blocks.layout.places(first);
         let mut parts = [&[][..]; 3 * COMMAND_PAGES_MAX];
-        let pages = data.chunks(self.blocks.layout.page_bytes as usize);
-        if at_data == at_tag + 1 {
-            for (parts, (head, page)) in parts.chunks_exact_mut(3).zip(heads.iter().zip(pages)) {
-                parts.copy_from_slice(&[head, &ZEROS, page]);
+        let pages = heads.iter().zip(data.chunks(self.blocks.layout.data_bytes() as usize));
+        match self.blocks.layout.tags {
+            TagPlace::Beside => {
+                for (parts, (head, page)) in parts.chunks_exact_mut(3).zip(pages) {
+                    parts.copy_from_slice(&[head, &ZEROS, page]);
+                }
+                self.blocks.device.write(at_tag, &parts[..3 * tags.len()])
             }
-            return self.blocks.device.write(at_tag, &parts[..3 * tags.len()]);
+            TagPlace::Table => {
+                for (parts, head) in parts.chunks_exact_mut(2).zip(&heads[..tags.len()]) {
+                    parts.copy_from_slice(&[head, &ZEROS]);
+                }
+                self.blocks.device.write(at_data, &[data])?;
+                self.blocks.device.write(at_tag, &parts[..2 * tags.len()])
+            }
+            TagPlace::Within => {
+                for (parts, (head, page)) in parts.chunks_exact_mut(2).zip(pages) {
+                    parts.copy_from_slice(&[page, &head[TAG_PART]]);
+                }
+                self.blocks.device.write(at_data, &parts[..2 * tags.len()])
+            }
         }
-        for (parts, head) in parts.chunks_exact_mut(2).zip(&heads[..tags.len()]) {
-            parts.copy_from_slice(&[head, &ZEROS]);
-        }
-        self.blocks.device.write(at_data, &[data])?;
-        self.blocks.device.write(at_tag, &parts[..2 * tags.len()])
     }
 
     /// What the tag's sector in the buffer says: the tag, if it is of a generation of the block.
@@ -152,6 +163,7 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
         let (read_ns, program_ns) = match self.blocks.layout.tags {
             TagPlace::Beside => (read(page + 1), write(page + 1)),
             TagPlace::Table => (read(page) + read(1), write(page) + write(1)),
+            TagPlace::Within => (read(page), write(page)),
         };
         Timing {
             read_ns: read_ns + 2 * read(1),
@@ -165,11 +177,16 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
     fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         let generation = self.blocks.generation(page / self.blocks.layout.pages_per_block())?;
         let (at_tag, at_data) = self.blocks.layout.places(page);
-        if at_data == at_tag + 1 {
-            self.blocks.device.read(at_tag, &mut [&mut self.blocks.sector, data])?;
-        } else {
-            self.blocks.device.read(at_data, &mut [data])?;
-            self.blocks.device.read(at_tag, &mut [&mut self.blocks.sector])?;
+        match self.blocks.layout.tags {
+            TagPlace::Beside => self.blocks.device.read(at_tag, &mut [&mut self.blocks.sector, data])?,
+            TagPlace::Table => {
+                self.blocks.device.read(at_data, &mut [data])?;
+                self.blocks.read_tag(page)?;
+            }
+            TagPlace::Within => {
+                self.blocks.sector[..PAGE.len()].copy_from_slice(PAGE);
+                self.blocks.device.read(at_data, &mut [data, &mut self.blocks.sector[TAG_PART]])?;
+            }
         }
         *tag = self.tag_of(generation);
         if super::is_blank(tag) {
@@ -180,7 +197,7 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
 
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         let generation = self.blocks.generation(page / self.blocks.layout.pages_per_block())?;
-        self.blocks.device.read(self.blocks.layout.places(page).0, &mut [&mut self.blocks.sector])?;
+        self.blocks.read_tag(page)?;
         *tag = self.tag_of(generation);
         Ok(())
     }
@@ -191,17 +208,21 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         let generation = self.blocks.certain_generation(page)?;
         self.compose_tag(generation, tag);
-        // The tag, the data, and as many blank bytes as are missing.
-        let missing = self.blocks.layout.page_bytes as usize - data.len();
-        let mut parts = [&BLANK[..]; PAGE_SECTORS_MAX + 3];
+        // The tag, the data, and as many blank bytes as are missing; the tag once more behind it all.
+        let missing = self.blocks.layout.data_bytes() as usize - data.len();
+        let mut parts = [&BLANK[..]; PAGE_SECTORS_MAX + 4];
         (parts[0], parts[1], parts[2]) = (&self.blocks.sector, data, &BLANK[..missing % SECTOR_BYTES]);
-        let parts = &parts[..3 + missing / SECTOR_BYTES];
+        let end = 3 + missing / SECTOR_BYTES;
+        parts[end] = &self.blocks.sector[TAG_PART];
         let (at_tag, at_data) = self.blocks.layout.places(page);
-        if at_data == at_tag + 1 {
-            return self.blocks.device.write(at_tag, parts);
+        match self.blocks.layout.tags {
+            TagPlace::Beside => self.blocks.device.write(at_tag, &parts[..end]),
+            TagPlace::Table => {
+                self.blocks.device.write(at_data, &parts[1..end])?;
+                self.blocks.device.write(at_tag, &parts[..1])
+            }
+            TagPlace::Within => self.blocks.device.write(at_data, &parts[1..=end]),
         }
-        self.blocks.device.write(at_data, &parts[1..])?;
-        self.blocks.device.write(at_tag, &parts[..1])
     }
 
     fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {

@@ -3,7 +3,6 @@
 use super::super::inode::InodeKind;
 use super::findings::{Count, Finding};
 use super::rounds::{Checker, Mode};
-use crate::config::INODE_BYTES;
 use crate::error::Error;
 use crate::logical::edit::Edit;
 use crate::media::Flash;
@@ -110,7 +109,7 @@ impl<F: Flash> Checker<'_, '_, F> {
 
     /// Whether a page of the file table holds something, though none of its inodes is taken.
     fn is_leaked_table(&mut self, logical: u32) -> Result<bool, Error> {
-        let per_page = self.fs.volume.store.layout().logical_bytes / INODE_BYTES;
+        let per_page = self.fs.volume.store.layout().inodes_per_page();
         let first = (logical - self.fs.volume.plan().table) * per_page;
         for inode in first..(first + per_page).min(self.fs.volume.plan().inode_count) {
             if self.fs.seen(|fs| fs.volume.inode_is_taken(inode))? != Some(false) {

@@ -66,7 +66,7 @@ impl<F: Flash> Volume<'_, F> {
 
     /// Inodes of a page of the file table.
     fn inodes_of_page(&self) -> u32 {
-        self.store.layout().logical_bytes / INODE_BYTES
+        self.store.layout().inodes_per_page()
     }
 
     fn bit_place(&self, bit: u32) -> (u32, u32) {

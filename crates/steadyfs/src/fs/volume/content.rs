@@ -38,10 +38,13 @@ impl<F: Flash> Volume<'_, F> {
         Ok(length)
     }
 
-    /// The page of a file in which an offset lies, and where in it. A shift: a 64-bit division takes 400 bytes of code.
+    /// The page of a file in which an offset lies, and where in it. A shift, and a short division where a page is no power of two: a 64-bit division takes
+    /// 400 bytes of code. As many pages as can be named have less than 2³² steps of that shift.
     pub fn split(&self, offset: u64) -> (u32, u32) {
         let logical_bytes = self.store.layout().logical_bytes;
-        ((offset >> logical_bytes.trailing_zeros()) as u32, offset as u32 & (logical_bytes - 1))
+        let shift = logical_bytes.trailing_zeros();
+        let (steps, per_page) = ((offset >> shift) as u32, logical_bytes >> shift);
+        (steps / per_page, ((steps % per_page) << shift) | offset as u32 & ((1 << shift) - 1))
     }
 
     /// Writes within one logical page of the file, in a call that `commits` right behind it, or not.

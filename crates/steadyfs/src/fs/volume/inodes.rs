@@ -1,7 +1,6 @@
 //! Inodes in the file table: headers, names, and the extensions that hold the rest of them.
 
 use super::Volume;
-use crate::config::INODE_BYTES;
 use crate::error::Error;
 use crate::features::LONG_NAMES;
 use crate::fs::inode::{
@@ -13,8 +12,9 @@ use crate::media::Flash;
 impl<F: Flash> Volume<'_, F> {
     /// The logical page and offset of an inode.
     pub fn inode_place(&self, inode: u32) -> (u32, u32) {
-        let per_page = self.store.layout().logical_bytes / INODE_BYTES;
-        (self.plan.table + inode / per_page, inode % per_page * INODE_BYTES)
+        let layout = self.store.layout();
+        let per_page = layout.inodes_per_page();
+        (self.plan.table + inode / per_page, layout.inode_offset(inode % per_page))
     }
 
     /// Reads the header of an inode.

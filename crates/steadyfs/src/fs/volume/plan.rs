@@ -4,7 +4,7 @@
 //! | root page | allocation map: inodes, then data pages | file table | data pages … |
 //! ```
 
-use crate::config::{INODE_BYTES, Layout, SPARE_INODES};
+use crate::config::{Layout, SPARE_INODES};
 use crate::features::PERMISSIONS;
 use crate::fs::inode::{NAME_ROOM, PERMISSIONS_BYTES, REGIONS};
 
@@ -44,7 +44,7 @@ impl Plan {
         let deep_pages = index_entries * index_entries.min(0xFFFF / index_entries);
         Self {
             table,
-            data: table + inode_count.div_ceil(page / INODE_BYTES),
+            data: table + inode_count.div_ceil(layout.inodes_per_page()),
             data_count,
             inode_count,
             index_bytes: index_bytes as u8,

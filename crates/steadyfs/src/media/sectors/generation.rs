@@ -20,7 +20,7 @@
 
 use super::device::{SECTOR_BYTES, SectorDevice};
 use super::layout::{HEADERS, SectorLayout, TagPlace};
-use super::sector::{Generation, HEADER, PAGE, VOLUME_AT, is_sound, seal, was_read, word};
+use super::sector::{Generation, HEADER, PAGE, TAG_PART, VOLUME_AT, is_sound, seal, was_read, word};
 use crate::fields::Fields;
 use crate::media::{BlockIndex, Failure, PageIndex};
 
@@ -149,7 +149,7 @@ impl<D: SectorDevice> Blocks<D> {
         for number in [self.layout.sectors, self.layout.block_sectors, self.layout.page_bytes] {
             fields.put(4, number.into());
         }
-        fields.put(1, u64::from(self.layout.tags == TagPlace::Table));
+        fields.put(1, self.layout.tags.number().into());
         seal(&mut self.sector, HEADER, generation, self.layout.volume);
         self.device.write(self.layout.header(block) + slot, &[&self.sector])
     }
@@ -186,9 +186,19 @@ impl<D: SectorDevice> Blocks<D> {
         Ok((found, are_torn))
     }
 
+    /// Reads the sector of a page's tag into the buffer, as one that has a sector of its own.
+    pub fn read_tag(&mut self, page: PageIndex) -> Result<(), Failure> {
+        self.device.read(self.layout.places(page).0, &mut [&mut self.sector])?;
+        if self.layout.tags == TagPlace::Within {
+            self.sector.copy_within(SECTOR_BYTES - TAG_PART.len().., TAG_PART.start);
+            self.sector[..PAGE.len()].copy_from_slice(PAGE);
+        }
+        Ok(())
+    }
+
     /// The generation of a page's tag; 0 where there is none.
     fn tag_at(&mut self, page: PageIndex) -> Result<Generation, Failure> {
-        let is_read = was_read(self.device.read(self.layout.places(page).0, &mut [&mut self.sector]))?;
+        let is_read = was_read(self.read_tag(page))?;
         Ok(if is_read && self.is_own(PAGE) { word(&self.sector, 8) } else { 0 })
     }
 

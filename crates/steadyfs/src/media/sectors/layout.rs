@@ -9,6 +9,8 @@ use crate::media::{BlockIndex, Failure, Geometry, PAGES_MAX, PageIndex};
 pub(super) const HEADERS: u32 = 2;
 /// Sectors of the largest page.
 pub(super) const PAGE_SECTORS_MAX: usize = 32;
+/// Bytes at the end of a page that its tag takes, where tags lie [within](TagPlace::Within) pages.
+pub const TAG_ROOM_BYTES: u32 = 32;
 
 /// Where tags lie.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,6 +20,24 @@ pub enum TagPlace {
     Beside,
     /// In a table at the begin of the block. Pages are aligned, and several in order are one run; each takes a second write.
     Table,
+    /// In the last [`TAG_ROOM_BYTES`] of each page, which holds so much less. Pages are aligned, a page and its tag are one write, and nothing but headers lies between pages: an
+    /// eighth more of the device for data than with a sector for each tag of 4 KiB. But what a program writes at multiples of 4 KiB meets two pages, and pages are no
+    /// sectors, so that there is no [disk](crate::disk) on them.
+    Within,
+}
+
+impl TagPlace {
+    /// Each, in the order of the number that a header has for it.
+    const ALL: [Self; 3] = [Self::Beside, Self::Table, Self::Within];
+
+    /// The number that a header has for it.
+    pub(super) const fn number(self) -> u8 {
+        self as u8
+    }
+
+    fn from_number(number: u64) -> Option<Self> {
+        Self::ALL.get(number as usize).copied()
+    }
 }
 
 /// How a device is divided into blocks and pages.
@@ -29,7 +49,7 @@ pub struct SectorLayout {
     pub sectors: u32,
     /// Sectors of a block: an allocation unit, or several.
     pub block_sectors: u32,
-    /// Bytes of a page: a power of two, 512 to 16,384.
+    /// Bytes of a page, with its tag where that lies [within](TagPlace::Within): a power of two, 512 to 16,384.
     pub page_bytes: u32,
     /// Where tags lie.
     pub tags: TagPlace,
@@ -53,23 +73,37 @@ impl SectorLayout {
     /// The shape of the medium.
     pub const fn geometry(&self) -> Geometry {
         Geometry {
-            page_bytes: self.page_bytes,
+            page_bytes: self.data_bytes(),
             pages_per_block: self.pages_per_block(),
             block_count: self.sectors / if self.block_sectors == 0 { 1 } else { self.block_sectors },
             programs_bytes: false,
         }
     }
 
+    /// Bytes of a page that hold data.
+    pub(super) const fn data_bytes(&self) -> u32 {
+        match self.tags {
+            TagPlace::Beside | TagPlace::Table => self.page_bytes,
+            TagPlace::Within => self.page_bytes.saturating_sub(TAG_ROOM_BYTES),
+        }
+    }
+
     /// Pages that fit into a block beside the header and their tags.
     pub(super) const fn pages_per_block(&self) -> u32 {
         let page = self.page_sectors();
-        let room = self.block_sectors.saturating_sub(match self.tags {
-            TagPlace::Beside => HEADERS,
+        let (head, each) = match self.tags {
+            TagPlace::Beside => (HEADERS, page + 1),
             // At most so much goes into the alignment of the first page.
-            TagPlace::Table => HEADERS + page - 1,
-        });
-        let pages = room / (page + 1);
+            TagPlace::Table => (HEADERS + page - 1, page + 1),
+            TagPlace::Within => (self.first_page(), page),
+        };
+        let pages = self.block_sectors.saturating_sub(head) / each;
         if pages > PAGES_MAX { PAGES_MAX } else { pages }
+    }
+
+    /// The sector of a block at which its first page begins, where tags lie within.
+    const fn first_page(&self) -> u32 {
+        HEADERS.next_multiple_of(self.page_sectors())
     }
 
     /// Sectors of a page.
@@ -82,7 +116,7 @@ impl SectorLayout {
         self.first + block * self.block_sectors
     }
 
-    /// The sectors of a page's tag and of its data.
+    /// The sector that a page's tag has, or shares with the end of its data, and the first one of its data.
     pub(super) const fn places(&self, page: PageIndex) -> (u32, u32) {
         let pages = self.pages_per_block();
         let (header, index, size) = (self.header(page / pages), page % pages, self.page_sectors());
@@ -92,6 +126,10 @@ impl SectorLayout {
                 (tag, tag + 1)
             }
             TagPlace::Table => (header + HEADERS + index, header + (HEADERS + pages).next_multiple_of(size) + index * size),
+            TagPlace::Within => {
+                let data = header + self.first_page() + index * size;
+                (data + size - 1, data)
+            }
         }
     }
 
@@ -121,15 +159,12 @@ impl SectorLayout {
             return Ok(None);
         }
         let mut fields = Fields::new(&sector[12..]);
-        let found = Self {
-            first,
-            sectors: fields.get32(),
-            block_sectors: fields.get32(),
-            page_bytes: fields.get32(),
-            tags: if fields.get(1) == 1 { TagPlace::Table } else { TagPlace::Beside },
-            volume: word(&sector, VOLUME_AT),
-        };
-        Ok(Some(found).filter(|found| found.is_possible(device.sector_count())))
+        let (sectors, block_sectors, page_bytes) = (fields.get32(), fields.get32(), fields.get32());
+        let volume = word(&sector, VOLUME_AT);
+        let found = TagPlace::from_number(fields.get(1))
+            .map(|tags| Self { first, sectors, block_sectors, page_bytes, tags, volume })
+            .filter(|found| found.is_possible(device.sector_count()));
+        Ok(found)
     }
 
     /// Whether it can be that of a device of so many sectors.

@@ -1,6 +1,9 @@
 //! What a sector says that is a header, or has a tag: of what kind it is, of which generation and volume, and whether it is sound.
 
+use core::ops::Range;
+
 use super::device::SECTOR_BYTES;
+use super::layout::TAG_ROOM_BYTES;
 use crate::fields::Fields;
 use crate::media::Failure;
 use crate::media::crc::crc32;
@@ -14,6 +17,9 @@ const CHECK_AT: usize = 36;
 pub(super) const VOLUME_AT: usize = CHECK_AT - 4;
 /// Where what a tag's sector says ends.
 pub(super) const TAG_END: usize = CHECK_AT + 4;
+/// The part of a tag's sector that the end of a page holds, where tags lie within: all but the first bytes, which are known.
+pub(super) const TAG_PART: Range<usize> = PAGE.len()..TAG_END;
+const _: () = assert!(TAG_PART.end - TAG_PART.start == TAG_ROOM_BYTES as usize);
 
 /// The number of a generation of a block; larger than that of any before. 0: none.
 pub(super) type Generation = u32;
