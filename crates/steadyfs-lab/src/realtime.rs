@@ -14,6 +14,7 @@ mod cards;
 mod error;
 mod options;
 mod row;
+mod stream;
 mod table;
 
 pub use advice::{Advice, Answer, Guarantee};
@@ -54,14 +55,18 @@ impl Item<'_> {
         let every = |commit_every| Options { commit_every, ..options.clone() };
         let (medium, commit_every, trace) = match *self {
             Item::Raw(profile) => {
-                (Medium::Device(profile.name.clone()), options.commit_every, cards::raw(&mut of(profile), options, tell)?)
+                let trace = cards::raw(&mut of(profile), options, tell)?;
+                let trace = Trace { stream_bytes_per_s: Some(stream::raw(&mut of(profile))?), ..trace };
+                (Medium::Device(profile.name.clone()), options.commit_every, trace)
             }
             Item::Fat(profile, commit_every) => {
                 let trace = cards::fat(of(profile), VOLUME_BYTES, &every(commit_every), tell)?;
                 (Medium::Fat(profile.name.clone()), commit_every, trace)
             }
             Item::OnCard(profile, commit_every) => {
-                let trace = cards::steadyfs(of(profile), &volume_of(profile, options), &every(commit_every), tell)?;
+                let volume = volume_of(profile, options);
+                let trace = cards::steadyfs(of(profile), &volume, &every(commit_every), tell)?;
+                let trace = Trace { stream_bytes_per_s: Some(stream::steadyfs(of(profile), &volume)?), ..trace };
                 (Medium::SteadyFs(profile.name.clone()), commit_every, trace)
             }
             Item::OnNand => (Medium::RawFlash(options.nand.clone()), 1, on_nand(options, tell)?),
@@ -82,6 +87,8 @@ fn on_nand(options: &Options, tell: &mut dyn FnMut(f64)) -> Result<Trace, Realti
     let outcome = evaluate::run(&run, &mut |share, _| tell(share)).map_err(RealtimeError::Nand)?;
     let evaluation = &outcome.evaluation;
     Ok(Trace {
+        access_bytes: WRITE_BYTES as u64,
+        stream_bytes_per_s: None,
         root_ns: Vec::new(),
         cleaning: None,
         bound_ns: Some((evaluation.bound_us * 1e3).round() as u64),

@@ -1,6 +1,6 @@
 //! Which medium keeps a rate with some RAM, what is lost when power fails, and on whose word.
 
-use super::options::{Options, WRITE_BYTES};
+use super::options::Options;
 use super::row::{Medium, Row};
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +62,7 @@ pub(super) fn advise(rows: &[Row], options: &Options) -> Vec<Advice> {
 
 fn advise_on(row: &Row, options: &Options) -> Advice {
     let buffer_bytes = row.buffer_at(options.rate);
-    let lost_bytes = buffer_bytes.map(|buffer| buffer + u64::from(row.commit_every) * WRITE_BYTES as u64);
+    let lost_bytes = buffer_bytes.map(|buffer| buffer + u64::from(row.commit_every) * row.access_bytes);
     let may_lose = options.may_lose.map_or(u64::MAX, |loss| loss.bytes(options.rate));
     Advice {
         system: row.medium.to_string(),
@@ -99,6 +99,8 @@ mod tests {
         let trace = Trace {
             cleaning: Some(Cleaning { bursts, access_ns: vec![0; 10] }),
             access_ns,
+            access_bytes: 4096,
+            stream_bytes_per_s: None,
             root_ns: Vec::new(),
             bound_ns: None,
             ram_bytes: 10_000,

@@ -1,4 +1,4 @@
-//! Access times of 4 KiB writes at random places: of a device as it is, of FAT on it, and of SteadyFS on it.
+//! Access times of writes of a page at random places: of a device as it is, of FAT on it, and of SteadyFS on it.
 
 use super::{Options, RealtimeError, WRITE_BYTES};
 use crate::transactions::fat::{self, CLUSTER_BYTES, Disk};
@@ -22,6 +22,10 @@ const PIECE_BYTES: usize = 1 << 20;
 pub struct Trace {
     /// Durations in nanoseconds, in order. A commit belongs to the access before it.
     pub access_ns: Vec<u64>,
+    /// Bytes of an access.
+    pub access_bytes: u64,
+    /// The rate of a stream in order, in bytes a second: of [`stream`](super::stream); nothing on raw flash.
+    pub stream_bytes_per_s: Option<f64>,
     /// Those of them in which SteadyFS wrote a root on a card.
     pub root_ns: Vec<u64>,
     /// What the device did for itself meanwhile; nothing on raw flash, which does nothing.
@@ -161,6 +165,8 @@ fn overwrite<C: Controller>(
     let spent = device.counters().since(&begin);
     Ok(Trace {
         access_ns,
+        access_bytes: WRITE_BYTES as u64,
+        stream_bytes_per_s: None,
         root_ns: Vec::new(),
         cleaning: Some(cleaning),
         bound_ns: None,
@@ -210,7 +216,8 @@ pub(super) fn steadyfs<C: Controller>(
     let pages = FileSystem::format(pages, &config, &mut memory)?;
     let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory)?;
     let usable_bytes = fs.usage().usable_bytes;
-    let write_bytes = std::env::var("WB").ok().and_then(|t| t.parse().ok()).unwrap_or(u64::from(geometry.page_bytes));
+    // Whole pages, which are shorter than 4 KiB where they hold their tags.
+    let write_bytes = u64::from(geometry.page_bytes);
     let bytes = (usable_bytes as f64 * volume.fill) as u64 / write_bytes * write_bytes;
     let mut file = fs.open("data", OpenOptions::CREATE)?;
     let piece = vec![0; PIECE_BYTES];
@@ -258,6 +265,8 @@ pub(super) fn steadyfs<C: Controller>(
         written_per_byte: spent.bytes_programmed as f64 / (f64::from(accesses) * write_bytes as f64),
         flushes_per_access: spent.flushes as f64 / f64::from(accesses),
         access_ns,
+        access_bytes: write_bytes,
+        stream_bytes_per_s: None,
         root_ns,
         cleaning: Some(cleaning),
         bound_ns: Some(bound_ns),

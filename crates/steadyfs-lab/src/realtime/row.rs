@@ -55,6 +55,9 @@ pub struct Row {
     /// Writes for each commit.
     #[serde(default)]
     pub commit_every: u32,
+    /// Bytes of an access.
+    #[serde(default = "usual_access")]
+    pub access_bytes: u64,
     /// Mean of an access, in microseconds.
     pub mean_us: f64,
     /// 99.9 % take at most so long.
@@ -82,8 +85,16 @@ pub struct Row {
     pub written_per_byte: f64,
     /// Flushes of the device for each access.
     pub flushes_per_access: f64,
+    /// The rate of a stream in order, in pieces of 16 pages, in bytes a second; nothing on raw flash, and of FAT.
+    #[serde(default)]
+    pub stream_bytes_per_s: Option<f64>,
     /// The accesses in a row that took longest, in nanoseconds.
     pub worst_ns: Vec<u64>,
+}
+
+/// Bytes of an access in results that do not say.
+fn usual_access() -> u64 {
+    WRITE_BYTES as u64
 }
 
 impl Row {
@@ -95,7 +106,7 @@ impl Row {
             trace.access_ns.iter().zip(&cleaning.access_ns).map(|(all, part)| all.saturating_sub(*part)).collect()
         };
         let uncleaned = trace.cleaning.as_ref().map(uncleaned_of);
-        let buffer = |access_ns: &[u64], rate| backlog(access_ns, WRITE_BYTES as u64, rate).map(|worst| worst.left_bytes);
+        let buffer = |access_ns: &[u64], rate| backlog(access_ns, trace.access_bytes, rate).map(|worst| worst.left_bytes);
         let of_rate = |&rate: &u64| Backlog {
             rate,
             buffer_bytes: buffer(&trace.access_ns, rate),
@@ -104,6 +115,7 @@ impl Row {
         Row {
             medium,
             commit_every: 1,
+            access_bytes: trace.access_bytes,
             mean_us: stats.as_ref().map_or(0.0, |stats| stats.mean_ns / 1e3),
             p999_us: of(&|stats| stats.p999_ns),
             max_us: of(&|stats| stats.max_ns),
@@ -116,6 +128,7 @@ impl Row {
             usable_bytes: trace.usable_bytes,
             written_per_byte: trace.written_per_byte,
             flushes_per_access: trace.flushes_per_access,
+            stream_bytes_per_s: trace.stream_bytes_per_s,
             worst_ns: longest_window(&trace.access_ns, WINDOW).to_vec(),
         }
     }
@@ -127,7 +140,7 @@ impl Row {
 
     /// Mean rate, in bytes a second.
     pub fn bytes_per_s(&self) -> f64 {
-        WRITE_BYTES as f64 * 1e6 / self.mean_us.max(f64::MIN_POSITIVE)
+        self.access_bytes as f64 * 1e6 / self.mean_us.max(f64::MIN_POSITIVE)
     }
 
     /// The buffer that a rate needs.

@@ -64,6 +64,7 @@ impl Row {
         };
         cells.extend(self.backlog.iter().map(|row| at_least(row.buffer_bytes)));
         cells.extend([format!("{:.2}", self.written_per_byte), format!("{:.2}", self.flushes_per_access)]);
+        cells.push(self.stream_bytes_per_s.map_or_else(|| "–".to_string(), format_rate));
         cells
     }
 }
@@ -109,8 +110,12 @@ impl Realtime {
     pub(crate) fn legend(&self) -> String {
         let mut legend = "Commit: writes for each. Uncleaned: the longest access without what it waited for the card's own cleaning; with root: of those in which SteadyFS wrote a root.\n\
              Below a rate: the buffer that it needs; – where none suffices. Written: bytes to the medium for each byte of the caller. Flushes: of the device, for each access.\n\
+             In order: the rate of a new file in pieces of 16 pages, on an empty volume.\n\
              FAT: written through, data and the file's entry for each commit; it knows where the file lies, and its RAM is not counted."
             .to_string();
+        if let Some(row) = self.rows.iter().find(|row| row.access_bytes != WRITE_BYTES as u64) {
+            legend += &format!("\nSteadyFS on cards: writes of a page, {} bytes; what is written by 4,096 meets two pages, and takes several times as long.", row.access_bytes);
+        }
         if self.rows.iter().any(Row::is_too_short) {
             legend += &format!(
                 "\n≥: the card cleaned less than {CLEANINGS_MIN} times in that run, so longer accesses may be missing; more accesses show them."
@@ -124,7 +129,7 @@ impl Realtime {
         let mut head = ["", "commit", "mean", "rate", "longest", "uncleaned", "with root"].map(String::from).to_vec();
         let rates = self.rows.first().map(|row| row.backlog.clone()).unwrap_or_default();
         head.extend(rates.iter().map(|row| format_rate(row.rate as f64)));
-        head.extend(["written", "flushes"].map(String::from));
+        head.extend(["written", "flushes", "in order"].map(String::from));
         head
     }
 

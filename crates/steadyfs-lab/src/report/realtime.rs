@@ -283,6 +283,8 @@ mod tests {
         let access_ns = (0..5000).map(|at| if at % 40 == 0 { slow_ms * 1_000_000 } else { 900_000 }).collect();
         let trace = Trace {
             access_ns,
+            access_bytes: 4096,
+            stream_bytes_per_s: None,
             root_ns: Vec::new(),
             cleaning: None,
             bound_ns: None,

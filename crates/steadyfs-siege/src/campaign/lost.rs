@@ -114,7 +114,8 @@ pub(super) fn newest(volume: &Volume, lost: Option<PageIndex>) -> Vec<PageIndex>
     let unit = u32::from(volume.config.unit_pages);
     let mut written = volume.medium.newest();
     // A root that an unmount was writing when power failed may count or not.
-    let roots = written.iter().take_while(|(page, _)| volume.medium.is_of_uncertain_root(*page)).count();
+    let is_uncertain = |page: PageIndex| lost != Some(page) && volume.medium.is_of_uncertain_root(page);
+    let roots = written.iter().take_while(|(page, _)| is_uncertain(*page)).count();
     written.drain(..roots);
     let (mut numbers, mut newest) = (Vec::new(), Vec::new());
     for together in written.chunk_by(|(_, number), (_, other)| number == other) {

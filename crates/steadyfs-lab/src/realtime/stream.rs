@@ -1,0 +1,46 @@
+//! The rate at which a device takes what is written in order, in pieces of 64 KiB or 16 pages: as it is, and with SteadyFS on it.
+
+use super::RealtimeError;
+use super::cards::Volume;
+use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorPages};
+use steadyfs::{Access, CommitOn, Config, FileSystem, OpenOptions};
+use steadyfs_sim::Metered;
+use steadyfs_sim::sectors::{Controller, Timed};
+
+/// Bytes that are written at once, and how often.
+const PIECE_BYTES: usize = 64 << 10;
+const PIECES: u32 = 1024;
+/// Pages of a piece.
+const PIECE_PAGES: usize = 16;
+
+/// Bytes a second, where all pieces took so long.
+fn rate(piece: &[u8], ns: u64) -> f64 {
+    f64::from(PIECES) * piece.len() as f64 * 1e9 / ns.max(1) as f64
+}
+
+/// Sectors behind each other, and a flush.
+pub(super) fn raw<C: Controller>(device: &mut Timed<C>) -> Result<f64, RealtimeError> {
+    let (piece, begin) = (vec![0; PIECE_BYTES], device.time_ns());
+    let first = |index: u32| index * (PIECE_BYTES / SECTOR_BYTES) as u32;
+    (0..PIECES).try_for_each(|index| device.write(first(index), &[&piece])).map_err(RealtimeError::Device)?;
+    device.flush().map_err(RealtimeError::Device)?;
+    Ok(rate(&piece, device.time_ns() - begin))
+}
+
+/// A file on an empty volume of SteadyFS, that commits where a transaction is full and at the end.
+pub(super) fn steadyfs<C: Controller>(device: Timed<C>, volume: &Volume) -> Result<f64, RealtimeError> {
+    let layout = volume.layout(device.sector_count());
+    let pages = SectorPages::new(device, layout).ok_or(RealtimeError::TooSmall)?;
+    let config = Config::for_sectors(&layout);
+    let mut memory = vec![0; config.memory_bytes(&layout.geometry())];
+    let pages = FileSystem::format(pages, &config, &mut memory)?;
+    let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory)?;
+    fs.set_commit_on(CommitOn::ON_FLUSH);
+    let mut file = fs.open("data", OpenOptions::CREATE)?;
+    let piece = vec![0; PIECE_PAGES * layout.geometry().page_bytes as usize];
+    let begin = fs.flash().device().time_ns();
+    (0..PIECES).try_for_each(|_| fs.append(&mut file, &piece))?;
+    fs.close(file)?;
+    fs.commit()?;
+    Ok(rate(&piece, fs.flash().device().time_ns() - begin))
+}
