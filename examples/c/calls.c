@@ -150,6 +150,9 @@ static void refuse_configurations(const steadyfs_nor *good_nor, const steadyfs_n
     card.block_sectors = 3;
     EXPECT(STEADYFS_ERR_CONFIG_BLOCKS, steadyfs_memory_bytes(&config));
     card = *good_card;
+    card.tags = STEADYFS_TAGS_WITHIN + 1;
+    EXPECT(STEADYFS_ERR_INVAL, steadyfs_memory_bytes(&config));
+    card = *good_card;
     card.read = NULL;
     EXPECT(STEADYFS_ERR_DRIVER, steadyfs_memory_bytes(&config));
 }

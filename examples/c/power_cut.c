@@ -300,6 +300,10 @@ int main(int count, char **arguments)
     card.sectors.page_bytes = 1024;
     card.config.sectors = &card.sectors;
     every_cut(&card, stride);
+    /* The same with tags within the pages. */
+    card.name = "card, tags within";
+    card.sectors.tags = STEADYFS_TAGS_WITHIN;
+    every_cut(&card, stride);
     card_free(&card.card);
     card_free(&card.card_empty);
     return 0;

@@ -291,6 +291,17 @@ typedef enum steadyfs_commit_event {
   STEADYFS_COMMIT_MANUAL = 32768,
 } steadyfs_commit_event;
 
+// Where the tags of pages lie on a card or a disk.
+typedef enum steadyfs_tag_place {
+  // Before each page, in a sector of their own: what cards like.
+  STEADYFS_TAGS_BESIDE = 0,
+  // In a table at the begin of each block: pages are aligned, and take a second write.
+  STEADYFS_TAGS_TABLE = 1,
+  // In the last 32 bytes of each page, which holds so much less: an eighth more for data, and no disk. For what is written a page at a time or in order; writes
+  // of 4,096 bytes meet two pages.
+  STEADYFS_TAGS_WITHIN = 2,
+} steadyfs_tag_place;
+
 // What a name names: steadyfs_info.
 typedef enum steadyfs_type {
   // A file.
@@ -495,8 +506,8 @@ typedef struct steadyfs_sectors {
   uint32_t block_sectors;
   // Bytes of a page: a power of two, 512 to 16,384. 0: 4,096. A mount reads it from the medium.
   uint32_t page_bytes;
-  // Tags lie in a table at the begin of each block, rather than before their pages: pages are aligned then, and take a second write.
-  bool tags_in_table;
+  // Where tags lie: of enum steadyfs_tag_place. Default, 0: STEADYFS_TAGS_BESIDE. A mount reads it from the medium.
+  uint8_t tags;
   // The device keeps the order of its writes until a flush: a cut loses the last ones, never an earlier one alone. False in doubt.
   bool keeps_order;
   // Time of a read without its sectors, in nanoseconds; as measured where the specification gives no maximum.

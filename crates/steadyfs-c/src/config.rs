@@ -1,6 +1,6 @@
 //! The configuration: driver, memory, settings.
 
-use crate::driver::{Card, Nand, NandChip, Nor, NorChip, Sectors};
+use crate::driver::{Card, Nand, NandChip, Nor, NorChip, Sectors, Tags};
 use crate::error::{Code, length, status};
 use crate::medium::Medium;
 use crate::pointers;
@@ -305,7 +305,7 @@ impl Config {
 
     /// A card and how it is to be divided.
     fn divided(&self, card: Card) -> Result<Driver, Code> {
-        let Sectors { sector_count, first, block_sectors, page_bytes, tags_in_table, .. } = *card.driver;
+        let Sectors { sector_count, first, block_sectors, page_bytes, tags, .. } = *card.driver;
         let sectors = sector_count - first;
         let mut layout = if block_sectors == 0 {
             SectorLayout::for_size(sectors)
@@ -316,9 +316,11 @@ impl Config {
         if page_bytes != 0 {
             layout.page_bytes = page_bytes;
         }
-        if tags_in_table {
-            layout.tags = TagPlace::Table;
-        }
+        layout.tags = match tags {
+            tags if tags == Tags::TagsTable as u8 => TagPlace::Table,
+            tags if tags == Tags::TagsWithin as u8 => TagPlace::Within,
+            _ => TagPlace::Beside,
+        };
         Ok(Driver::Sectors(card, layout))
     }
 

@@ -126,6 +126,19 @@ pub struct Part {
     pub bytes: usize,
 }
 
+/// Where the tags of pages lie on a card or a disk.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tags {
+    /// Before each page, in a sector of their own: what cards like.
+    TagsBeside = 0,
+    /// In a table at the begin of each block: pages are aligned, and take a second write.
+    TagsTable = 1,
+    /// In the last 32 bytes of each page, which holds so much less: an eighth more for data, and no disk. For what is written a page at a time or in order; writes
+    /// of 4,096 bytes meet two pages.
+    TagsWithin = 2,
+}
+
 /// A driver for a card or a disk: sectors of 512 bytes, any of them at any time. It levels wear and replaces bad blocks itself.
 ///
 /// Callbacks and struct: as steadyfs_nand.
@@ -144,8 +157,8 @@ pub struct Sectors {
     pub block_sectors: u32,
     /// Bytes of a page: a power of two, 512 to 16,384. 0: 4,096. A mount reads it from the medium.
     pub page_bytes: u32,
-    /// Tags lie in a table at the begin of each block, rather than before their pages: pages are aligned then, and take a second write.
-    pub tags_in_table: bool,
+    /// Where tags lie: of enum steadyfs_tag_place. Default, 0: STEADYFS_TAGS_BESIDE. A mount reads it from the medium.
+    pub tags: u8,
     /// The device keeps the order of its writes until a flush: a cut loses the last ones, never an earlier one alone. False in doubt.
     pub keeps_order: bool,
     /// Time of a read without its sectors, in nanoseconds; as measured where the specification gives no maximum.
@@ -389,6 +402,9 @@ impl Card {
         }
         if driver.page_bytes != 0 && (!driver.page_bytes.is_power_of_two() || !(512..=16_384).contains(&driver.page_bytes)) {
             return Err(Code::ErrConfigPageBytes);
+        }
+        if driver.tags > Tags::TagsWithin as u8 {
+            return Err(Code::ErrInval);
         }
         Ok(Self { driver })
     }

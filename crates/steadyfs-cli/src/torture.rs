@@ -16,7 +16,7 @@ use steadyfs_lab::units::parse_duration;
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Chips: small, small-copy, small-nor, small-nor-groups, small-nor-journal, small-cached, small-streams, small-disk, nand, nand-double, nor, small-card, small-emmc, card, or PAGE_BYTESxPAGESxBLOCKS such as 512x16x64
+    /// Chips: small, small-copy, small-nor, small-nor-groups, small-nor-journal, small-cached, small-streams, small-disk, nand, nand-double, nor, small-card, small-emmc, card, card-alone, small-within, card-within, or PAGE_BYTESxPAGESxBLOCKS such as 512x16x64
     /// [default: small,small-copy,small-nor,nand]
     #[arg(long, value_name = "NAME|PxNxB", value_delimiter = ',')]
     geometry: Vec<Volume>,
@@ -28,7 +28,7 @@ pub struct Arguments {
     blocks: u32,
     #[command(flatten)]
     settings: Settings,
-    /// Workloads: log, configuration, random, files, directories, transactions, reclaim, disk [default: all]
+    /// Workloads: log, configuration, random, files, directories, transactions, reclaim, disk [default: all; without disk where tags lie within pages]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     workload: Vec<Workload>,
     /// Faults beside the cuts, one kind at a time [default: all but write-cache, reorder and lie]
@@ -97,7 +97,7 @@ has sectors in place of files: after each cut they must be what the calls up to 
 Faults: none (cuts alone), programs, erases (one or two of them fail), bad-blocks (from the factory), ring (a block of the ring of
 roots takes nothing any more), bit-flips (that can be corrected), lock (the chip takes no program and no erase any more),
 write-cache (of a device that answers before it programs), reorder (the same of
-small-card, small-emmc and card, which may lose any part of it), lie (a program that the chip says it made: what is lost is found).
+cards, which may lose any part of it), lie (a program that the chip says it made: what is lost is found).
 
 One round, some 100,000 cuts, takes about five minutes on two cores; Ctrl-C prints what was found so far, and --resume keeps it.
 Each failure is made smaller and printed with a string that replays it. Exit codes: 0 nothing was found, 1 something was, 2 wrong
@@ -159,10 +159,12 @@ impl Arguments {
     /// What to torture, as the lab takes it.
     fn options(&self) -> Result<Options, BadInput> {
         let defaults = Options::default();
-        let all = |given: &[Workload]| if given.is_empty() { Workload::ALL.to_vec() } else { given.to_vec() };
+        let volumes = self.volumes()?;
+        let may_be_disks = volumes.iter().all(Volume::may_be_disk);
+        let usual = Workload::ALL.into_iter().filter(|workload| may_be_disks || *workload != Workload::Disk);
         Ok(Options {
-            volumes: self.volumes()?,
-            workloads: all(&self.workload),
+            volumes,
+            workloads: if self.workload.is_empty() { usual.collect() } else { self.workload.clone() },
             faults: if self.fault.is_empty() { FaultKind::of_raw_flash() } else { self.fault.clone() },
             mode: match self.exhaustive {
                 Some(2) => Mode::Exhaustive,

@@ -454,7 +454,7 @@ fn every_command_has_help_a_manual_page_and_completions() {
 
 #[test]
 fn cards_and_their_images_work_with_the_same_commands() {
-    for tags in ["beside", "table"] {
+    for tags in ["beside", "table", "within"] {
         let bench = Bench::new(&format!("card-{tags}"));
         fill(&bench, "from");
         assert!(bench.ok(&format!("format card.img --block --size 64MiB --unit 512KiB --tags {tags}")).contains("Usable"));
@@ -471,6 +471,9 @@ fn cards_and_their_images_work_with_the_same_commands() {
         assert!(bench.fails("ls card.img --device nand.toml").contains("is managed flash"));
     }
     let bench = Bench::new("card-refused");
+    let refused = bench.fails("format card.img --block --size 64MiB --tags within --disk");
+    assert!(refused.contains("a logical page of a disk must be whole sectors"), "{refused}");
+    assert!(!bench.path("card.img").exists(), "nothing is made of it");
     assert!(bench.fails("format card.img --block").contains("--size is missing"));
     let refused = bench.fails("format card.img --block --size 1MiB");
     assert!(refused.contains("1 MiB have 8 allocation units of 128 KiB, too few for a volume"), "{refused}");
@@ -507,7 +510,7 @@ fn a_file_that_holds_nothing_is_formatted_as_it_is_and_one_that_holds_something_
 /// A card image that was cut to half was taken for one of NAND: "the superblock at byte 1536 is damaged: pages_per_block is 910".
 #[test]
 fn a_card_image_that_is_cut_off_says_how_long_it_is_and_should_be() {
-    for tags in ["beside", "table"] {
+    for tags in ["beside", "table", "within"] {
         let bench = Bench::new(&format!("card-cut-{tags}"));
         bench.ok(&format!("format card.img --block --size 4GiB --tags {tags}"));
         let file = fs::File::options().write(true).open(bench.path("card.img")).unwrap();

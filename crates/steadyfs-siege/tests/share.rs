@@ -34,6 +34,8 @@ const LONG_LOGS: World = World {
 
 /// On cards that are nearly full, where pages move together in one command.
 const FULL_CARDS: World = World { is_full: true, ..CARDS };
+/// On cards whose pages hold their tags.
+const CARDS_WITHIN: World = World { medium: MediumKind::CardWithin, ..CARDS };
 /// The same with a write-back cache.
 const CACHED_CARDS: World = World { has_cache: true, ..FULL_CARDS };
 /// On chips that are nearly full.
@@ -72,6 +74,16 @@ fn pages_that_move_together_are_cut_together() {
 #[test]
 fn a_page_that_is_lost_costs_what_is_in_it() {
     hold("lost", 2, 0..2);
+}
+
+#[test]
+fn cards_whose_pages_hold_their_tags_lose_nothing() {
+    hold_in(CARDS_WITHIN, "transient", 11, 0..60);
+    hold_in(CARDS_WITHIN, "chains", 11, 0..60);
+    hold_in(CARDS_WITHIN, "lives", 11, 0..30);
+    hold_in(World { is_full: true, has_cache: true, ..CARDS_WITHIN }, "transient", 11, 0..30);
+    hold_in(CARDS_WITHIN, "lost", 11, 84..86);
+    hold_in(CARDS_WITHIN, "repair", 11, 0..1);
 }
 
 /// Names that were mended were gone again, inodes and pages were taken twice, and the next change found it.

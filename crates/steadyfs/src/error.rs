@@ -126,7 +126,7 @@ impl From<Failure> for Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// `page_bytes` must be a power of two from 256 to 16,384.
+    /// `page_bytes` must be a power of two from 256 to 16,384, or that less the 32 bytes of a tag.
     PageBytes,
     /// `pages_per_block` must be 4 to 4,096 and `block_count` 16 to 1,048,576.
     Blocks,
@@ -142,7 +142,7 @@ pub enum ConfigError {
     WearSpread,
     /// `files_max` must be 1 to 1,048,576, or 0 for a disk, and failures at most 8.
     FilesOrFailures,
-    /// A logical page of a disk must be at least a sector of 512 bytes: more `unit_pages`.
+    /// A logical page of a disk must be whole sectors of 512 bytes: more `unit_pages`, or tags that are not within pages.
     SectorBytes,
     /// `name_bytes_max` must be 1 to 255.
     NameBytesMax,

@@ -1,5 +1,6 @@
 //! Cards that lose a header of a block, for a while or until it is written again, and cards whose cache does not keep the order.
 
+use crate::common::Rng;
 use std::collections::BTreeSet;
 use steadyfs::media::sectors::{SectorDevice, SectorLayout, SectorPages, SectorTimes, TagPlace};
 use steadyfs::media::{Failure, Flash, PageIndex, TAG_BYTES};
@@ -280,6 +281,76 @@ fn what_is_usable_is_known_before_a_volume_is_made() {
         let fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory).unwrap();
         assert_eq!(fs.usage().usable_bytes, config.usable_bytes(&layout.geometry()));
     }
+}
+
+/// A page that holds its tag has no power of two of bytes: what lies where in a file, in the tables and in the maps was a shift.
+#[test]
+fn pages_that_hold_their_tags_take_files_of_any_size_and_number() {
+    for (seed, (page_bytes, unit_pages)) in
+        (1..).zip([(512, 1), (512, 2), (512, 8), (1024, 1), (1024, 4), (2048, 2), (4096, 1), (4096, 4)])
+    {
+        let layout = SectorLayout { page_bytes, tags: TagPlace::Within, ..SectorLayout::for_device(1 << 16, 256 << 10) };
+        let config = Config { unit_pages, files_max: 700, ..Config::for_sectors(&layout) };
+        let mut memory = vec![0; config.memory_bytes(&layout.geometry())];
+        let pages = SectorPages::new(Sectors::new(layout.sectors, Sectors::ROUND, seed), layout).unwrap();
+        let pages = FileSystem::format(pages, &config, &mut memory).unwrap();
+        let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory).unwrap();
+        let (mut rng, mut model) = (Rng(seed), Vec::new());
+        let mut file = fs.open("long", OpenOptions::CREATE).unwrap();
+        for _ in 0..300 {
+            let (at, length) = (rng.below(700_000) as usize, 1 + rng.below(20_000) as usize);
+            let bytes: Vec<u8> = (0..length).map(|_| rng.below(256) as u8).collect();
+            model.resize(model.len().max(at + length), 0);
+            model[at..at + length].copy_from_slice(&bytes);
+            fs.write(&mut file, at as u64, &bytes).unwrap();
+        }
+        fs.close(file).unwrap();
+        let name = |index: u32| format!("{index}{}", "n".repeat(index as usize % 90));
+        for index in 0..600_u32 {
+            let mut small = fs.open(name(index).as_str(), OpenOptions::CREATE).unwrap();
+            fs.write(&mut small, 0, &vec![index as u8; index as usize]).unwrap();
+            fs.close(small).unwrap();
+            if index % 3 == 2 {
+                fs.remove(name(index - 1).as_str()).unwrap();
+            }
+        }
+        fs.commit().unwrap();
+        let pages = fs.unmount().unwrap();
+        let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory).unwrap();
+        let mut scratch = vec![0; config.check_bytes(&layout.geometry())];
+        let checked = fs.check(&mut scratch, true, &mut |finding| panic!("{page_bytes} x {unit_pages}: {finding:?}")).unwrap();
+        assert_eq!(checked.files, 401);
+        let mut file = fs.open("long", OpenOptions::READ).unwrap();
+        let mut content = vec![0; model.len() + 1];
+        assert_eq!(fs.read(&mut file, 0, &mut content).unwrap(), model.len());
+        assert!(content[..model.len()] == model, "{page_bytes} x {unit_pages}");
+        for index in (0..600).filter(|index| index % 3 != 1) {
+            let mut small = fs.open(name(index).as_str(), OpenOptions::READ).unwrap();
+            let mut content = vec![1; 700];
+            assert_eq!(fs.read(&mut small, 0, &mut content).unwrap(), index as usize);
+            assert!(content[..index as usize].iter().all(|&byte| byte == index as u8));
+            fs.close(small).unwrap();
+        }
+    }
+}
+
+/// A layout of which the number of its place of tags is none.
+#[test]
+fn a_place_of_tags_that_is_unknown_is_no_layout() {
+    let device = Sectors::new(1 << 12, Sectors::ROUND, 1);
+    let layout = SectorLayout { tags: TagPlace::Within, ..SectorLayout::for_device(1 << 12, 64 << 10) };
+    let mut pages = SectorPages::new(device, layout).unwrap();
+    pages.erase(0).unwrap();
+    assert_eq!(SectorLayout::find(pages.device_mut(), 0), Ok(Some(layout)));
+    for at in 0..2 {
+        let mut header = [0; 512];
+        pages.device_mut().read(at, &mut [&mut header]).unwrap();
+        header[24] = 3;
+        let check = pages.checksum(&header[..36], 0);
+        header[36..40].copy_from_slice(&check.to_le_bytes());
+        pages.device_mut().write(at, &[&header]).unwrap();
+    }
+    assert_eq!(SectorLayout::find(pages.device_mut(), 0), Ok(None));
 }
 
 /// Behind a cache that reorders a mount reads every record whole, whether moves go in groups or not: its bound was that of a cache in order.

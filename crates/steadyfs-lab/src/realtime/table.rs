@@ -114,7 +114,10 @@ impl Realtime {
              FAT: written through, data and the file's entry for each commit; it knows where the file lies, and its RAM is not counted."
             .to_string();
         if let Some(row) = self.rows.iter().find(|row| row.access_bytes != WRITE_BYTES as u64) {
-            legend += &format!("\nSteadyFS on cards: writes of a page, {} bytes; what is written by 4,096 meets two pages, and takes several times as long.", row.access_bytes);
+            legend += &format!(
+                "\nSteadyFS on cards: writes of a page, {} bytes; what is written by 4,096 meets two pages, and takes several times as long.",
+                row.access_bytes
+            );
         }
         if self.rows.iter().any(Row::is_too_short) {
             legend += &format!(

@@ -193,13 +193,20 @@ impl Volume {
         config.check(&geometry).map(|()| config).map_err(|rule| BadInput(format!("geometry {self}: {rule}")))
     }
 
+    /// Whether there are disks on such a chip: pages that hold their tags are no whole sectors.
+    pub fn may_be_disk(&self) -> bool {
+        self.chip != Chip::SectorsWithin
+    }
+
     /// The settings of a disk in its place: without files, and with logical pages of a sector at least.
     ///
     /// # Errors
     /// The rule of the settings that is broken.
     pub fn disk_config(&self) -> Result<Config, BadInput> {
-        if self.chip == Chip::SectorsWithin {
-            return Err(BadInput(format!("a disk on geometry {self}: expected tags that are not within pages, which are no sectors then")));
+        if !self.may_be_disk() {
+            return Err(BadInput(format!(
+                "a disk on geometry {self}: expected tags that are not within pages, which are no sectors then"
+            )));
         }
         let sector_pages = SECTOR_BYTES.div_ceil(self.page_bytes.max(1)) as u16;
         let volume = Self { unit_pages: self.unit_pages.max(sector_pages), ..*self };
@@ -418,7 +425,7 @@ mod tests {
             let volume: Volume = name.parse().unwrap();
             assert_eq!(volume.to_string().parse::<Volume>().unwrap(), volume);
             volume.device(1, 1).unwrap();
-            assert_eq!(volume.disk(1, 1).is_ok(), volume.chip != Chip::SectorsWithin);
+            assert_eq!(volume.disk(1, 1).is_ok(), volume.may_be_disk());
         }
     }
 

@@ -96,7 +96,8 @@ impl Config {
         let page = geometry.page_bytes;
         let pages = geometry.pages_per_block;
         let blocks = geometry.block_count;
-        let is_whole = page.is_power_of_two() || (!geometry.programs_bytes && (page.saturating_add(TAG_ROOM_BYTES)).is_power_of_two());
+        let is_whole =
+            page.is_power_of_two() || (!geometry.programs_bytes && (page.saturating_add(TAG_ROOM_BYTES)).is_power_of_two());
         if !is_whole || page < 256 || page > 16_384 {
             return Err(ConfigError::PageBytes);
         }

@@ -29,7 +29,7 @@ pub type PageIndex = u32;
 /// Shape of a medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
-    /// Data bytes of a program page, without its tag. A power of two, at least 256.
+    /// Data bytes of a program page, without its tag. A power of two, at least 256; where tags lie [within](sectors::TagPlace::Within) pages, that less their 32 bytes.
     pub page_bytes: u32,
     /// Program pages of an erase block. 4 to 4,096.
     pub pages_per_block: u32,
