@@ -46,15 +46,18 @@ mod calls {
     use steadyfs::disk::{Disk, DiskCall};
     use steadyfs::media::Flash;
     use steadyfs::{
-        Access, Budget, Call, Change, CommitOn, Config, Cursor, File, FileSystem, Finding, OpenOptions, Part, Permissions,
+        Access, Budget, Call, Change, CommitOn, Config, Cursor, File, FileSystem, Finding, MountError, OpenOptions, Part, Permissions,
         Reader, Verify,
     };
 
     /// Makes every call of the image once. Names, offsets and options are opaque, so that no path is optimised away.
     pub fn every_one() {
         let memory: &mut [u8] = black_box(&mut []);
+        if cfg!(feature = "clean-reader") {
+            return only_reading(Reader::mount_clean(chip(), memory));
+        }
         if cfg!(feature = "reader") {
-            return only_reading(memory);
+            return only_reading(Reader::mount(chip(), memory));
         }
         if cfg!(feature = "disk") {
             return only_disk(memory);
@@ -188,8 +191,8 @@ mod calls {
         black_box((fs.damage(), fs.is_settled()));
     }
 
-    fn only_reading(memory: &mut [u8]) {
-        let Ok(mut reader) = Reader::mount(chip(), memory) else { return };
+    fn only_reading(mounted: Result<Reader<'_, Chip>, MountError>) {
+        let Ok(mut reader) = mounted else { return };
         let Ok(mut file) = reader.open(black_box("a")) else { return };
         black_box(reader.read(&mut file, black_box(0), black_box(&mut [])).is_ok());
         reader.close(file);

@@ -58,6 +58,21 @@ impl<'m, F: Flash> Reader<'m, F> {
         result
     }
 
+    /// Mounts a volume whose use was ended by [`FileSystem::unmount`], and to which nothing was done since: for boot loaders.
+    ///
+    /// # Errors
+    /// [`MountError::NeedsRecovery`] in every other case.
+    pub fn mount_clean(flash: F, memory: &'m mut [u8]) -> Result<Self, MountError> {
+        let mut result = FileSystem::empty(flash, Access::ReadOnly, memory).map(Self);
+        if let Ok(reader) = &mut result {
+            reader.0.check_kind()?;
+            if !reader.0.volume.store.resume_closed()? {
+                return Err(MountError::NeedsRecovery);
+            }
+        }
+        result
+    }
+
     /// Opens a file that exists.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::format::root::{BYTES, Header};
 use crate::media::{Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag};
 use crate::pages::was_read;
-use crate::space::{Frame, NONE};
+use crate::space::{Frame, NONE, State};
 use core::num::NonZeroU32;
 
 /// A root and its copies: at most this many whole ones.
@@ -123,6 +123,42 @@ impl<F: Flash> Search<'_, '_, F> {
         // No root is certain: the oldest that counts takes its place.
         self.ring.kept |= oldest.map_or(0, |found| 1 << found.place);
         self.begin_with(base, Base { lost, said })
+    }
+
+    /// Reads the newest root into the tables, where it ends the use of the volume and nothing can have been programmed since; `false` in every other case, and where
+    /// that is in doubt.
+    ///
+    /// It is the one with which [`find`](Self::find) would begin at every mount: the last of the block with the largest number, with nothing behind it, and two
+    /// pages of its copies can be read. No other block may hold what cannot be told: one that reads as blank has no root, and one that the root
+    /// says is bad was left before it.
+    ///
+    /// # Cost
+    /// [`closed_ring_cost`].
+    pub fn find_closed(&mut self) -> Result<bool, Error> {
+        let firsts = self.first_numbers()?;
+        let Some((place, _)) = newest_below(&firsts, u32::MAX) else { return Ok(false) };
+        let first = self.ring.block(place) * self.tables.layout.geometry.pages_per_block;
+        let mut end = self.find_end(first)?;
+        let behind = first + end;
+        let found = self.root_before(place, &mut end)?;
+        let is_last = |found: &Found| found.is_firm() && self.is_whole_root(found) && found.end(self.tables.layout) == behind;
+        let Some(found) = found.filter(is_last) else { return Ok(false) };
+        let mut said = Said::default();
+        let is_closed = self.read_root(&found, &mut said)? && self.ring.closed && !said.unchecked;
+        Ok(is_closed && !self.has_doubtful_place()? && !self.is_marked(place, behind)?)
+    }
+
+    /// Whether a ring block holds what nobody can tell, and did not go bad before the root in the tables.
+    fn has_doubtful_place(&mut self) -> Result<bool, Error> {
+        self.know_blank_places()?;
+        let is_bad = |place| self.tables.space.blocks().state(self.ring.block(place)) == State::Bad;
+        Ok((0..self.tables.layout.ring_count).any(|place| self.ring.unknown >> place & 1 != 0 && !is_bad(place)))
+    }
+
+    /// Whether the page behind a closed root has a mark that says that the volume was opened.
+    fn is_marked(&mut self, place: u32, behind: PageIndex) -> Result<bool, Error> {
+        let is_room = behind / self.tables.layout.geometry.pages_per_block == self.ring.block(place);
+        Ok(self.tables.layout.programs_bytes() && is_room && self.is_opened(behind)?)
     }
 
     /// Whether the root in the tables, which is not certain, was begun before a certain one of a smaller number: it follows an older one. A cut
