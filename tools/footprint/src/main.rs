@@ -46,7 +46,7 @@ mod calls {
     use steadyfs::disk::{Disk, DiskCall};
     use steadyfs::media::Flash;
     use steadyfs::{
-        Access, Budget, Call, Change, CommitOn, Config, Cursor, File, FileSystem, Finding, MountError, OpenOptions, Part, Permissions,
+        Access, Budget, Call, Change, CleanReader, CommitOn, Config, Cursor, File, FileSystem, Finding, OpenOptions, Part, Permissions,
         Reader, Verify,
     };
 
@@ -54,10 +54,10 @@ mod calls {
     pub fn every_one() {
         let memory: &mut [u8] = black_box(&mut []);
         if cfg!(feature = "clean-reader") {
-            return only_reading(Reader::mount_clean(chip(), memory));
+            return only_reading_clean(memory);
         }
         if cfg!(feature = "reader") {
-            return only_reading(Reader::mount(chip(), memory));
+            return only_reading(memory);
         }
         if cfg!(feature = "disk") {
             return only_disk(memory);
@@ -191,8 +191,17 @@ mod calls {
         black_box((fs.damage(), fs.is_settled()));
     }
 
-    fn only_reading(mounted: Result<Reader<'_, Chip>, MountError>) {
-        let Ok(mut reader) = mounted else { return };
+    fn only_reading_clean(memory: &mut [u8]) {
+        let Ok(mut reader) = CleanReader::mount(chip(), memory) else { return };
+        let Ok(mut file) = reader.open(black_box("a")) else { return };
+        black_box(reader.read(&mut file, black_box(0), black_box(&mut [])).is_ok());
+        reader.close(file);
+        black_box(reader.list(black_box(0), &mut Cursor::default()).is_ok());
+        black_box(reader.stat(black_box("a")).is_ok());
+    }
+
+    fn only_reading(memory: &mut [u8]) {
+        let Ok(mut reader) = Reader::mount(chip(), memory) else { return };
         let Ok(mut file) = reader.open(black_box("a")) else { return };
         black_box(reader.read(&mut file, black_box(0), black_box(&mut [])).is_ok());
         reader.close(file);

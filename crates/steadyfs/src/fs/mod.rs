@@ -35,6 +35,7 @@ mod attributes;
 mod bounds;
 mod call;
 mod check;
+mod clean_reader;
 mod commits;
 mod directories;
 mod extents;
@@ -57,6 +58,7 @@ mod transaction;
 mod volume;
 
 pub use call::Call;
+pub use clean_reader::CleanReader;
 pub use check::{Checked, Finding, Mended};
 pub use commits::{CommitLimits, CommitOn};
 pub use extents::Part;

@@ -1,11 +1,9 @@
 //! Reading only: for boot loaders, and firmware that must not change a volume.
 
-use super::directories::Found;
 use super::filesystem::{FileSystem, Usage};
 use super::handle::{File, OpenOptions};
-use super::inode::InodeKind;
 use super::inode::InodeNumber;
-use super::path::{Place, Target};
+use super::path::Place;
 use super::permissions::Permissions;
 use super::stat::{Entry, Stat};
 use super::volume::Cursor;
@@ -58,39 +56,13 @@ impl<'m, F: Flash> Reader<'m, F> {
         result
     }
 
-    /// Mounts a volume whose use was ended by [`FileSystem::unmount`], and to which nothing was done since: for boot loaders.
-    ///
-    /// # Errors
-    /// [`MountError::NeedsRecovery`] in every other case.
-    pub fn mount_clean(flash: F, memory: &'m mut [u8]) -> Result<Self, MountError> {
-        let mut result = FileSystem::empty(flash, Access::ReadOnly, memory).map(Self);
-        if let Ok(reader) = &mut result {
-            reader.0.check_kind()?;
-            if !reader.0.volume.store.resume_closed()? {
-                return Err(MountError::NeedsRecovery);
-            }
-        }
-        result
-    }
-
     /// Opens a file that exists.
     ///
     /// # Errors
     /// As [`FileSystem::open`].
     pub fn open<'p>(&mut self, place: impl Into<Place<'p>>) -> Result<File, Error> {
-        let Target::Name { directory, name } = self.0.directories.resolve(&mut self.0.volume, place.into())? else {
-            return Err(Error::IsADirectory);
-        };
-        match self.0.directories.find(&mut self.0.volume, directory, name)? {
-            Found::At { inode, .. } => {
-                let header = self.0.volume.read_header(inode)?;
-                if header.kind == InodeKind::Directory {
-                    return Err(Error::IsADirectory);
-                }
-                self.0.handle(inode, &header, OpenOptions::READ)
-            }
-            Found::Free(_) => Err(Error::NotFound),
-        }
+        let (inode, header) = self.0.directories.find_file(&mut self.0.volume, place.into())?;
+        self.0.handle(inode, &header, OpenOptions::READ)
     }
 
     /// Reads from `offset` on; as [`FileSystem::read`].

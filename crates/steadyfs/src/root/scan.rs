@@ -128,37 +128,53 @@ impl<F: Flash> Search<'_, '_, F> {
     /// Reads the newest root into the tables, where it ends the use of the volume and nothing can have been programmed since; `false` in every other case, and where
     /// that is in doubt.
     ///
-    /// It is the one with which [`find`](Self::find) would begin at every mount: the last of the block with the largest number, with nothing behind it, and two
-    /// pages of its copies can be read. No other block may hold what cannot be told: one that reads as blank has no root, and one that the root
-    /// says is bad was left before it.
-    ///
-    /// # Cost
-    /// [`closed_ring_cost`].
+    /// [`find`](Self::find) begins with the same one, at every mount: it is the last one of the block with the largest number, each of its pages and of its copies
+    /// can be read, and nothing lies behind them. No other block of the ring holds what nobody can tell.
     pub fn find_closed(&mut self) -> Result<bool, Error> {
         let firsts = self.first_numbers()?;
         let Some((place, _)) = newest_below(&firsts, u32::MAX) else { return Ok(false) };
-        let first = self.ring.block(place) * self.tables.layout.geometry.pages_per_block;
-        let mut end = self.find_end(first)?;
-        let behind = first + end;
-        let found = self.root_before(place, &mut end)?;
-        let is_last = |found: &Found| found.is_firm() && self.is_whole_root(found) && found.end(self.tables.layout) == behind;
-        let Some(found) = found.filter(is_last) else { return Ok(false) };
-        let mut said = Said::default();
-        let is_closed = self.read_root(&found, &mut said)? && self.ring.closed && !said.unchecked;
-        Ok(is_closed && !self.has_doubtful_place()? && !self.is_marked(place, behind)?)
+        let end = self.find_end(self.ring.block(place) * self.tables.layout.geometry.pages_per_block)?;
+        let said = match end.checked_sub(self.tables.layout.root_programs) {
+            Some(start) => self.read_whole_root(place, start)?,
+            None => None,
+        };
+        let is_closed = self.ring.closed && said.is_some_and(|said| !said.unchecked);
+        Ok(is_closed && !self.has_doubtful_place()? && !self.is_marked(place, end)?)
+    }
+
+    /// Reads a root at a page of a ring block into the tables, where each of its pages, and of its copies, can be read.
+    fn read_whole_root(&mut self, place: u32, start: u32) -> Result<Option<Said>, Error> {
+        let (mut header, mut number) = ([0; BYTES], None);
+        let pages = self.tables.layout.root_pages;
+        for index in 0..self.tables.layout.root_programs {
+            let Some(tag) = self.root_page(place, start + index)? else { return Ok(None) };
+            let is_next = (tag.aux >> 8, tag.logical) == (index / pages, index % pages);
+            if !is_next || *number.get_or_insert(tag.sequence) != tag.sequence {
+                return Ok(None);
+            }
+            if index < pages {
+                self.tables.exchange(&mut header, index, true);
+            }
+        }
+        Ok(self.adopt_root(&header))
     }
 
     /// Whether a ring block holds what nobody can tell, and did not go bad before the root in the tables.
     fn has_doubtful_place(&mut self) -> Result<bool, Error> {
-        self.know_blank_places()?;
-        let is_bad = |place| self.tables.space.blocks().state(self.ring.block(place)) == State::Bad;
-        Ok((0..self.tables.layout.ring_count).any(|place| self.ring.unknown >> place & 1 != 0 && !is_bad(place)))
+        for place in 0..self.tables.layout.ring_count {
+            let is_known = self.ring.unknown >> place & 1 == 0;
+            let is_bad = self.tables.space.blocks().state(self.ring.block(place)) == State::Bad;
+            if !is_known && !is_bad && !self.has_no_root(place)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
-    /// Whether the page behind a closed root has a mark that says that the volume was opened.
-    fn is_marked(&mut self, place: u32, behind: PageIndex) -> Result<bool, Error> {
-        let is_room = behind / self.tables.layout.geometry.pages_per_block == self.ring.block(place);
-        Ok(self.tables.layout.programs_bytes() && is_room && self.is_opened(behind)?)
+    /// Whether a mark behind a closed root, which ends at a page of a ring block, says that the volume was opened.
+    fn is_marked(&mut self, place: u32, end: u32) -> Result<bool, Error> {
+        let pages = self.tables.layout.geometry.pages_per_block;
+        Ok(self.tables.layout.programs_bytes() && end < pages && self.is_opened(self.ring.block(place) * pages + end)?)
     }
 
     /// Whether the root in the tables, which is not certain, was begun before a certain one of a smaller number: it follows an older one. A cut
@@ -254,6 +270,7 @@ impl<F: Flash> Search<'_, '_, F> {
     }
 
     /// Whether every page of a root can be read, in whichever copy.
+    #[inline(never)]
     fn is_whole_root(&self, found: &Found) -> bool {
         found.pages.count_ones() == self.tables.layout.root_pages
     }
@@ -287,13 +304,19 @@ impl<F: Flash> Search<'_, '_, F> {
             }
             self.tables.exchange(&mut header, index, true);
         }
-        let Some(header) = Header::parse(&header) else { return Ok(false) };
-        *said = Said { worn_out: header.worn_out, unchecked: header.unchecked, savings: header.savings };
-        let is_sound = self.tables.adopt(&header, self.ring);
-        if is_sound {
-            (self.ring.closed, self.ring.follows) = (header.closed, header.follows);
+        let found = self.adopt_root(&header);
+        *said = found.unwrap_or(*said);
+        Ok(found.is_some())
+    }
+
+    /// Takes over what the header of a root says, once its tables are read. `None` when it is not sound.
+    fn adopt_root(&mut self, header: &[u8; BYTES]) -> Option<Said> {
+        let header = Header::parse(header)?;
+        if !self.tables.adopt(&header, self.ring) {
+            return None;
         }
-        Ok(is_sound)
+        (self.ring.closed, self.ring.follows) = (header.closed, header.follows);
+        Some(Said { worn_out: header.worn_out, unchecked: header.unchecked, savings: header.savings })
     }
 
     /// Whether all can be read that the root in the tables names in its own ring block.
@@ -390,7 +413,7 @@ impl Found {
 
     /// Two pages of the copies can be read: the block is not one that lost a root whose only good page a cut erase has left.
     fn is_firm(&self) -> bool {
-        self.seals.count_ones() > 1
+        self.seals & self.seals.wrapping_sub(1) != 0
     }
 
     /// Whether it was complete once, and a page of it can be read nowhere now. If its copies end with that page, it was never shown to anybody.

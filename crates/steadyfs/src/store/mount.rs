@@ -58,14 +58,11 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Brings the store to the state in which the use of the volume ended; `false` where it did not end, something was changed since, or that is in doubt.
     /// Links nothing that recovers.
     #[inline(never)]
-    pub fn resume_closed(&mut self) -> Result<bool, Error> {
-        let ftl = &mut self.logical.ftl;
-        if !ftl.search().find_closed()? {
-            return Ok(false);
+    pub fn resume_closed(&mut self) -> Result<(), MountError> {
+        if self.layout().config.is_disk() {
+            return Err(MountError::IsDisk);
         }
-        ftl.status.settle(true);
-        ftl.transaction.clear();
-        self.load_journal()
+        if self.logical.ftl.search().find_closed()? && self.load_journal()? { Ok(()) } else { Err(MountError::NeedsRecovery) }
     }
 
     /// Accepts what a mount found missing, but none of the first `tables` logical pages. Until [`end_repair`](Self::end_repair) every mount finds
