@@ -58,8 +58,8 @@ mod transaction;
 mod volume;
 
 pub use call::Call;
-pub use clean_reader::CleanReader;
 pub use check::{Checked, Finding, Mended};
+pub use clean_reader::CleanReader;
 pub use commits::{CommitLimits, CommitOn};
 pub use extents::Part;
 pub use filesystem::{Change, FileSystem, Usage};

@@ -13,6 +13,10 @@ impl<F> Clean<F> {
         Self(flash)
     }
 
+    pub fn inner(&self) -> &F {
+        &self.0
+    }
+
     pub fn into_inner(self) -> F {
         self.0
     }

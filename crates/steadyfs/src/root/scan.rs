@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::format::root::{BYTES, Header};
 use crate::media::{Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag};
 use crate::pages::was_read;
-use crate::space::{Frame, NONE, State};
+use crate::space::{Frame, NONE};
 use core::num::NonZeroU32;
 
 /// A root and its copies: at most this many whole ones.
@@ -52,7 +52,7 @@ pub(crate) struct Search<'s, 'm, F> {
 
 impl<F: Flash> Search<'_, '_, F> {
     /// The tag of a page of a root at a place of the ring.
-    fn root_page(&mut self, place: u32, index: u32) -> Result<Option<Tag>, Error> {
+    pub(super) fn root_page(&mut self, place: u32, index: u32) -> Result<Option<Tag>, Error> {
         let page = self.ring.block(place) * self.tables.layout.geometry.pages_per_block + index;
         let (count, pages) = (self.tables.layout.ring_count, self.tables.layout.root_pages);
         let of_place = |tag: &Tag| {
@@ -125,58 +125,6 @@ impl<F: Flash> Search<'_, '_, F> {
         self.begin_with(base, Base { lost, said })
     }
 
-    /// Reads the newest root into the tables, where it ends the use of the volume and nothing can have been programmed since; `false` in every other case, and where
-    /// that is in doubt.
-    ///
-    /// [`find`](Self::find) begins with the same one, at every mount: it is the last one of the block with the largest number, each of its pages and of its copies
-    /// can be read, and nothing lies behind them. No other block of the ring holds what nobody can tell.
-    pub fn find_closed(&mut self) -> Result<bool, Error> {
-        let firsts = self.first_numbers()?;
-        let Some((place, _)) = newest_below(&firsts, u32::MAX) else { return Ok(false) };
-        let end = self.find_end(self.ring.block(place) * self.tables.layout.geometry.pages_per_block)?;
-        let said = match end.checked_sub(self.tables.layout.root_programs) {
-            Some(start) => self.read_whole_root(place, start)?,
-            None => None,
-        };
-        let is_closed = self.ring.closed && said.is_some_and(|said| !said.unchecked);
-        Ok(is_closed && !self.has_doubtful_place()? && !self.is_marked(place, end)?)
-    }
-
-    /// Reads a root at a page of a ring block into the tables, where each of its pages, and of its copies, can be read.
-    fn read_whole_root(&mut self, place: u32, start: u32) -> Result<Option<Said>, Error> {
-        let (mut header, mut number) = ([0; BYTES], None);
-        let pages = self.tables.layout.root_pages;
-        for index in 0..self.tables.layout.root_programs {
-            let Some(tag) = self.root_page(place, start + index)? else { return Ok(None) };
-            let is_next = (tag.aux >> 8, tag.logical) == (index / pages, index % pages);
-            if !is_next || *number.get_or_insert(tag.sequence) != tag.sequence {
-                return Ok(None);
-            }
-            if index < pages {
-                self.tables.exchange(&mut header, index, true);
-            }
-        }
-        Ok(self.adopt_root(&header))
-    }
-
-    /// Whether a ring block holds what nobody can tell, and did not go bad before the root in the tables.
-    fn has_doubtful_place(&mut self) -> Result<bool, Error> {
-        for place in 0..self.tables.layout.ring_count {
-            let is_known = self.ring.unknown >> place & 1 == 0;
-            let is_bad = self.tables.space.blocks().state(self.ring.block(place)) == State::Bad;
-            if !is_known && !is_bad && !self.has_no_root(place)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Whether a mark behind a closed root, which ends at a page of a ring block, says that the volume was opened.
-    fn is_marked(&mut self, place: u32, end: u32) -> Result<bool, Error> {
-        let pages = self.tables.layout.geometry.pages_per_block;
-        Ok(self.tables.layout.programs_bytes() && end < pages && self.is_opened(self.ring.block(place) * pages + end)?)
-    }
-
     /// Whether the root in the tables, which is not certain, was begun before a certain one of a smaller number: it follows an older one. A cut
     /// erase had hidden it from whoever began that one.
     fn is_stale(&self, newer: &Found, certain: &Found) -> bool {
@@ -208,7 +156,7 @@ impl<F: Flash> Search<'_, '_, F> {
     }
 
     /// The number of the first root in each ring block; 0 where none can be read.
-    fn first_numbers(&mut self) -> Result<[u32; RING_MAX as usize], Error> {
+    pub(super) fn first_numbers(&mut self) -> Result<[u32; RING_MAX as usize], Error> {
         self.ring.unknown = 0;
         let mut firsts = [0; RING_MAX as usize];
         for place in 0..self.tables.layout.ring_count {
@@ -231,7 +179,7 @@ impl<F: Flash> Search<'_, '_, F> {
     }
 
     /// Whether a ring block begins with a blank page, and those of the copies, without which no root counts, are blank as well.
-    fn has_no_root(&mut self, place: u32) -> Result<bool, Error> {
+    pub(super) fn has_no_root(&mut self, place: u32) -> Result<bool, Error> {
         let first = self.ring.block(place) * self.tables.layout.geometry.pages_per_block;
         for index in core::iter::once(0).chain(self.tables.layout.root_pages..self.tables.layout.root_programs) {
             if !self.tables.pages.is_blank(first + index)? {
@@ -270,13 +218,12 @@ impl<F: Flash> Search<'_, '_, F> {
     }
 
     /// Whether every page of a root can be read, in whichever copy.
-    #[inline(never)]
     fn is_whole_root(&self, found: &Found) -> bool {
         found.pages.count_ones() == self.tables.layout.root_pages
     }
 
     /// The page behind the last one of a ring block that is not blank.
-    fn find_end(&mut self, first: PageIndex) -> Result<u32, Error> {
+    pub(super) fn find_end(&mut self, first: PageIndex) -> Result<u32, Error> {
         let (mut low, mut high) = (1, self.tables.layout.geometry.pages_per_block);
         while low < high {
             let middle = (low + high) / 2;
@@ -310,7 +257,7 @@ impl<F: Flash> Search<'_, '_, F> {
     }
 
     /// Takes over what the header of a root says, once its tables are read. `None` when it is not sound.
-    fn adopt_root(&mut self, header: &[u8; BYTES]) -> Option<Said> {
+    pub(super) fn adopt_root(&mut self, header: &[u8; BYTES]) -> Option<Said> {
         let header = Header::parse(header)?;
         if !self.tables.adopt(&header, self.ring) {
             return None;
@@ -372,7 +319,7 @@ impl<F: Flash> Search<'_, '_, F> {
 
     /// Whether anything was programmed where the ring is [opened](super::Roots::open). What is not whole may be: a mount rolls forward then, and
     /// finds nothing.
-    fn is_opened(&mut self, page: PageIndex) -> Result<bool, Error> {
+    pub(super) fn is_opened(&mut self, page: PageIndex) -> Result<bool, Error> {
         let pages = self.tables.layout.geometry.pages_per_block;
         let mut mark = [0; TAG_BYTES];
         let offset = page % pages * self.tables.layout.geometry.page_bytes;
@@ -386,7 +333,7 @@ fn number_of(tag: &Tag) -> u32 {
 }
 
 /// The place with the largest first number below a limit, and the number.
-fn newest_below(firsts: &[u32], limit: u32) -> Option<(u32, u32)> {
+pub(super) fn newest_below(firsts: &[u32], limit: u32) -> Option<(u32, u32)> {
     let below = (0u32..).zip(firsts).filter(|&(_, &first)| first > 0 && first < limit);
     below.max_by_key(|&(_, &first)| first).map(|(place, &first)| (place, first))
 }
