@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use steadyfs::disk::Disk;
 use steadyfs::media::nor::NorPages;
 use steadyfs::media::sectors::{SectorLayout, SectorPages, TagPlace};
-use steadyfs::media::{Flash, Geometry, TAG_BYTES};
+use steadyfs::media::{Flash, Geometry, PageIndex, TAG_BYTES};
 use steadyfs::{
-    Access, CleanReader, Config, Cost, Cursor, Entry, Error, File, FileSystem, InodeNumber, Kind, MountError, OpenOptions, ROOT,
-    Reader,
+    Access, CleanReader, Config, Cost, Cursor, Damage, Entry, Error, File, FileSystem, InodeNumber, Kind, MountError,
+    OpenOptions, ROOT, Reader,
 };
 use steadyfs_sim::{Metered, Nand, NandTiming, Nor, NorTiming, PowerCut, Sectors, Tearable, Trace};
 
@@ -409,4 +409,51 @@ fn other_media_are_told_apart() {
     let mut memory = vec![0; config.memory_bytes(&geometry)];
     let chip = Disk::format(chip, &config, &mut memory).expect("format");
     assert_eq!(CleanReader::mount(chip, &mut memory).err(), Some(MountError::IsDisk));
+}
+
+const LEAF_KIND: u8 = 9;
+
+/// Pages of leaves, as their tags say.
+fn leaf_pages(chip: &mut Nand) -> Vec<PageIndex> {
+    let Geometry { pages_per_block, block_count, .. } = chip.geometry();
+    let is_leaf = |&page: &PageIndex| {
+        let mut tag = [0; TAG_BYTES];
+        chip.read_tag(page, &mut tag).is_ok() && tag[8] & 15 == LEAF_KIND
+    };
+    (0..pages_per_block * block_count).filter(is_leaf).collect()
+}
+
+/// A leaf of the map is lost in a volume that was ended cleanly, and power fails in its repair: what is half mended is not shown as whole.
+#[test]
+fn repair_that_has_not_ended_is_told() {
+    let mut rng = Rng(3);
+    let mut volume = Volume::format(nand(256, 24, 140));
+    (0..4).for_each(|_| volume.session(&mut rng, 60));
+    let before = volume.seen().expect("read");
+    let mut scratch = vec![0; Config::for_geometry(&volume.chip.geometry()).check_bytes(&volume.chip.geometry())];
+    let mut repairs = 0;
+    for page in leaf_pages(&mut volume.chip) {
+        for left in (0..60).chain([u32::MAX]) {
+            let mut chip = Spy { hidden: vec![page], ..Spy::new(volume.chip.clone(), left) };
+            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut volume.memory).expect("mount");
+            if fs.damage() != Some(Damage::Leaf) {
+                break;
+            }
+            let is_done = fs.repair(&mut scratch, &mut |_| {}).is_ok() && fs.unmount().is_ok() && left == u32::MAX;
+            let mut later = Spy { hidden: chip.hidden.clone(), ..chip.again(u32::MAX) };
+            let what = format!("leaf in page {page}, {left} changes");
+            match CleanReader::mount(&mut later, &mut volume.memory).map(|mut reader| tree(&mut reader)) {
+                // As it was: nothing but an erase in the ring was done.
+                Ok(Err(Error::Corrupt)) => assert!(chip.changes.len() < 2, "{what}"),
+                Ok(seen) if is_done => {
+                    let expected = tree(&mut Reader::mount(&mut later, &mut volume.memory).expect("mount"));
+                    assert_eq!(seen, expected, "{what}");
+                    repairs += 1;
+                }
+                Ok(seen) => assert_eq!((seen.as_ref(), chip.changes.len() < 2), (Ok(&before), true), "{what}"),
+                Err(error) => assert_eq!((error, is_done), (MountError::NeedsRecovery, false), "{what}"),
+            }
+        }
+    }
+    assert!(repairs > 0, "a leaf that is needed");
 }
