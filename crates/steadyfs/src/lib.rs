@@ -49,7 +49,8 @@
 //! # Where to go on
 //! - Your chip: [`media::Flash`] or [`media::nor::NorFlash`], and its settings: [`Config`].
 //! - Your card or disk: [`media::sectors`]; SD cards on SPI are driven by the crate `steadyfs-drivers`.
-//! - Files: [`FileSystem`] and its calls; [`CommitOn`] says when they become durable. [`Reader`] reads without code that writes.
+//! - Files: [`FileSystem`] and its calls; [`CommitOn`] says when they become durable. [`Reader`] reads without code that writes,
+//!   [`CleanReader`] what was unmounted without code that recovers.
 //! - Sectors instead of files, for FAT or another file system above: [`disk`].
 //! - Data that dies together: [`Config::streams`], and [`streams`] for hosts that know which does.
 //! - Time: [`FileSystem::bound`] for a call, [`FileSystem::envelopes`] for many in a row, [`FileSystem::maintain`] for idle time.

@@ -14,6 +14,8 @@ use crate::pages::Verify;
 
 /// A volume that is only read. A firmware that uses nothing else of this crate links no code that programs or erases.
 ///
+/// Where only what was unmounted is to be read, a [`CleanReader`](crate::CleanReader) takes half of the code.
+///
 /// After a power cut the last commit may be seen by one mount and not by the next, until a mount of a [`FileSystem`] for writing settles it;
 /// [`is_settled`](Self::is_settled) tells.
 ///
