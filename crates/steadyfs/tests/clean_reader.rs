@@ -296,7 +296,6 @@ impl EachMedium for DamageIsTold {
         let own = 2 + described.ring_blocks;
         fs.create_dir("something new").and_then(|_| fs.commit()).expect("a change");
         let changed = fs.flash().clone();
-        drop(fs);
         let Geometry { pages_per_block, block_count, .. } = clean.geometry();
         let own_pages = 0..own * pages_per_block;
         let others = (own_pages.end..block_count * pages_per_block).filter(|_| rng.one_in(8));
@@ -339,7 +338,6 @@ impl EachMedium for Costs {
             let fs = FileSystem::mount(&mut volume.chip, Access::ReadOnly, &mut volume.memory).expect("mount");
             let described = fs.describe();
             let usual = fs.mount_bound();
-            drop(fs);
             let copies = root_programs(&mut volume.chip, described.ring.0);
             let mut traced = Trace::new(volume.chip.clone());
             let bound = CleanReader::mount(&mut traced, &mut volume.memory).expect("mount").mount_bound();
@@ -352,7 +350,7 @@ impl EachMedium for Costs {
             }
             assert!(clean.tag_reads <= 3 * (log + 2) + (copies + 2) * described.ring_blocks, "{name}: {clean:?}");
             let mut traced = Trace::new(volume.chip.clone());
-            drop(Reader::mount(&mut traced, &mut volume.memory).expect("mount"));
+            Reader::mount(&mut traced, &mut volume.memory).expect("mount").unmount();
             let general = cost_of(&traced);
             assert!(clean.reads < general.reads, "{name}, round {round}: {clean:?}, a reader {general:?}");
         }
@@ -400,7 +398,7 @@ fn other_media_are_told_apart() {
     let mut chip = FileSystem::format(chip, &config, &mut memory).expect("format");
     let refused = CleanReader::mount(&mut chip, &mut memory[..1000]).err();
     assert!(matches!(refused, Some(MountError::MemoryTooSmall { given: 1000, .. })), "{refused:?}");
-    drop(FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount"));
+    FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
     let mut reader = CleanReader::mount(&mut chip, &mut memory).expect("nothing was changed");
     assert_eq!(reader.open("a").err(), Some(Error::NotFound));
     assert_eq!(reader.open("/").err(), Some(Error::IsADirectory));
