@@ -103,7 +103,7 @@ impl<F: Flash> Ftl<'_, F> {
     /// One read at most.
     #[inline(always)]
     pub fn patrol(&mut self) -> Result<(), Error> {
-        if !self.pages.is_clean() && self.pages.watch().patrol_is_due() { self.patrol_now() } else { Ok(()) }
+        if self.pages.watch().patrol_is_due() { self.patrol_now() } else { Ok(()) }
     }
 
     fn patrol_now(&mut self) -> Result<(), Error> {

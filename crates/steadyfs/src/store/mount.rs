@@ -55,8 +55,11 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(true)
     }
 
-    /// Brings the store to the state in which the use of the volume ended; `false` where it did not end, something was changed since, or that is in doubt.
-    /// Links nothing that recovers.
+    /// Brings the store to the state in which the use of the volume ended, and links nothing that recovers. [`MountError::NeedsRecovery`] where it did not end,
+    /// something was changed since, or that is in doubt.
+    ///
+    /// # Cost
+    /// See [`bounds`](crate::pace).
     #[inline(never)]
     pub fn resume_closed(&mut self) -> Result<(), MountError> {
         if self.layout().config.is_disk() {
