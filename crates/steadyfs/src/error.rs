@@ -261,7 +261,7 @@ pub enum MountError {
     /// No root can be read although there is a superblock.
     NoRoot,
     /// The volume was not [unmounted](crate::FileSystem::unmount), was changed since, or nobody can tell, where only one that was
-    /// [ended cleanly](crate::Reader::mount_clean) is read.
+    /// [ended cleanly](crate::CleanReader) is read.
     NeedsRecovery,
     /// Reading or writing failed.
     Volume(Error),
