@@ -15,12 +15,12 @@ impl<'m, F: Flash> Ftl<'m, F> {
 
     /// Looks at a page that reads as damaged.
     fn looks(&self) -> u32 {
-        if self.pages.is_clean() { 1 } else { self.status.looks() }
+        if self.pages.flash().is_clean() { 1 } else { self.status.looks() }
     }
 
     /// Whether a page may read differently each time.
     pub fn is_unsteady(&self) -> bool {
-        !self.pages.is_clean() && self.status.is_unsteady()
+        !self.pages.flash().is_clean() && self.status.is_unsteady()
     }
 
     /// Reads more that a call may need for that: of the one frame that was programmed last.

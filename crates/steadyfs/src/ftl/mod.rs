@@ -130,7 +130,7 @@ impl<F: Flash> Ftl<'_, F> {
 
     /// Lets the frames of the blocks move in which reads have found a weak page.
     pub fn note_weak(&mut self) {
-        if !self.pages.is_clean() {
+        if !self.pages.flash().is_clean() {
             self.space.note_weak(self.pages.watch_mut());
         }
     }

@@ -277,7 +277,7 @@ impl<F: Flash> Records<'_, '_, F> {
         }
         self.read(NONE, self.space.journal_at())?;
         // Where nothing changes nobody asks for them.
-        if !self.pages.is_clean() {
+        if !self.pages.flash().is_clean() {
             self.journal.remove_discards();
         }
         Ok(())

@@ -51,7 +51,7 @@ impl<F: Flash> Logical<'_, F> {
     /// At most one read.
     pub fn frame_of(&mut self, logical: u32) -> Result<Frame, Error> {
         self.ftl.check_logical(logical)?;
-        if !self.ftl.pages.is_clean() {
+        if !self.ftl.pages.flash().is_clean() {
             if let Some(frame) = self.ftl.transaction.frame_of(logical) {
                 return Ok(frame);
             }
@@ -65,7 +65,7 @@ impl<F: Flash> Logical<'_, F> {
 
     /// The place of a logical page in the cache.
     fn cached(&self, logical: u32) -> Option<usize> {
-        if self.ftl.pages.is_clean() { None } else { self.cache.find(logical) }
+        if self.ftl.pages.flash().is_clean() { None } else { self.cache.find(logical) }
     }
 
     /// The frame of a logical page, or [`NONE`] where nobody knows it any more.

@@ -24,7 +24,7 @@ impl<F: Flash> Logical<'_, F> {
     pub fn read_content(&mut self, logical: u32, offset: u32, data: &mut [u8]) -> Result<(), Error> {
         let page_bytes = self.ftl.layout.geometry.page_bytes;
         let (index, within) = (offset / page_bytes, (offset % page_bytes) as usize);
-        if !self.ftl.pages.is_clean()
+        if !self.ftl.pages.flash().is_clean()
             && let Some(page) = self.ftl.pages.shown(logical, index)
             && let Some(bytes) = page.get(within..within + data.len())
         {
@@ -38,7 +38,7 @@ impl<F: Flash> Logical<'_, F> {
         let is_unsteady = self.ftl.is_unsteady();
         let is_checked = self.ftl.pages.checks_content() || is_unsteady;
         let is_part = within + data.len() < page_bytes as usize;
-        if !self.ftl.pages.is_clean() && is_part && !is_unsteady && self.show_page(frame, logical, index, is_checked)? {
+        if !self.ftl.pages.flash().is_clean() && is_part && !is_unsteady && self.show_page(frame, logical, index, is_checked)? {
             data.copy_from_slice(&self.ftl.pages.bytes()[within..within + data.len()]);
             return Ok(());
         }

@@ -97,12 +97,6 @@ impl<'m, F: Flash> Pages<'m, F> {
         &mut self.flash
     }
 
-    /// Whether the medium is one on which [nothing changes](Flash::is_clean).
-    #[inline(always)]
-    pub fn is_clean(&self) -> bool {
-        self.flash.is_clean()
-    }
-
     /// Gives the medium back.
     pub fn into_flash(self) -> F {
         self.flash
@@ -122,7 +116,7 @@ impl<'m, F: Flash> Pages<'m, F> {
 
     /// Whether pages of the caller's are checked that may not be unsteady.
     pub fn checks_content(&self) -> bool {
-        self.is_clean() || self.verify == Verify::Always
+        self.flash.is_clean() || self.verify == Verify::Always
     }
 
     /// What reads have told.
@@ -456,7 +450,7 @@ impl<'m, F: Flash> Pages<'m, F> {
 
     /// Notes what the ECC did in a read.
     fn watched(&mut self, page: PageIndex, result: Result<(), Failure>) -> Result<(), Failure> {
-        if self.is_clean() {
+        if self.flash.is_clean() {
             return result;
         }
         let corrected = if result.is_ok() { self.flash.corrected() } else { Default::default() };
