@@ -69,7 +69,7 @@ if [ "$mode" = --check ]; then
 fi
 # The features of the file system beside the medium; report.py knows them as well.
 all=long-names,permissions,truncate,cache,read-cache,scrub,wear-levelling,streams
-images_of=("" "nand,$all" "nor,$all" "nand,logger,$all" nand,logger nand,reader "nand,disk,$all" "nand,files,$all" "nand,packed-read,$all" "nand,packed,$all" rom rom-signed)
+images_of=("" "nand,$all" "nor,$all" "nand,logger,$all" nand,logger nand,reader nand,clean-reader "nand,disk,$all" "nand,files,$all" "nand,packed-read,$all" "nand,packed,$all" rom rom-signed)
 if [ "$mode" = --write ]; then
     # What each of them costs.
     images_of+=("both,$all")

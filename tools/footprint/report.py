@@ -152,13 +152,14 @@ class Image:
 
 def measure(images, level):
     """Rows of the table, and the NAND image."""
-    names = ("none", f"nand,{ALL}", f"nor,{ALL}", f"nand,logger,{ALL}", "nand,logger", "nand,reader", f"nand,disk,{ALL}", "rom", "rom-signed", f"nand,files,{ALL}", f"nand,packed-read,{ALL}", f"nand,packed,{ALL}")
-    none, nand, nor, logger, lean, reader, disk, rom, signed, files, packed_read, packed, c, c_logger = (Image(images / f"{name}-{level}") for name in (*names, "c", "c,logger"))
+    names = ("none", f"nand,{ALL}", f"nor,{ALL}", f"nand,logger,{ALL}", "nand,logger", "nand,reader", "nand,clean-reader", f"nand,disk,{ALL}", "rom", "rom-signed", f"nand,files,{ALL}", f"nand,packed-read,{ALL}", f"nand,packed,{ALL}")
+    none, nand, nor, logger, lean, reader, clean_reader, disk, rom, signed, files, packed_read, packed, c, c_logger = (Image(images / f"{name}-{level}") for name in (*names, "c", "c,logger"))
     rows = {
         "Code, NAND": nand.section(*CODE) - none.section(*CODE),
         "Code, NAND, a logger": logger.section(*CODE) - none.section(*CODE),
         "Code, NAND, a logger without features": lean.section(*CODE) - none.section(*CODE),
         "Code, NAND, reading only": reader.section(*CODE) - none.section(*CODE),
+        "Code, NAND, reading only, a volume that was ended cleanly": clean_reader.section(*CODE) - none.section(*CODE),
         "Code, NAND, a disk": disk.section(*CODE) - none.section(*CODE),
         "Code, NAND, a read-only image": rom.section(*CODE) - none.section(*CODE),
         "Code, NAND, a read-only image that is signed": signed.section(*CODE) - none.section(*CODE),
@@ -261,6 +262,7 @@ NOTES = {
     "Code, NAND, a logger without features": "the same calls; what is refused then: [features](#features)",
     "Code, NAND, a logger": "`format`, `mount`, `open`, `write`, `append`, `read`, `truncate`, `sync`, `close`, `remove`, `list`, `stat`",
     "Code, NAND, reading only": "`Reader`: `mount`, `open`, `read`, `close`, `list`, `stat`",
+    "Code, NAND, reading only, a volume that was ended cleanly": "`CleanReader`: the same calls",
     "Code, NAND, a disk": "`Disk`: `format`, `mount`, `read`, `write`, `write_durable`, `trim`, `flush`, `bound`",
     "Code, NAND, a read-only image": "`steadyfs-rom`, LZ4: `OnNand::open`, `Squash::mount`, `open`, `read`, `find`, `list`",
     "Code, NAND, a read-only image that is signed": "the same with `Verified`: SHA-256 and Ed25519",

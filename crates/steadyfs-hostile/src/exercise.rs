@@ -7,8 +7,8 @@ use std::collections::HashSet;
 
 use steadyfs::media::{BlockIndex, Flash, Geometry, Timing};
 use steadyfs::{
-    Access, BlockInfo, Budget, Call, CommitOn, Config, Cursor, Description, Entry, Error, File, FileSystem, InodeNumber, Kind,
-    MountError, OPEN_FILE_BYTES, OpenOptions, Part, Permissions, ROOT, Reader,
+    Access, BlockInfo, Budget, Call, CleanReader, CommitOn, Config, Cursor, Description, Entry, Error, File, FileSystem,
+    InodeNumber, Kind, MountError, OPEN_FILE_BYTES, OpenOptions, Part, Permissions, ROOT, Reader,
 };
 
 use crate::choices::Choices;
@@ -102,6 +102,11 @@ pub fn exercise<F: Flash>(flash: &mut F, mut choices: Choices<'_>) {
 
 /// Reads everything on a medium without a change to it.
 pub fn read_only<F: Flash>(flash: &mut F, choices: &mut Choices<'_>) {
+    let geometry = flash.geometry();
+    let clean = |memory: &mut [u8]| CleanReader::mount(guarded(flash, Access::ReadOnly), memory).map(drop);
+    if let Ok(bytes) = memory_asked(geometry, clean) {
+        lend(bytes, |memory| read_with_clean_reader(flash, memory, choices));
+    }
     let Ok(bytes) = memory_for(flash) else { return };
     lend(bytes, |memory| read_with_reader(flash, memory, choices));
     lend(bytes, |memory| {
@@ -179,6 +184,23 @@ fn read_with_reader<F: Flash>(flash: &mut F, memory: &mut [u8], choices: &mut Ch
         let _ = (reader.attribute(inode, "k", &mut data), reader.read_link(inode, &mut data), reader.permissions(inode));
     }
     let _ = (reader.usage(), reader.stat("d/e"));
+    reader.unmount();
+}
+
+fn read_with_clean_reader<F: Flash>(flash: &mut F, memory: &mut [u8], choices: &mut Choices<'_>) {
+    let Ok(mut reader) = CleanReader::mount(guarded(flash, Access::ReadOnly), memory) else { return };
+    let found = walk(|directory, cursor| reader.list(directory, cursor));
+    let mut data = [0; 700];
+    for path in &found.paths {
+        if let Ok(mut file) = reader.open(path) {
+            let size = reader.size(&file);
+            for offset in [0, size / 2, size.saturating_sub(1), choices.size()] {
+                let _ = reader.read(&mut file, offset, &mut data);
+            }
+            reader.close(file);
+        }
+    }
+    let _ = reader.stat("d/e");
     reader.unmount();
 }
 

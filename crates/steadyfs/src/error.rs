@@ -260,6 +260,9 @@ pub enum MountError {
     IsDisk,
     /// No root can be read although there is a superblock.
     NoRoot,
+    /// The volume was not [unmounted](crate::FileSystem::unmount), was changed since, or nobody can tell, where only one that was
+    /// [ended cleanly](crate::CleanReader) is read.
+    NeedsRecovery,
     /// Reading or writing failed.
     Volume(Error),
 }
@@ -295,6 +298,9 @@ impl fmt::Display for MountError {
             }
             MountError::IsDisk => f.write_str("the volume is a disk, not a file system: mount it with Disk::mount"),
             MountError::NoRoot => f.write_str("there is a superblock, but no root that can be read"),
+            MountError::NeedsRecovery => {
+                f.write_str("the volume was not ended cleanly, or was changed since: mount it with recovery")
+            }
             MountError::Volume(error) => error.fmt(f),
         }
     }

@@ -49,7 +49,8 @@
 //! # Where to go on
 //! - Your chip: [`media::Flash`] or [`media::nor::NorFlash`], and its settings: [`Config`].
 //! - Your card or disk: [`media::sectors`]; SD cards on SPI are driven by the crate `steadyfs-drivers`.
-//! - Files: [`FileSystem`] and its calls; [`CommitOn`] says when they become durable. [`Reader`] reads without code that writes.
+//! - Files: [`FileSystem`] and its calls; [`CommitOn`] says when they become durable. [`Reader`] reads without code that writes,
+//!   [`CleanReader`] what was unmounted without code that recovers.
 //! - Sectors instead of files, for FAT or another file system above: [`disk`].
 //! - Data that dies together: [`Config::streams`], and [`streams`] for hosts that know which does.
 //! - Time: [`FileSystem::bound`] for a call, [`FileSystem::envelopes`] for many in a row, [`FileSystem::maintain`] for idle time.
@@ -95,8 +96,8 @@ pub use cost::{Bound, Budget, Cost, Envelope, Parts};
 pub use error::{ConfigError, Error, MountError};
 pub use format::VERSION as FORMAT_VERSION;
 pub use fs::{
-    Call, Change, Checked, CommitLimits, CommitOn, Cursor, Entry, File, FileSystem, Finding, InodeNumber, Kind, Mended,
-    NAME_BYTES_MAX, OPEN_FILE_BYTES, OpenOptions, Part, Permissions, Place, ROOT, Reader, Stat, Usage,
+    Call, Change, Checked, CleanReader, CommitLimits, CommitOn, Cursor, Entry, File, FileSystem, Finding, InodeNumber, Kind,
+    Mended, NAME_BYTES_MAX, OPEN_FILE_BYTES, OpenOptions, Part, Permissions, Place, ROOT, Reader, Stat, Usage,
 };
 pub use ftl::{BlockInfo, BlockState, Health};
 pub use mount::{Access, Damage};

@@ -10,6 +10,7 @@ mod once;
 mod bounds;
 mod cache_failures;
 mod chain;
+mod clean_reader;
 mod cut_mounts;
 mod directories;
 mod disk;

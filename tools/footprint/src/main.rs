@@ -46,8 +46,8 @@ mod calls {
     use steadyfs::disk::{Disk, DiskCall};
     use steadyfs::media::Flash;
     use steadyfs::{
-        Access, Budget, Call, Change, CommitOn, Config, Cursor, File, FileSystem, Finding, OpenOptions, Part, Permissions,
-        Reader, Verify,
+        Access, Budget, Call, Change, CleanReader, CommitOn, Config, Cursor, File, FileSystem, Finding, OpenOptions, Part,
+        Permissions, Reader, Verify,
     };
 
     /// Makes every call of the image once. Names, offsets and options are opaque, so that no path is optimised away.
@@ -188,13 +188,24 @@ mod calls {
         black_box((fs.damage(), fs.is_settled()));
     }
 
+    /// The calls that read, which both readers have.
+    macro_rules! read {
+        ($mounted:expr) => {{
+            let Ok(mut reader) = $mounted else { return };
+            let Ok(mut file) = reader.open(black_box("a")) else { return };
+            black_box(reader.read(&mut file, black_box(0), black_box(&mut [])).is_ok());
+            reader.close(file);
+            black_box(reader.list(black_box(0), &mut Cursor::default()).is_ok());
+            black_box(reader.stat(black_box("a")).is_ok());
+        }};
+    }
+
     fn only_reading(memory: &mut [u8]) {
-        let Ok(mut reader) = Reader::mount(chip(), memory) else { return };
-        let Ok(mut file) = reader.open(black_box("a")) else { return };
-        black_box(reader.read(&mut file, black_box(0), black_box(&mut [])).is_ok());
-        reader.close(file);
-        black_box(reader.list(black_box(0), &mut Cursor::default()).is_ok());
-        black_box(reader.stat(black_box("a")).is_ok());
+        if cfg!(feature = "clean-reader") {
+            read!(CleanReader::mount(chip(), memory))
+        } else {
+            read!(Reader::mount(chip(), memory))
+        }
     }
 
     /// The calls of plain files, and where asked for those of compressed ones.

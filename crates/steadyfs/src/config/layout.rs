@@ -112,19 +112,33 @@ impl Layout {
     /// The rule that is broken.
     pub(crate) const fn derive(geometry: &Geometry, config: &Config) -> Result<Self, ConfigError> {
         let mut layout = Self::of(geometry, config);
-        if let Err(rule) = config.is_within_limits(geometry) {
-            return Err(rule);
-        }
-        if let Err(rule) = layout.derive_map() {
-            return Err(rule);
-        }
-        if let Err(rule) = layout.derive_ring() {
+        if let Err(rule) = layout.derive_to_read() {
             return Err(rule);
         }
         if let Err(rule) = layout.derive_room() {
             return Err(rule);
         }
         Ok(layout)
+    }
+
+    /// The same without how much room there is, which nobody asks who only reads.
+    pub(crate) const fn derive_for_reading(geometry: &Geometry, config: &Config) -> Result<Self, ConfigError> {
+        let mut layout = Self::of(geometry, config);
+        match layout.derive_to_read() {
+            Ok(()) => Ok(layout),
+            Err(rule) => Err(rule),
+        }
+    }
+
+    /// Checks the limits of the settings, and derives where everything lies.
+    const fn derive_to_read(&mut self) -> Result<(), ConfigError> {
+        if let Err(rule) = self.config.is_within_limits(&self.geometry) {
+            return Err(rule);
+        }
+        if let Err(rule) = self.derive_map() {
+            return Err(rule);
+        }
+        self.derive_ring()
     }
 
     /// Frames, and how the map numbers what is in them.

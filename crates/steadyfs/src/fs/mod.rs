@@ -35,6 +35,7 @@ mod attributes;
 mod bounds;
 mod call;
 mod check;
+mod clean_reader;
 mod commits;
 mod directories;
 mod extents;
@@ -58,6 +59,7 @@ mod volume;
 
 pub use call::Call;
 pub use check::{Checked, Finding, Mended};
+pub use clean_reader::CleanReader;
 pub use commits::{CommitLimits, CommitOn};
 pub use extents::Part;
 pub use filesystem::{Change, FileSystem, Usage};

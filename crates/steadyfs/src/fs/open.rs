@@ -100,12 +100,7 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Makes a handle and counts it.
     pub(super) fn handle(&mut self, inode: u32, header: &Header, options: OpenOptions) -> Result<File, Error> {
-        if header.is_link {
-            return Err(Error::IsALink);
-        }
-        if header.size > self.volume.size_max() {
-            return Err(Error::Corrupt);
-        }
+        self.volume.check_openable(header)?;
         self.reload()?;
         let slot = self.open.enter(inode, header.generation)?;
         Ok(File::new(slot, inode, header, options, self.volume.stamp()))

@@ -1,7 +1,7 @@
 //! Paths: names joined by `/`, from the root or from a directory that is known by its inode.
 
 use super::directories::{Directories, Found, Named};
-use super::inode::{InodeNumber, ROOT};
+use super::inode::{Header, InodeKind, InodeNumber, ROOT};
 use super::volume::Volume;
 use crate::error::Error;
 use crate::media::Flash;
@@ -81,6 +81,16 @@ impl Directories {
                 Found::Free(_) => Err(Error::NotFound),
             },
         }
+    }
+
+    /// The file or symbolic link that a path names.
+    pub fn find_file<F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Place<'_>) -> Result<(u32, Header), Error> {
+        let Target::Name { directory, name } = self.resolve(volume, place)? else {
+            return Err(Error::IsADirectory);
+        };
+        let Found::At { inode, .. } = self.find(volume, directory, name)? else { return Err(Error::NotFound) };
+        let header = volume.read_header(inode)?;
+        if header.kind == InodeKind::Directory { Err(Error::IsADirectory) } else { Ok((inode, header)) }
     }
 
     /// The directory and name of a path that names something that can be created, renamed or removed.

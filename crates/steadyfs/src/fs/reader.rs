@@ -1,11 +1,9 @@
 //! Reading only: for boot loaders, and firmware that must not change a volume.
 
-use super::directories::Found;
 use super::filesystem::{FileSystem, Usage};
 use super::handle::{File, OpenOptions};
-use super::inode::InodeKind;
 use super::inode::InodeNumber;
-use super::path::{Place, Target};
+use super::path::Place;
 use super::permissions::Permissions;
 use super::stat::{Entry, Stat};
 use super::volume::Cursor;
@@ -15,6 +13,8 @@ use crate::mount::Access;
 use crate::pages::Verify;
 
 /// A volume that is only read. A firmware that uses nothing else of this crate links no code that programs or erases.
+///
+/// Where only what was unmounted is to be read, a [`CleanReader`](crate::CleanReader) takes half of the code.
 ///
 /// After a power cut the last commit may be seen by one mount and not by the next, until a mount of a [`FileSystem`] for writing settles it;
 /// [`is_settled`](Self::is_settled) tells.
@@ -63,19 +63,8 @@ impl<'m, F: Flash> Reader<'m, F> {
     /// # Errors
     /// As [`FileSystem::open`].
     pub fn open<'p>(&mut self, place: impl Into<Place<'p>>) -> Result<File, Error> {
-        let Target::Name { directory, name } = self.0.directories.resolve(&mut self.0.volume, place.into())? else {
-            return Err(Error::IsADirectory);
-        };
-        match self.0.directories.find(&mut self.0.volume, directory, name)? {
-            Found::At { inode, .. } => {
-                let header = self.0.volume.read_header(inode)?;
-                if header.kind == InodeKind::Directory {
-                    return Err(Error::IsADirectory);
-                }
-                self.0.handle(inode, &header, OpenOptions::READ)
-            }
-            Found::Free(_) => Err(Error::NotFound),
-        }
+        let (inode, header) = self.0.directories.find_file(&mut self.0.volume, place.into())?;
+        self.0.handle(inode, &header, OpenOptions::READ)
     }
 
     /// Reads from `offset` on; as [`FileSystem::read`].

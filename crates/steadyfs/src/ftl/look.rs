@@ -10,7 +10,17 @@ use crate::space::Frame;
 impl<'m, F: Flash> Ftl<'m, F> {
     /// What a page must be: one that may be unsteady is looked at until it is.
     pub fn wanted(&self, kinds: Kinds, logical: u32) -> Wanted {
-        Wanted { kinds, logical, tries: self.status.looks() }
+        Wanted { kinds, logical, tries: self.looks() }
+    }
+
+    /// Looks at a page that reads as damaged.
+    fn looks(&self) -> u32 {
+        if self.pages.flash().is_clean() { 1 } else { self.status.looks() }
+    }
+
+    /// Whether a page may read differently each time.
+    pub fn is_unsteady(&self) -> bool {
+        !self.pages.flash().is_clean() && self.status.is_unsteady()
     }
 
     /// Reads more that a call may need for that: of the one frame that was programmed last.
@@ -25,7 +35,7 @@ impl<'m, F: Flash> Ftl<'m, F> {
 
     /// What a look at the map needs, and the map.
     pub fn map_and_look(&mut self) -> (&mut Map<'m>, Look<'_, 'm, F>) {
-        let tries = self.status.looks();
+        let tries = self.looks();
         (&mut self.map, Look { pages: &mut self.pages, layout: &self.layout, tries })
     }
 

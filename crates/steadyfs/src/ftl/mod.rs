@@ -130,7 +130,9 @@ impl<F: Flash> Ftl<'_, F> {
 
     /// Lets the frames of the blocks move in which reads have found a weak page.
     pub fn note_weak(&mut self) {
-        self.space.note_weak(self.pages.watch_mut());
+        if !self.pages.flash().is_clean() {
+            self.space.note_weak(self.pages.watch_mut());
+        }
     }
 
     /// Notes that the chip has locked itself, where that is why a program or an erase failed.

@@ -276,7 +276,10 @@ impl<F: Flash> Records<'_, '_, F> {
             return Ok(());
         }
         self.read(NONE, self.space.journal_at())?;
-        self.journal.remove_discards();
+        // Where nothing changes nobody asks for them.
+        if !self.pages.flash().is_clean() {
+            self.journal.remove_discards();
+        }
         Ok(())
     }
 

@@ -59,7 +59,7 @@ impl<F: Flash> Logical<'_, F> {
     fn load_base(&mut self, logical: u32, base: u32, index: u32) -> Result<(), Error> {
         let page_bytes = self.ftl.layout.geometry.page_bytes;
         let start = index * page_bytes;
-        if let Some(slot) = self.cache.find(logical) {
+        if let Some(slot) = self.cached(logical) {
             let cached = &self.cache.page(slot)[start as usize..(start + page_bytes) as usize];
             self.ftl.pages.bytes_mut().copy_from_slice(cached);
         } else if base == 0 {

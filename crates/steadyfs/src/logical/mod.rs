@@ -51,14 +51,21 @@ impl<F: Flash> Logical<'_, F> {
     /// At most one read.
     pub fn frame_of(&mut self, logical: u32) -> Result<Frame, Error> {
         self.ftl.check_logical(logical)?;
-        if let Some(frame) = self.ftl.transaction.frame_of(logical) {
-            return Ok(frame);
-        }
-        if self.journal.is_discarded(logical) {
-            return Ok(0);
+        if !self.ftl.pages.flash().is_clean() {
+            if let Some(frame) = self.ftl.transaction.frame_of(logical) {
+                return Ok(frame);
+            }
+            if self.journal.is_discarded(logical) {
+                return Ok(0);
+            }
         }
         let (map, look) = self.ftl.map_and_look();
         map.find(look, logical)
+    }
+
+    /// The place of a logical page in the cache.
+    fn cached(&self, logical: u32) -> Option<usize> {
+        if self.ftl.pages.flash().is_clean() { None } else { self.cache.find(logical) }
     }
 
     /// The frame of a logical page, or [`NONE`] where nobody knows it any more.

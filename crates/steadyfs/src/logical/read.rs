@@ -24,7 +24,8 @@ impl<F: Flash> Logical<'_, F> {
     pub fn read_content(&mut self, logical: u32, offset: u32, data: &mut [u8]) -> Result<(), Error> {
         let page_bytes = self.ftl.layout.geometry.page_bytes;
         let (index, within) = (offset / page_bytes, (offset % page_bytes) as usize);
-        if let Some(page) = self.ftl.pages.shown(logical, index)
+        if !self.ftl.pages.flash().is_clean()
+            && let Some(page) = self.ftl.pages.shown(logical, index)
             && let Some(bytes) = page.get(within..within + data.len())
         {
             data.copy_from_slice(bytes);
@@ -34,10 +35,10 @@ impl<F: Flash> Logical<'_, F> {
             return Ok(());
         }
         let frame = self.frame_of(logical)?;
-        let is_unsteady = self.ftl.status.is_unsteady();
+        let is_unsteady = self.ftl.is_unsteady();
         let is_checked = self.ftl.pages.checks_content() || is_unsteady;
         let is_part = within + data.len() < page_bytes as usize;
-        if is_part && !is_unsteady && self.show_page(frame, logical, index, is_checked)? {
+        if !self.ftl.pages.flash().is_clean() && is_part && !is_unsteady && self.show_page(frame, logical, index, is_checked)? {
             data.copy_from_slice(&self.ftl.pages.bytes()[within..within + data.len()]);
             return Ok(());
         }
@@ -71,7 +72,7 @@ impl<F: Flash> Logical<'_, F> {
 
     /// Reads bytes of a logical page that the cache has, patches included; `false` where it has not.
     fn read_cached(&mut self, logical: u32, offset: u32, data: &mut [u8]) -> bool {
-        let Some(slot) = self.cache.find(logical) else { return false };
+        let Some(slot) = self.cached(logical) else { return false };
         data.copy_from_slice(&self.cache.page(slot)[offset as usize..offset as usize + data.len()]);
         self.journal.apply(logical, offset, data);
         true
@@ -97,7 +98,7 @@ impl<F: Flash> Logical<'_, F> {
                 let passes_by = |pages: &mut Pages<'_, F>| !is_small || pages.passes_by(page, wanted, is_checked);
                 if length == page_bytes
                     && !self.ftl.pages.holds(page)
-                    && !self.ftl.status.is_unsteady()
+                    && !self.ftl.is_unsteady()
                     && passes_by(&mut self.ftl.pages)
                 {
                     let mut tag = [0; TAG_BYTES];
@@ -121,13 +122,19 @@ impl<F: Flash> Logical<'_, F> {
     /// # Cost
     /// One read, and one for the map where the overlay does not know.
     pub fn with_page<R>(&mut self, logical: u32, index: u32, look: impl FnOnce(&[u8]) -> R) -> Result<R, Error> {
-        let frame = self.frame_of(logical)?;
-        if frame == 0 || self.journal.patches(logical) || self.cache.find(logical).is_some() {
-            self.compose_page(logical, frame, index, 0, &[])?;
-        } else {
-            self.ftl.pages.load_kept(self.ftl.layout.frame_page(frame) + index, self.ftl.wanted(Kinds::DATA, logical), true)?;
-        }
+        self.load_page(logical, index)?;
         Ok(look(self.ftl.pages.bytes()))
+    }
+
+    /// Makes program page `index` of a logical page in the page buffer. Not inlined: a call is shorter.
+    #[inline(never)]
+    fn load_page(&mut self, logical: u32, index: u32) -> Result<(), Error> {
+        let frame = self.frame_of(logical)?;
+        if frame == 0 || self.journal.patches(logical) || self.cached(logical).is_some() {
+            self.compose_page(logical, frame, index, 0, &[])
+        } else {
+            self.ftl.pages.load_kept(self.ftl.layout.frame_page(frame) + index, self.ftl.wanted(Kinds::DATA, logical), true)
+        }
     }
 
     /// Whether a logical page is what was written, and the map that names it; pages that never were are.

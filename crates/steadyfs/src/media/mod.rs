@@ -7,12 +7,14 @@
 //! A driver for NAND implements [`Flash`], one for NOR [`nor::NorFlash`]; the [guide](crate::guide::drivers) has the whole of both. To fit
 //! settings to a chip, [`Config::for_geometry`](crate::Config::for_geometry) takes its [`Geometry`].
 
+mod clean;
 mod crc;
 pub mod groups;
 pub mod nor;
 pub mod sectors;
 mod tag;
 
+pub(crate) use clean::Clean;
 pub(crate) use tag::{Kind, Kinds, is_blank, is_same_start};
 pub use tag::{TAG_BYTES, Tag};
 
@@ -234,6 +236,13 @@ pub trait Flash {
     /// # Errors
     /// [`Failure::BadBlock`] when the mark cannot be written; [`Failure::Device`].
     fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure>;
+
+    /// Whether nothing on the medium changes, and no power cut has met the volume: only what a [`CleanReader`](crate::CleanReader) reads is so. No driver says it.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn is_clean(&self) -> bool {
+        false
+    }
 }
 
 impl<F: Flash + ?Sized> Flash for &mut F {
@@ -290,5 +299,8 @@ impl<F: Flash + ?Sized> Flash for &mut F {
     }
     fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
         (**self).mark_bad(block)
+    }
+    fn is_clean(&self) -> bool {
+        (**self).is_clean()
     }
 }

@@ -13,7 +13,7 @@ use super::{Outlook, Plan, Promise, ROOT_SLACK};
 use crate::commit::Cache;
 use crate::config::{COPIED_MAX, Layout, SUPERBLOCK_BLOCKS};
 use crate::cost::{Bound, Cases, Cost, Envelope, Parts};
-use crate::journal::Journal;
+use crate::journal::{Journal, empty_places};
 use crate::media::{Flash, Timing};
 use crate::pages::TRIES;
 use crate::root::ring_window;
@@ -410,5 +410,23 @@ pub(crate) fn mount_bound(layout: &Layout, reorders: bool) -> Cost {
         programs: 2 * copied + 2 + layout.root_programs + u32::from(layout.programs_bytes()),
         copies: COPIED_MAX * unit,
         erases: 3 + (16 / layout.frames_per_block).max(1) + (layout.ring_count - 3),
+    }
+}
+
+/// Worst case of a mount that [recovers nothing](crate::CleanReader).
+///
+/// Superblocks, and the marks of the blocks before the second one; the first pages of the ring; the end of a ring block; a root and its copies; of the blocks of
+/// the ring that have no root, those pages that a root would have; the journal page, or the records of a chain as far as it goes, each in two reads.
+pub(crate) fn clean_mount_bound(layout: &Layout) -> Cost {
+    let journal =
+        if layout.programs_bytes() { 2 * layout.journal_places().div_ceil(empty_places()) } else { layout.journal_pages() };
+    let firsts = layout.ring_count * layout.first_root_pages();
+    // Where a damaged page may look blank the one behind it is asked, and behind a root the page behind the gap.
+    let ends = 3 * (layout.geometry.pages_per_block.ilog2() + 2);
+    Cost {
+        reads: TRIES * (2 + firsts + layout.root_programs + journal) + 1,
+        tag_reads: TRIES * (3 * firsts + ends + layout.ring_count * layout.root_programs)
+            + (u32::from(layout.config.bad_blocks_max) + 1).min(SUPERBLOCK_BLOCKS),
+        ..Cost::default()
     }
 }

@@ -23,7 +23,7 @@ mod outlook;
 mod plan;
 mod waiting;
 
-pub(crate) use bounds::{Bounds, Buffer, Work, mount_bound};
+pub(crate) use bounds::{Bounds, Buffer, Work, clean_mount_bound, mount_bound};
 pub(crate) use idle::Step;
 pub(crate) use levelling::Levelling;
 pub(crate) use outlook::{Done, Outlook};

@@ -116,7 +116,7 @@ impl<'m, F: Flash> Pages<'m, F> {
 
     /// Whether pages of the caller's are checked that may not be unsteady.
     pub fn checks_content(&self) -> bool {
-        self.verify == Verify::Always
+        self.flash.is_clean() || self.verify == Verify::Always
     }
 
     /// What reads have told.
@@ -450,6 +450,9 @@ impl<'m, F: Flash> Pages<'m, F> {
 
     /// Notes what the ECC did in a read.
     fn watched(&mut self, page: PageIndex, result: Result<(), Failure>) -> Result<(), Failure> {
+        if self.flash.is_clean() {
+            return result;
+        }
         let corrected = if result.is_ok() { self.flash.corrected() } else { Default::default() };
         self.watch.note(page / u32::from(self.pages_per_block), result, &corrected);
         result

@@ -17,8 +17,9 @@
 //! the ring. One that has gone bad is left out; every root says which.
 //!
 //! [`Ring`] is what is known of them. For a call of the store it works with the medium and the rooms whose state a root says, its [`Tables`]: a
-//! [`Search`] finds the root that a mount begins with, [`Roots`] writes them.
+//! [`Search`] finds the root that a mount begins with, also where nothing may have to be recovered ([`closed`]); [`Roots`] writes them.
 
+mod closed;
 mod program;
 mod scan;
 mod tables;

@@ -52,7 +52,7 @@ pub(crate) struct Search<'s, 'm, F> {
 
 impl<F: Flash> Search<'_, '_, F> {
     /// The tag of a page of a root at a place of the ring.
-    fn root_page(&mut self, place: u32, index: u32) -> Result<Option<Tag>, Error> {
+    pub(super) fn root_page(&mut self, place: u32, index: u32) -> Result<Option<Tag>, Error> {
         let page = self.ring.block(place) * self.tables.layout.geometry.pages_per_block + index;
         let (count, pages) = (self.tables.layout.ring_count, self.tables.layout.root_pages);
         let of_place = |tag: &Tag| {
@@ -156,7 +156,7 @@ impl<F: Flash> Search<'_, '_, F> {
     }
 
     /// The number of the first root in each ring block; 0 where none can be read.
-    fn first_numbers(&mut self) -> Result<[u32; RING_MAX as usize], Error> {
+    pub(super) fn first_numbers(&mut self) -> Result<[u32; RING_MAX as usize], Error> {
         self.ring.unknown = 0;
         let mut firsts = [0; RING_MAX as usize];
         for place in 0..self.tables.layout.ring_count {
@@ -179,7 +179,7 @@ impl<F: Flash> Search<'_, '_, F> {
     }
 
     /// Whether a ring block begins with a blank page, and those of the copies, without which no root counts, are blank as well.
-    fn has_no_root(&mut self, place: u32) -> Result<bool, Error> {
+    pub(super) fn has_no_root(&mut self, place: u32) -> Result<bool, Error> {
         let first = self.ring.block(place) * self.tables.layout.geometry.pages_per_block;
         for index in core::iter::once(0).chain(self.tables.layout.root_pages..self.tables.layout.root_programs) {
             if !self.tables.pages.is_blank(first + index)? {
@@ -223,7 +223,7 @@ impl<F: Flash> Search<'_, '_, F> {
     }
 
     /// The page behind the last one of a ring block that is not blank.
-    fn find_end(&mut self, first: PageIndex) -> Result<u32, Error> {
+    pub(super) fn find_end(&mut self, first: PageIndex) -> Result<u32, Error> {
         let (mut low, mut high) = (1, self.tables.layout.geometry.pages_per_block);
         while low < high {
             let middle = (low + high) / 2;
@@ -251,13 +251,19 @@ impl<F: Flash> Search<'_, '_, F> {
             }
             self.tables.exchange(&mut header, index, true);
         }
-        let Some(header) = Header::parse(&header) else { return Ok(false) };
-        *said = Said { worn_out: header.worn_out, unchecked: header.unchecked, savings: header.savings };
-        let is_sound = self.tables.adopt(&header, self.ring);
-        if is_sound {
-            (self.ring.closed, self.ring.follows) = (header.closed, header.follows);
+        let found = self.adopt_root(&header);
+        *said = found.unwrap_or(*said);
+        Ok(found.is_some())
+    }
+
+    /// Takes over what the header of a root says, once its tables are read. `None` when it is not sound.
+    pub(super) fn adopt_root(&mut self, header: &[u8; BYTES]) -> Option<Said> {
+        let header = Header::parse(header)?;
+        if !self.tables.adopt(&header, self.ring) {
+            return None;
         }
-        Ok(is_sound)
+        (self.ring.closed, self.ring.follows) = (header.closed, header.follows);
+        Some(Said { worn_out: header.worn_out, unchecked: header.unchecked, savings: header.savings })
     }
 
     /// Whether all can be read that the root in the tables names in its own ring block.
@@ -313,7 +319,7 @@ impl<F: Flash> Search<'_, '_, F> {
 
     /// Whether anything was programmed where the ring is [opened](super::Roots::open). What is not whole may be: a mount rolls forward then, and
     /// finds nothing.
-    fn is_opened(&mut self, page: PageIndex) -> Result<bool, Error> {
+    pub(super) fn is_opened(&mut self, page: PageIndex) -> Result<bool, Error> {
         let pages = self.tables.layout.geometry.pages_per_block;
         let mut mark = [0; TAG_BYTES];
         let offset = page % pages * self.tables.layout.geometry.page_bytes;
@@ -327,7 +333,7 @@ fn number_of(tag: &Tag) -> u32 {
 }
 
 /// The place with the largest first number below a limit, and the number.
-fn newest_below(firsts: &[u32], limit: u32) -> Option<(u32, u32)> {
+pub(super) fn newest_below(firsts: &[u32], limit: u32) -> Option<(u32, u32)> {
     let below = (0u32..).zip(firsts).filter(|&(_, &first)| first > 0 && first < limit);
     below.max_by_key(|&(_, &first)| first).map(|(place, &first)| (place, first))
 }
@@ -354,7 +360,7 @@ impl Found {
 
     /// Two pages of the copies can be read: the block is not one that lost a root whose only good page a cut erase has left.
     fn is_firm(&self) -> bool {
-        self.seals.count_ones() > 1
+        self.seals & self.seals.wrapping_sub(1) != 0
     }
 
     /// Whether it was complete once, and a page of it can be read nowhere now. If its copies end with that page, it was never shown to anybody.

@@ -75,6 +75,11 @@ impl<F: Flash> Tables<'_, '_, F> {
     pub(super) fn adopt(&mut self, header: &Header, ring: &Ring) -> bool {
         let geometry = self.layout.geometry;
         let places = geometry.block_count * self.layout.journal_places();
+        if self.pages.flash().is_clean() {
+            // Nothing of it is changed: what lies where is enough.
+            self.space.find_journal(header.journal_at);
+            return self.map.adopt(header.overlay_len, self.layout) && (header.journal_at == NONE || header.journal_at < places);
+        }
         let may_have_head = |block: BlockIndex| block == NONE || (block < geometry.block_count && !ring.owns(block));
         self.space.blocks_mut().recount();
         let sound = self.map.adopt(header.overlay_len, self.layout)

@@ -66,6 +66,14 @@ pub(crate) struct Store<'m, F> {
     spare: &'m mut [u8],
 }
 
+/// Takes the first bytes of memory that is lent. Not inlined: a call is shorter.
+#[inline(never)]
+fn take_part<'m>(rest: &mut &'m mut [u8], bytes: u32) -> &'m mut [u8] {
+    let (part, tail) = core::mem::take(rest).split_at_mut(bytes as usize);
+    *rest = tail;
+    part
+}
+
 impl<'m, F: Flash> Store<'m, F> {
     /// Divides `memory` and makes a store without content: of a volume that is to be made, or of which a superblock says whose the ring's blocks are.
     fn empty(
@@ -75,7 +83,9 @@ impl<'m, F: Flash> Store<'m, F> {
         access: Access,
         memory: &'m mut [u8],
     ) -> Result<Self, MountError> {
-        let layout = Layout::derive(&flash.geometry(), config)?;
+        let geometry = flash.geometry();
+        let layout =
+            if flash.is_clean() { Layout::derive_for_reading(&geometry, config)? } else { Layout::derive(&geometry, config)? };
         let needed = layout.memory_bytes();
         if memory.len() < needed {
             return Err(MountError::MemoryTooSmall { needed, given: memory.len() });
@@ -86,11 +96,7 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         let (mut rest, spare) = memory.split_at_mut(needed);
         rest.fill(0);
-        let mut take = |bytes: u32| {
-            let (part, tail) = core::mem::take(&mut rest).split_at_mut(bytes as usize);
-            rest = tail;
-            part
-        };
+        let mut take = |bytes: u32| take_part(&mut rest, bytes);
         let (geometry, config) = (layout.geometry, layout.config);
         let (count, entry) = (geometry.block_count, layout.entry_bytes);
         let blocks = Blocks::new(take(count * layout.bitmap_bytes()), take(count), take(count.div_ceil(2)), &layout);

@@ -55,6 +55,19 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(true)
     }
 
+    /// Brings the store to the state in which the use of the volume ended, and links nothing that recovers. [`MountError::NeedsRecovery`] where it did not end,
+    /// something was changed since, or that is in doubt.
+    ///
+    /// # Cost
+    /// See [`bounds`](crate::pace).
+    #[inline(never)]
+    pub fn resume_closed(&mut self) -> Result<(), MountError> {
+        if self.layout().config.is_disk() {
+            return Err(MountError::IsDisk);
+        }
+        if self.logical.ftl.search().find_closed()? && self.load_journal()? { Ok(()) } else { Err(MountError::NeedsRecovery) }
+    }
+
     /// Accepts what a mount found missing, but none of the first `tables` logical pages. Until [`end_repair`](Self::end_repair) every mount finds
     /// that it was begun.
     ///
@@ -164,12 +177,17 @@ impl<'m, F: Flash> Store<'m, F> {
             self.logical.journal.remove_discards();
             return Ok(());
         }
+        if !self.load_journal()? {
+            self.logical.ftl.status.find(Damage::Journal);
+        }
+        Ok(())
+    }
+
+    /// Reads the newest journal page into the journal buffer; `false` when no look can.
+    fn load_journal(&mut self) -> Result<bool, Error> {
         match (0..TRIES).map(|_| self.logical.records().load()).find(|result| *result != Err(Error::Corrupt)) {
-            Some(result) => result,
-            None => {
-                self.logical.ftl.status.find(Damage::Journal);
-                Ok(())
-            }
+            Some(result) => result.map(|()| true),
+            None => Ok(false),
         }
     }
 }

@@ -36,6 +36,15 @@ impl<F: Flash> Volume<'_, F> {
         self.read_header(inode)
     }
 
+    /// Refuses to open what is no file, by its header.
+    pub fn check_openable(&self, header: &Header) -> Result<(), Error> {
+        match () {
+            () if header.is_link => Err(Error::IsALink),
+            () if header.size > self.size_max() => Err(Error::Corrupt),
+            () => Ok(()),
+        }
+    }
+
     /// Reads the name of an inode, of `header.name_bytes` bytes.
     pub fn read_name(&mut self, inode: u32, header: &Header, name: &mut [u8; NAME_BYTES_MAX]) -> Result<(), Error> {
         let (page, at) = self.inode_place(inode);

@@ -1,0 +1,67 @@
+//! Finding the root that ended the use of a volume, where nothing came behind it.
+//!
+//! ```text
+//! the ring block with the largest number:   | … | closed root | its copies | blank … |
+//! any other one:                            blank, or older roots
+//! ```
+//!
+//! Nothing is programmed after a clean end before the ring says so: by a root with a larger number in another block, which is not closed, or by a mark behind the
+//! closed one. So the newest root is the volume's state, if it is closed, no mark is behind it, and no newer one can be there: each page of the root and of
+//! its copies can be read, the rest of the block is blank, and every other block tells the number of its first root, or is blank, or was bad before.
+//!
+//! What a cut may have left is in doubt here, and in no case put right: that is for a [search](super::Search) that recovers.
+
+use super::Search;
+use super::scan::newest_below;
+use crate::error::Error;
+use crate::format::root::BYTES;
+use crate::media::Flash;
+use crate::space::State;
+
+impl<F: Flash> Search<'_, '_, F> {
+    /// Reads the newest root into the tables; `false` unless it is closed, and nothing can have been programmed since. [`find`](Self::find) would begin with
+    /// the same one, at every mount.
+    pub fn find_closed(&mut self) -> Result<bool, Error> {
+        let firsts = self.first_numbers()?;
+        let Some((place, _)) = newest_below(&firsts, u32::MAX) else { return Ok(false) };
+        let end = self.find_end(self.ring.block(place) * self.tables.layout.geometry.pages_per_block)?;
+        let Some(start) = end.checked_sub(self.tables.layout.root_programs) else { return Ok(false) };
+        Ok(self.read_closed(place, start)? && !self.is_marked(place, end)? && !self.has_doubtful_place()?)
+    }
+
+    /// Reads a root at a page of a ring block into the tables; whether each of its pages, and of its copies, can be read, it is closed, and no repair was begun.
+    fn read_closed(&mut self, place: u32, start: u32) -> Result<bool, Error> {
+        let (mut header, mut number) = ([0; BYTES], None);
+        let pages = self.tables.layout.root_pages;
+        for index in 0..self.tables.layout.root_programs {
+            let Some(tag) = self.root_page(place, start + index)? else { return Ok(false) };
+            let is_next = (tag.aux >> 8, tag.logical) == (index / pages, index % pages);
+            if !is_next || *number.get_or_insert(tag.sequence) != tag.sequence {
+                return Ok(false);
+            }
+            if index < pages {
+                self.tables.exchange(&mut header, index, true);
+            }
+        }
+        let said = self.adopt_root(&header);
+        Ok(said.is_some_and(|said| !said.unchecked) && self.ring.closed)
+    }
+
+    /// Whether a mark behind a closed root, which ends at a page of a ring block, says that the volume was opened. Where the block ends there can be none.
+    fn is_marked(&mut self, place: u32, end: u32) -> Result<bool, Error> {
+        let pages = self.tables.layout.geometry.pages_per_block;
+        Ok(self.tables.layout.programs_bytes() && end < pages && self.is_opened(self.ring.block(place) * pages + end)?)
+    }
+
+    /// Whether a ring block holds what nobody can tell, and was not bad before the root in the tables.
+    fn has_doubtful_place(&mut self) -> Result<bool, Error> {
+        for place in 0..self.tables.layout.ring_count {
+            let is_known = self.ring.unknown >> place & 1 == 0;
+            let is_bad = self.tables.space.blocks().state(self.ring.block(place)) == State::Bad;
+            if !is_known && !is_bad && !self.has_no_root(place)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
