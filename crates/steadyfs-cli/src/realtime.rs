@@ -60,6 +60,7 @@ Examples:
   steady realtime --rate 500kB/s --ram 16KiB --card sd-industrial,mine.toml
   steady realtime --rate 500kB/s --ram 192KiB --may-lose 300ms
   steady realtime --card emmc-64gb --commit-every 16
+  steady realtime --tags within --commit-every 16
   steady realtime --report realtime.html --svg figures";
 
 /// Reads what may be lost: a number of writes, or a duration.
@@ -116,8 +117,7 @@ mod tests {
 
     #[test]
     fn every_argument_reaches_the_options() {
-        let line =
-            "realtime --rate 250kB/s --ram 16KiB --card a.toml,b --nand c --accesses 5000 --fill 50% --commit-every 16 --seed 3";
+        let line = "realtime --rate 250kB/s --ram 16KiB --card a.toml,b --nand c --accesses 5000 --fill 50% --commit-every 16 --tags within --seed 3";
         let expected = Options {
             cards: vec!["a.toml".into(), "b".into()],
             nand: "c".into(),
@@ -128,6 +128,7 @@ mod tests {
             ram_bytes: 16 << 10,
             commit_every: 16,
             may_lose: None,
+            tags: TagPlace::Within,
             seed: 3,
         };
         assert_eq!(Line::parse_from(line.split(' ')).arguments.options(), expected);

@@ -194,6 +194,7 @@ const SESSIONS: [Session; 12] = [
             ("steady transactions --report transactions.html", Smaller(" --copies 20 --files 20")),
             ("steady realtime --rate 500kB/s --ram 192KiB --may-lose 300ms", Smaller(" --accesses 1000 --fill 10%")),
             ("steady realtime --card emmc-64gb --commit-every 16", Smaller(" --accesses 1000 --fill 10%")),
+            ("steady realtime --tags within --commit-every 16", Smaller(" --accesses 1000 --fill 10%")),
             ("steady realtime --report realtime.html --svg figures", Smaller(" --accesses 1000 --fill 10%")),
             ("steady fit card.csv --kind sd --capacity 16GiB", AsShown),
             ("steady fit card_lat.1.log --kind sd --capacity 4GiB > card.toml", AsShown),

@@ -47,7 +47,8 @@ mod layout;
 mod sector;
 
 pub use device::{SECTOR_BYTES, SectorDevice, SectorTimes};
-pub use layout::{SectorLayout, TAG_ROOM_BYTES, TagPlace};
+pub use layout::{SectorLayout, TagPlace};
+pub use sector::TAG_ROOM_BYTES;
 
 use super::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use generation::Blocks;

@@ -1,7 +1,7 @@
 //! How a device is divided into blocks and pages, and where tags lie.
 
 use super::device::{SECTOR_BYTES, SectorDevice};
-use super::sector::{HEADER, VOLUME_AT, is_sound, was_read, word};
+use super::sector::{HEADER, TAG_ROOM_BYTES, VOLUME_AT, is_sound, was_read, word};
 use crate::fields::Fields;
 use crate::media::{BlockIndex, Failure, Geometry, PAGES_MAX, PageIndex};
 
@@ -9,8 +9,6 @@ use crate::media::{BlockIndex, Failure, Geometry, PAGES_MAX, PageIndex};
 pub(super) const HEADERS: u32 = 2;
 /// Sectors of the largest page.
 pub(super) const PAGE_SECTORS_MAX: usize = 32;
-/// Bytes at the end of a page that its tag takes, where tags lie [within](TagPlace::Within) pages.
-pub const TAG_ROOM_BYTES: u32 = 32;
 
 /// Where tags lie.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

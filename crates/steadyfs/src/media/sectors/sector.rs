@@ -3,7 +3,6 @@
 use core::ops::Range;
 
 use super::device::SECTOR_BYTES;
-use super::layout::TAG_ROOM_BYTES;
 use crate::fields::Fields;
 use crate::media::Failure;
 use crate::media::crc::crc32;
@@ -17,6 +16,8 @@ const CHECK_AT: usize = 36;
 pub(super) const VOLUME_AT: usize = CHECK_AT - 4;
 /// Where what a tag's sector says ends.
 pub(super) const TAG_END: usize = CHECK_AT + 4;
+/// Bytes at the end of a page that its tag takes, where tags lie [within](super::TagPlace::Within) pages.
+pub const TAG_ROOM_BYTES: u32 = 32;
 /// The part of a tag's sector that the end of a page holds, where tags lie within: all but the first bytes, which are known.
 pub(super) const TAG_PART: Range<usize> = PAGE.len()..TAG_END;
 const _: () = assert!(TAG_PART.end - TAG_PART.start == TAG_ROOM_BYTES as usize);
