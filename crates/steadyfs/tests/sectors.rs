@@ -4,7 +4,7 @@ use crate::common::Rng;
 use std::collections::BTreeSet;
 use steadyfs::media::sectors::{SectorDevice, SectorLayout, SectorPages, SectorTimes, TagPlace};
 use steadyfs::media::{Failure, Flash, PageIndex, TAG_BYTES};
-use steadyfs::{Access, Config, Damage, FileSystem, OpenOptions};
+use steadyfs::{Access, Config, ConfigError, Damage, FileSystem, OpenOptions};
 use steadyfs_sim::fault::Survivors;
 use steadyfs_sim::{Sectors, Trace};
 
@@ -268,6 +268,19 @@ fn a_small_card_has_small_units_and_most_of_it_is_usable() {
             config.usable_bytes(&layout.geometry())
         );
     }
+}
+
+/// A root of more than 64 pages was written, and no mount found it again: half a terabyte in units of 4 MiB could be formatted and never mounted.
+#[test]
+fn a_large_card_has_blocks_for_which_a_root_has_room() {
+    for (gib, unit_mib) in [(64, 4), (256, 4), (400, 4), (512, 16), (1024, 16), (1700, 16)] {
+        let layout = SectorLayout::for_size(gib << 21);
+        assert_eq!(layout.block_sectors >> 11, unit_mib, "{gib} GiB");
+        let config = Config::for_sectors(&layout);
+        assert!(config.usable_bytes(&layout.geometry()) >> 20 > u64::from(gib) * 800, "{gib} GiB");
+    }
+    let layout = SectorLayout::for_device(512 << 21, 4 << 20);
+    assert_eq!(Config::for_sectors(&layout).check(&layout.geometry()), Err(ConfigError::BlockTooSmall));
 }
 
 #[test]

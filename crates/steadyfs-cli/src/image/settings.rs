@@ -99,7 +99,9 @@ const SECTORS: &str = "Card or disk";
 const VOLUME: &str = "Volume (defaults follow from the chip)";
 
 /// Allocation units that are told of.
-const UNITS: [u32; 4] = [4 << 20, 1 << 20, 512 << 10, 256 << 10];
+const UNITS: [u32; 5] = [16 << 20, 4 << 20, 1 << 20, 512 << 10, 256 << 10];
+/// Fewer units than these are too few for a volume, or nearly so.
+const FEW_UNITS: u32 = 64;
 
 fn size(text: &str) -> Result<u32, String> {
     let bytes = parse_size(text).map_err(|error| error.to_string())?;
@@ -306,13 +308,18 @@ fn does_not_fit(layout: &SectorLayout, rule: &ConfigError) -> String {
     if usable_bytes(layout) > 0 {
         return format!("these settings do not fit the card: {rule}");
     }
-    let words = format!("{size} have {units} allocation units of {}, too few for a volume", format_size(unit));
+    let words = if units < FEW_UNITS {
+        format!("{size} have {units} allocation units of {}, too few for a volume", format_size(unit))
+    } else {
+        format!("{size} in {units} allocation units of {}: {rule}", format_size(unit))
+    };
     match other_units(layout).first() {
         Some(&(other, usable)) => {
             let other = format_size(other.into()).replace(' ', "");
             format!("{words}; expected --unit {other}, which leaves {} for files, or less", format_size(usable))
         }
-        None => format!("{words}; expected a larger card"),
+        None if units < FEW_UNITS => format!("{words}; expected a larger card"),
+        None => words,
     }
 }
 

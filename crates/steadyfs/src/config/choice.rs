@@ -19,6 +19,8 @@ const LARGE_JOURNAL_BYTES: u32 = 2048;
 const LARGE_NOR_BLOCK: u32 = 24 << 10;
 /// Bytes of the allocation units that [`SectorLayout::for_size`] chooses among.
 const UNITS: [u32; 6] = [4 << 20, 2 << 20, 1 << 20, 512 << 10, 256 << 10, 128 << 10];
+/// Bytes of a block of four of the largest, where a root has no room for so many blocks.
+const LARGE_UNIT: u32 = 16 << 20;
 
 /// Program pages of a record of the journal: 512 bytes, its tag included, or a page.
 pub(crate) const fn usual_journal_pages(page_bytes: u32) -> u8 {
@@ -183,12 +185,16 @@ impl Config {
 
 impl SectorLayout {
     /// The layout for a whole device of which nobody knows the allocation unit: the largest of 128 KiB to 4 MiB with which no more than a fortieth of the device is lost that
-    /// a smaller one would leave for data. Small cards have small units, and a volume keeps some twenty for itself.
+    /// a smaller one would leave for data. Small cards have small units, and a volume keeps some twenty for itself. From some 400 GiB on a block is 16 MiB.
     pub fn for_size(sectors: u32) -> Self {
         let layouts = UNITS.map(|unit| Self::for_device(sectors, unit));
         let usable = |layout: &Self| Config::for_sectors(layout).usable_bytes(&layout.geometry()) / SECTOR_BYTES as u64;
         let best = layouts.iter().map(usable).max().unwrap_or(0);
         let enough = |layout: &&Self| usable(layout) > 0 && usable(layout) + u64::from(sectors / 40) >= best;
+        let large = Self::for_device(sectors, LARGE_UNIT);
+        if best == 0 && usable(&large) > 0 {
+            return large;
+        }
         *layouts.iter().find(enough).unwrap_or(&layouts[UNITS.len() - 1])
     }
 }

@@ -26,6 +26,8 @@ const STOCK: u32 = 4;
 pub(crate) const SLOT_BYTES: u32 = 8;
 /// Bytes of an entry of the file table.
 pub(crate) const INODE_BYTES: u32 = 256;
+/// Most pages of a root: a search has a bit for each.
+const ROOT_PAGES_MAX: u32 = 63;
 /// Inodes beyond `files_max`, for the ends that were cut off files.
 pub(crate) const SPARE_INODES: u32 = 16;
 /// Bytes of a head in the table of them, in RAM and in a root.
@@ -173,7 +175,7 @@ impl Layout {
         // The last page of the copies proves that the one before it is complete: there are at least two.
         self.root_programs = if self.root_pages > 1 { 2 * self.root_pages } else { 3 };
         let taken = ceil_div(self.root_pages, unit) * unit + COPIED_MAX * unit + self.root_programs - self.root_pages;
-        if taken + 1 > pages_per_block {
+        if taken + 1 > pages_per_block || self.root_pages > ROOT_PAGES_MAX {
             return Err(ConfigError::BlockTooSmall);
         }
         // What is often changed should stay in the buffer: where a record need not be a page, it may be more than a small one.
