@@ -121,7 +121,8 @@ impl Nodes {
             uid: details.permissions.uid,
             gid: details.permissions.gid,
             rdev: 0,
-            blksize: logical_bytes,
+            // Linux takes its logarithm, and pages of cards that hold their tags are no power of two.
+            blksize: logical_bytes.next_power_of_two(),
             flags: 0,
         }
     }

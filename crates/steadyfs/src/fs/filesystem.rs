@@ -158,7 +158,6 @@ impl<'m, F: Flash> FileSystem<'m, F> {
 
     /// Brings an empty volume to the state that was committed last.
     fn recover(&mut self, access: Access) -> Result<(), MountError> {
-        self.check_kind()?;
         let is_there = match access {
             Access::ReadOnly => self.volume.store.recover::<false>()?,
             Access::ReadWrite => self.volume.store.recover::<true>()?,
@@ -166,10 +165,14 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.finish_mount(is_there)
     }
 
-    /// Reads what the volume is. Not inlined: what makes it is off the stack when it is recovered.
+    /// Reads what the volume is, and refuses a disk. Not inlined: what makes it is off the stack when it is recovered.
     #[inline(never)]
     pub(super) fn empty(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
-        Store::open(flash, access, memory).map(|mut store| Self {
+        let mut store = Store::open(flash, access, memory)?;
+        if store.layout().config.is_disk() {
+            return Err(MountError::IsDisk);
+        }
+        Ok(Self {
             open: OpenTable::new(store.take_spare()),
             volume: Volume::new(store),
             directories: Directories::default(),
@@ -180,30 +183,19 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         })
     }
 
-    /// Refuses a disk.
-    pub(super) fn check_kind(&self) -> Result<(), MountError> {
-        if self.config().is_disk() { Err(MountError::IsDisk) } else { Ok(()) }
-    }
-
     /// Reads what RAM keeps, once the store was recovered.
     pub(super) fn finish_mount(&mut self, is_there: bool) -> Result<(), MountError> {
         if !is_there {
             return Err(MountError::NoRoot);
         }
         // A read that fails once says nothing of the page.
-        match (0..3).map(|_| self.load_space()).find(|result| *result != Err(Error::Corrupt)) {
+        match (0..3).map(|_| self.lists.load_with_space(&mut self.volume)).find(|result| *result != Err(Error::Corrupt)) {
             // What is intact can be read, but nobody knows what is free.
             None => self.volume.store.find_tables_lost(),
             Some(result) => result?,
         }
         self.volume.store.start_scrub();
         Ok(())
-    }
-
-    /// Reads what RAM keeps of the file system's own pages.
-    pub(super) fn load_space(&mut self) -> Result<(), Error> {
-        self.volume.count_space()?;
-        self.lists.load(&mut self.volume)
     }
 
     /// Lets `observer` be told of every change, in the call that makes it and after it was made. Its own time is in no

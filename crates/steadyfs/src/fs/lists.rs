@@ -34,6 +34,12 @@ pub(super) struct Lists {
 }
 
 impl Lists {
+    /// Reads what RAM keeps of the file system's own pages: what is taken, and the lists.
+    pub fn load_with_space<F: Flash>(&mut self, volume: &mut Volume<'_, F>) -> Result<(), Error> {
+        volume.count_space()?;
+        self.load(volume)
+    }
+
     /// Reads the lists of the root page.
     pub fn load<F: Flash>(&mut self, volume: &mut Volume<'_, F>) -> Result<(), Error> {
         let mut bytes = [0; LISTS_BYTES];

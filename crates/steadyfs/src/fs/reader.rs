@@ -51,7 +51,6 @@ impl<'m, F: Flash> Reader<'m, F> {
         let mut result = FileSystem::empty(flash, Access::ReadOnly, memory).map(Self);
         // Changed in place: a copy of the whole costs code and stack.
         if let Ok(reader) = &mut result {
-            reader.0.check_kind()?;
             let is_there = reader.0.volume.store.recover::<false>()?;
             reader.0.finish_mount(is_there)?;
         }

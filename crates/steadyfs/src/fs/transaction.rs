@@ -169,7 +169,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         if !self.is_stale {
             return Ok(());
         }
-        self.load_space()?;
+        self.lists.load_with_space(&mut self.volume)?;
         self.open.check(&mut self.volume)?;
         self.is_stale = false;
         Ok(())

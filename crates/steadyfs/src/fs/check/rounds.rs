@@ -78,7 +78,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
             }
         }
         // What RAM keeps of free space was taken from what there was before.
-        self.fs.seen(FileSystem::load_space).map(drop)
+        self.fs.seen(|fs| fs.lists.load_with_space(&mut fs.volume)).map(drop)
     }
 
     /// One round; ends with the first step that has changed something on which others rest.
