@@ -186,6 +186,14 @@ impl Medium {
         }
     }
 
+    /// Whether a page is one that reclamation has moved, where pages may move together.
+    pub fn is_of_move(&self, page: PageIndex) -> bool {
+        match self {
+            Medium::Chip(_) => false,
+            Medium::Card(pages) => pages.is_of_move(page),
+        }
+    }
+
     /// Whether a page is one of a root that nothing proves to be complete, where nothing was programmed behind it; or what a cut left of one.
     pub fn is_of_uncertain_root(&self, page: PageIndex) -> bool {
         match self {

@@ -5,7 +5,7 @@ use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, Config, FileSystem, OpenOptions};
 
 use crate::card::pages::CardPages;
-use crate::card::{Cache, Card};
+use crate::card::{Cache, Card, Held};
 use crate::chip::Chip;
 use crate::medium::Medium;
 
@@ -168,6 +168,9 @@ pub fn any_card(
     };
     let cache = any_cache(rng);
     let mut card = Card::new(layout.first + layout.sectors + rng.u32(..50), cache, rng.u32(..4) == 0, rng.u64(..));
+    if tags == Tags::Within {
+        spoil_some(&card, layout.volume);
+    }
     let (mut layout, is_second) = (layout, rng.u32(..4) == 0);
     if is_second {
         let pages = CardPages::new(card, layout).expect("a layout that is possible").flash;
@@ -176,6 +179,19 @@ pub fn any_card(
     }
     let pages = CardPages::new(card, layout).expect("a layout that is possible");
     (Medium::Card(Box::new(pages)), config)
+}
+
+/// Every second card has sectors that cannot be read until they are written: an erase writes none of them but headers. Chance of its own, so that everything else is as
+/// without.
+fn spoil_some(card: &Card, seed: u32) {
+    let mut rng = fastrand::Rng::with_seed(!u64::from(seed));
+    let is_spoilt = rng.bool();
+    let each = rng.u32(8..200);
+    for sector in 0..steadyfs::media::sectors::SectorDevice::sector_count(card) {
+        if is_spoilt && rng.u32(..each) == 0 {
+            card.spoil(sector, Held::Unreadable);
+        }
+    }
 }
 
 /// Leaves a volume with some content, as much as has room.

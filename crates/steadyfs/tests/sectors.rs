@@ -4,7 +4,7 @@ use crate::common::Rng;
 use std::collections::BTreeSet;
 use steadyfs::media::sectors::{SectorDevice, SectorLayout, SectorPages, SectorTimes, TagPlace};
 use steadyfs::media::{Failure, Flash, PageIndex, TAG_BYTES};
-use steadyfs::{Access, Config, ConfigError, Damage, FileSystem, OpenOptions};
+use steadyfs::{Access, CommitOn, Config, ConfigError, Damage, FileSystem, OpenOptions};
 use steadyfs_sim::fault::Survivors;
 use steadyfs_sim::{Sectors, Trace};
 
@@ -344,6 +344,99 @@ fn pages_that_hold_their_tags_take_files_of_any_size_and_number() {
             assert!(content[..index as usize].iter().all(|&byte| byte == index as u8));
             fs.close(small).unwrap();
         }
+    }
+}
+
+/// With logical pages of 64 KiB and more the first removal panicked, and cards from 64 GiB on have them by default. Of those of 128 KiB what was patched in the second
+/// half was not there: names were not found again.
+#[test]
+fn files_are_removed_from_large_logical_pages() {
+    let shapes = [(2048, 32), (4096, 16), (4096, 32), (8192, 8), (16_384, 2)];
+    for ((page_bytes, unit_pages), tags) in
+        shapes.into_iter().flat_map(|shape| [TagPlace::Beside, TagPlace::Within].map(move |tags| (shape, tags)))
+    {
+        let layout = SectorLayout { page_bytes, tags, ..SectorLayout::for_device(1 << 17, 1 << 20) };
+        let config = Config { unit_pages, move_group: 1, ..Config::for_sectors(&layout) };
+        let mut memory = vec![0; config.memory_bytes(&layout.geometry())];
+        let pages = SectorPages::new(Sectors::new(layout.sectors, Sectors::ROUND, 1), layout).unwrap();
+        let pages = FileSystem::format(pages, &config, &mut memory).unwrap();
+        let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory).unwrap();
+        for round in 0..40 {
+            let name = |number: u32| format!("{number}");
+            let mut file = fs.open(name(round).as_str(), OpenOptions::DURABLE).unwrap();
+            fs.write(&mut file, 0, &[round as u8; 1000]).unwrap();
+            fs.close(file).unwrap();
+            if round >= 20 {
+                fs.remove(name(round - 20).as_str()).unwrap();
+            }
+        }
+        fs.commit().unwrap();
+        let mut scratch = vec![0; config.check_bytes(&layout.geometry())];
+        let checked = fs.check(&mut scratch, true, &mut |finding| panic!("{layout:?}: {finding:?}")).unwrap();
+        assert_eq!(checked.files, 20);
+    }
+}
+
+/// An erase writes the headers of a block alone. A sector that could not be read before may be so behind it, and stopped the search for the end of a ring block: the
+/// volume had no root, or an old one.
+#[test]
+fn a_sector_that_cannot_be_read_hides_no_root() {
+    for (sector, tags) in
+        (0..8 * BLOCK).flat_map(|sector| [TagPlace::Beside, TagPlace::Table, TagPlace::Within].map(|tags| (sector, tags)))
+    {
+        let mut card = Card::new(false);
+        card.torn.insert(sector);
+        let layout = SectorLayout { tags, ..layout() };
+        let config = Config { overlay_entries: 64, checkpoint_programs: 16, ..config() };
+        let mut memory = vec![0; config.memory_bytes(&layout.geometry())];
+        let pages = SectorPages::new(card, layout).unwrap();
+        let mut pages = FileSystem::format(pages, &config, &mut memory).unwrap();
+        for round in 0..12_u8 {
+            let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory).unwrap();
+            let mut file = fs.open("f", OpenOptions::DURABLE).unwrap();
+            let mut before = [0];
+            let found = fs.read(&mut file, 0, &mut before).unwrap();
+            assert_eq!((found, before[0]), (usize::from(round > 0), round.saturating_sub(1)), "sector {sector}, {tags:?}");
+            (0..5).for_each(|_| fs.write(&mut file, 0, &[round; 1500]).unwrap());
+            pages = if round % 2 == 0 {
+                fs.unmount().unwrap()
+            } else {
+                SectorPages::new(fs.flash().device().clone(), layout).unwrap()
+            };
+        }
+    }
+}
+
+/// What a cache that reorders lost of a large transaction made the numbers jump as a failed program does. The commit before it was taken for that program and passed over,
+/// though it had been flushed and acknowledged.
+#[test]
+fn a_lost_transaction_is_no_failure_of_the_commit_before_it() {
+    let layout =
+        SectorLayout { first: 0, sectors: 40 * 66, block_sectors: 66, page_bytes: 512, tags: TagPlace::Within, volume: 7 };
+    assert_eq!(layout.geometry().pages_per_block, 64);
+    let config = Config {
+        unit_pages: 1,
+        move_group: 1,
+        transaction_pages: 200,
+        overlay_entries: 400,
+        checkpoint_programs: 600,
+        ..Config::for_sectors(&layout)
+    };
+    for seed in 0..60 {
+        let device = Sectors::new(layout.sectors, Sectors::ROUND, seed).with_cache(Survivors::Any, 1 << 20);
+        let mut memory = vec![0; config.memory_bytes(&layout.geometry())];
+        let pages = FileSystem::format(SectorPages::new(device, layout).unwrap(), &config, &mut memory).unwrap();
+        let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory).unwrap();
+        fs.set_commit_on(CommitOn::MANUAL);
+        fs.create_dir("kept").unwrap();
+        fs.commit().unwrap();
+        let mut file = fs.open("lost", OpenOptions::CREATE).unwrap();
+        fs.write(&mut file, 0, &vec![1; 150 * 480]).unwrap();
+        let mut pages = SectorPages::new(fs.flash().device().clone(), layout).unwrap();
+        pages.device_mut().cut_now();
+        pages.device_mut().power_on();
+        let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory).unwrap();
+        assert!(fs.damage().is_none() && fs.stat("kept").is_ok(), "seed {seed}: {:?}", fs.damage());
     }
 }
 

@@ -127,7 +127,8 @@ pub(super) fn newest(volume: &Volume, lost: Option<PageIndex>) -> Vec<PageIndex>
         let there = pages.iter().filter(|page| lost == Some(**page) || volume.medium.is_seen(**page, &pages, unit));
         let before = newest.len();
         newest.extend(there);
-        if newest.len() > before {
+        // Moves prove nothing of what lies before them: a cut may leave any of a group.
+        if newest[before..].iter().any(|page| !volume.medium.is_of_move(*page)) {
             numbers.push(together[0].1);
         }
     }

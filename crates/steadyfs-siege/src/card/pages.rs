@@ -12,9 +12,10 @@ const HEADERS: u32 = 2;
 /// First bytes of a header, and of a tag's sector.
 const HEADER: &[u8] = b"SteadyBk";
 const TAG: &[u8] = b"SteadyPg";
-/// Where the tag lies in its sector, and what its ninth byte says of pages of roots and of the journal.
+/// Where the tag lies in its sector, and what its ninth byte says of pages of roots, of moved ones, and of the journal.
 const TAG_AT: usize = 12;
 const ROOT_KIND: u8 = 2;
+const MOVED_KINDS: [u8; 3] = [7, 8, 10];
 const JOURNAL_KINDS: [u8; 3] = [5, 6, 11];
 /// Where the number of the volume lies, and the checksum behind it.
 const VOLUME_AT: usize = 32;
@@ -152,6 +153,11 @@ impl CardPages {
         let place = within / unit;
         let is_cut_off = place > 0 && is_missing(0) || (1..place).any(|before| is_missing(before - 1) && is_missing(before));
         within < pages / unit * unit && is_there(place) && !is_cut_off
+    }
+
+    /// Whether a page is one that was moved.
+    pub fn is_of_move(&self, page: PageIndex) -> bool {
+        MOVED_KINDS.contains(&self.kind(page))
     }
 
     /// Whether a page is one of a root.

@@ -1,5 +1,6 @@
 //! Settings of a volume, and their limits.
 
+use super::layout::LOGICAL_BYTES_MAX;
 use crate::error::ConfigError;
 use crate::features::{GROUPS, NOR, PERMISSIONS, STREAMS};
 use crate::journal::Shape;
@@ -144,7 +145,7 @@ impl Config {
             return Err(ConfigError::FilesOrFailures);
         }
         let logical_bytes = unit * page;
-        if logical_bytes > 0x2_0000 || !Shape::has_room(logical_bytes, page) {
+        if logical_bytes > LOGICAL_BYTES_MAX || !Shape::has_room(logical_bytes, page) {
             return Err(ConfigError::LogicalPageTooLarge);
         }
         let log_bytes = self.leaf_log_bytes as u32;

@@ -294,7 +294,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// Ends the use of a volume and gives the medium back; commits where [`CommitOn::UNMOUNT`] is chosen, as it is by default.
     ///
     /// The next mount searches nothing and programs nothing, unless the root could not be written: then it does as after a power cut, nothing is
-    /// lost, and this is no error.
+    /// lost, and this is no error. Where nothing was changed since the mount nothing is programmed: what a [`CleanReader`](crate::CleanReader) would not take before it
+    /// does not take now.
     ///
     /// # Power loss
     /// What was committed stays; the next mount may have to search.

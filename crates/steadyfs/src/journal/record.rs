@@ -1,9 +1,9 @@
 //! Records of the journal buffer: a patch, or what is said of a whole page.
 
 /// Offset of a record that discards its logical page. On the medium: no bytes at offset 0.
-pub(super) const DISCARD: u32 = 0xFFFF;
+pub(super) const DISCARD: u32 = 0xFF_FFFF;
 /// Offset of a record that says, in a delta, that what the records before said of a logical page is void. On the medium: no bytes at offset 1.
-pub(super) const DROP: u32 = 0xFFFE;
+pub(super) const DROP: u32 = 0xFF_FFFE;
 /// Bytes before the first record.
 pub(super) const START: usize = 2;
 

@@ -94,7 +94,9 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
             }
             let Some((record, ends)) = self.next_record(&mut cursors[slot], &mut traces, tag)? else { break };
             let Some(gap) = record.tag.sequence.checked_sub(self.records.space.sequence()) else { continue };
-            if let Some(before) = held.take().filter(|_| !is_behind_failure(gap)) {
+            // Where any part may be missing numbers jump like that without a failure, and the record was acknowledged.
+            let may_have_failed = !self.records.pages.flash().reorders() && is_behind_failure(gap);
+            if let Some(before) = held.take().filter(|_| !may_have_failed) {
                 self.apply(&before, &mut buffered, &mut lost_chain)?;
                 (last, is_complete) = (Some(before), false);
             }

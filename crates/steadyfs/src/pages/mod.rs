@@ -374,8 +374,13 @@ impl<'m, F: Flash> Pages<'m, F> {
 
     /// Whether a page reads as erased.
     pub fn is_blank(&mut self, page: PageIndex) -> Result<bool, Error> {
+        Ok(self.is_blank_anyhow(page)? == Some(true))
+    }
+
+    /// The same; `None` where it cannot be read.
+    pub fn is_blank_anyhow(&mut self, page: PageIndex) -> Result<Option<bool>, Error> {
         let mut tag = [0; TAG_BYTES];
-        Ok(self.read_tag_anyhow(page, &mut tag)? && is_blank(&tag))
+        Ok(self.read_tag_anyhow(page, &mut tag)?.then(|| is_blank(&tag)))
     }
 
     /// Programs a page, of which `missing` bytes stay erased, under a tag that carries its checksum; computed unless it is known.

@@ -17,6 +17,8 @@ use crate::pages::was_read;
 use crate::space::{Frame, NONE};
 use core::num::NonZeroU32;
 
+/// Pages that are asked behind one that looks blank or cannot be read, at most.
+const LOOKS_BEHIND: u32 = 8;
 /// A root and its copies: at most this many whole ones.
 const INSTANCES: usize = 3;
 
@@ -233,13 +235,34 @@ impl<F: Flash> Search<'_, '_, F> {
     }
 
     /// Whether a ring block is blank from one of its pages on. Behind the root of a mount there may be a gap: what it copied begins
-    /// with a whole frame. Where a damaged page may look blank the one behind it tells.
+    /// with a whole frame. Where a damaged page may look blank one behind it tells as well. Where it may, an erase changes no page, and one that cannot be read
+    /// may be of before it: then two that can be read behind it tell.
     fn is_blank_from(&mut self, first: PageIndex, page: u32) -> Result<bool, Error> {
         let (root, frame) = (self.tables.layout.root_pages, self.tables.layout.copied_page());
-        let is_hidden = self.tables.pages.flash().hides_damage() && page + 1 < self.tables.layout.geometry.pages_per_block;
-        Ok(self.tables.pages.is_blank(first + page)?
-            && (!is_hidden || self.tables.pages.is_blank(first + page + 1)?)
-            && (!(root..frame).contains(&page) || self.tables.pages.is_blank(first + frame)?))
+        let hides = self.tables.pages.flash().hides_damage();
+        let is_known = match self.tables.pages.is_blank_anyhow(first + page)? {
+            Some(true) => true,
+            None if hides => false,
+            _ => return Ok(false),
+        };
+        if hides && !self.are_blank_behind(first, page, 2 - u32::from(is_known))? {
+            return Ok(false);
+        }
+        let is_at_gap = if is_known { (root..frame).contains(&page) } else { page < frame };
+        Ok(!is_at_gap || self.tables.pages.is_blank(first + frame)?)
+    }
+
+    /// Whether the next `wanted` pages of a ring block that can be read are blank. Where the block ends before there are so many, those that there are.
+    fn are_blank_behind(&mut self, first: PageIndex, page: u32, mut wanted: u32) -> Result<bool, Error> {
+        let end = self.tables.layout.geometry.pages_per_block;
+        for next in page + 1..(page + 1 + LOOKS_BEHIND).min(end) {
+            match self.tables.pages.is_blank_anyhow(first + next)? {
+                Some(false) => return Ok(false),
+                Some(true) if wanted == 1 => return Ok(true),
+                is_blank => wanted -= u32::from(is_blank.is_some()),
+            }
+        }
+        Ok(page + 1 + LOOKS_BEHIND >= end)
     }
 
     /// Reads a root into the tables. `false` when it is not sound.

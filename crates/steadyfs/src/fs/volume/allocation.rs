@@ -3,7 +3,7 @@
 use super::Volume;
 use super::plan::{MAP, SPARE_PAGES};
 use super::space::{Room, Space};
-use crate::config::INODE_BYTES;
+use crate::config::{INODE_BYTES, LOGICAL_BYTES_MAX};
 use crate::error::Error;
 use crate::fs::inode::ROOT;
 use crate::media::Flash;
@@ -12,7 +12,7 @@ use crate::media::Flash;
 const RUN_BYTES: u32 = 64;
 
 /// Bytes of the bits of the inodes of the largest logical page.
-const PAGE_BITS_MAX: usize = 32 * 1024 / INODE_BYTES as usize / 8;
+const PAGE_BITS_MAX: usize = LOGICAL_BYTES_MAX as usize / INODE_BYTES as usize / 8;
 
 /// Whether none of the inodes of a page of the file table is taken. `bits` begin with the byte that has the bit of `first`, the first of them.
 fn page_is_free(bits: &[u8], first: u32, per_page: u32) -> bool {

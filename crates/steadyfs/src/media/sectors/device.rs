@@ -38,7 +38,7 @@ pub trait SectorDevice {
         Ok(())
     }
 
-    /// Tells the device that nobody needs what these sectors hold. They may hold anything afterwards.
+    /// Tells the device that nobody needs what these sectors hold. They may hold anything afterwards, and those that could not be read may be so still.
     ///
     /// # Errors
     /// [`Failure::Device`].
