@@ -100,6 +100,11 @@ fn check_files(config: &Config) -> Result<(), MountError> {
     if config.is_disk() { Err(ConfigError::FilesOrFailures.into()) } else { Ok(()) }
 }
 
+/// Refuses a disk.
+pub(super) fn demand_files(config: &Config) -> Result<(), MountError> {
+    if config.is_disk() { Err(MountError::IsDisk) } else { Ok(()) }
+}
+
 impl<'m, F: Flash> FileSystem<'m, F> {
     /// Makes an empty volume on a medium. Everything on it is lost.
     ///
@@ -158,6 +163,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
 
     /// Brings an empty volume to the state that was committed last.
     fn recover(&mut self, access: Access) -> Result<(), MountError> {
+        demand_files(self.config())?;
         let is_there = match access {
             Access::ReadOnly => self.volume.store.recover::<false>()?,
             Access::ReadWrite => self.volume.store.recover::<true>()?,
@@ -165,14 +171,10 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.finish_mount(is_there)
     }
 
-    /// Reads what the volume is, and refuses a disk. Not inlined: what makes it is off the stack when it is recovered.
+    /// Reads what the volume is. Not inlined: what makes it is off the stack when it is recovered.
     #[inline(never)]
     pub(super) fn empty(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
-        let mut store = Store::open(flash, access, memory)?;
-        if store.layout().config.is_disk() {
-            return Err(MountError::IsDisk);
-        }
-        Ok(Self {
+        Store::open(flash, access, memory).map(|mut store| Self {
             open: OpenTable::new(store.take_spare()),
             volume: Volume::new(store),
             directories: Directories::default(),

@@ -1,6 +1,6 @@
 //! Reading only: for boot loaders, and firmware that must not change a volume.
 
-use super::filesystem::{FileSystem, Usage};
+use super::filesystem::{FileSystem, Usage, demand_files};
 use super::handle::{File, OpenOptions};
 use super::inode::InodeNumber;
 use super::path::Place;
@@ -51,6 +51,7 @@ impl<'m, F: Flash> Reader<'m, F> {
         let mut result = FileSystem::empty(flash, Access::ReadOnly, memory).map(Self);
         // Changed in place: a copy of the whole costs code and stack.
         if let Ok(reader) = &mut result {
+            demand_files(reader.0.config())?;
             let is_there = reader.0.volume.store.recover::<false>()?;
             reader.0.finish_mount(is_there)?;
         }
