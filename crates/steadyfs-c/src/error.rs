@@ -232,7 +232,7 @@ texts! {
     ErrConfigMoveGroup "move_group must be 1 to 64, and 1 where the device does not level wear itself"
     ErrConfigLogicalPage "a logical page must not be larger than 128 KiB, 32 KiB with pages of 16 KiB"
     ErrConfigTooManyPages "files_max asks for more logical pages than a map entry can name"
-    ErrConfigBlockTooSmall "a block must hold a root with its copies, three logical pages and a journal page, and a root has 63 pages at most"
+    ErrConfigBlockTooSmall "a block must hold a root with its copies, three logical pages and a journal page, and a root has 64 pages at most"
     ErrConfigTooFewBlocks "too few blocks: bad_blocks_max, ring and reserve leave no room for data"
     ErrConfigNoGain "a reclaimed block would not gain a frame: more overlay_entries or larger blocks"
     ErrConfigLeafLog "leaf_log_bytes must be 48 to 240, and at most three quarters of page_bytes"

@@ -166,7 +166,7 @@ pub enum ConfigError {
     LogicalPageTooLarge,
     /// `files_max` asks for more logical pages than a map entry can name.
     TooManyLogicalPages,
-    /// A block must hold a root with its copies, three logical pages and a journal page, and a root has 63 pages at most: fewer `overlay_entries`, or larger blocks.
+    /// A block must hold a root with its copies, three logical pages and a journal page, and a root has 64 pages at most: fewer `overlay_entries`, or larger blocks.
     BlockTooSmall,
     /// `checkpoint_programs` must not be more than 10 blocks of pages.
     CheckpointTooRare,
@@ -200,7 +200,7 @@ impl fmt::Display for ConfigError {
             Self::LogicalPageTooLarge => "a logical page must not be larger than 128 KiB, 32 KiB with pages of 16 KiB",
             Self::TooManyLogicalPages => "files_max asks for more logical pages than a map entry can name",
             Self::BlockTooSmall => {
-                "a block must hold a root with its copies, three logical pages and a journal page, and a root has 63 pages at most: fewer overlay_entries, or larger blocks"
+                "a block must hold a root with its copies, three logical pages and a journal page, and a root has 64 pages at most: fewer overlay_entries, or larger blocks"
             }
             Self::CheckpointTooRare => "checkpoint_programs must not be more than 10 blocks of pages",
             Self::TooFewBlocks => "too few blocks: bad_blocks_max, ring and reserve leave no room for data",

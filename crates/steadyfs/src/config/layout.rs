@@ -29,7 +29,7 @@ pub(crate) const INODE_BYTES: u32 = 256;
 /// Bytes of the largest logical page.
 pub(crate) const LOGICAL_BYTES_MAX: u32 = 0x2_0000;
 /// Most pages of a root: a search has a bit for each.
-const ROOT_PAGES_MAX: u32 = 63;
+const ROOT_PAGES_MAX: u32 = 64;
 /// Inodes beyond `files_max`, for the ends that were cut off files.
 pub(crate) const SPARE_INODES: u32 = 16;
 /// Bytes of a head in the table of them, in RAM and in a root.
