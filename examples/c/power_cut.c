@@ -303,6 +303,7 @@ int main(int count, char **arguments)
     /* The same with tags within the pages. */
     card.name = "card, tags within";
     card.sectors.tags = STEADYFS_TAGS_WITHIN;
+    card.power = (struct power){.random = 1};
     every_cut(&card, stride);
     card_free(&card.card);
     card_free(&card.card_empty);

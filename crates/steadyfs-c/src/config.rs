@@ -214,7 +214,9 @@ impl Driver {
     /// Refuses a shape with which no arithmetic works. What settings ask for is checked by the core.
     pub fn check(&self) -> Result<(), Code> {
         let Geometry { page_bytes, pages_per_block, block_count, .. } = self.geometry();
-        if !page_bytes.is_power_of_two() || !(256..=16_384).contains(&page_bytes) {
+        // Pages that hold their tags are powers of two with them.
+        let whole_bytes = if let Self::Sectors(_, layout) = self { layout.page_bytes } else { page_bytes };
+        if !whole_bytes.is_power_of_two() || !(256..=16_384).contains(&page_bytes) {
             return Err(Code::ErrConfigPageBytes);
         }
         let is_possible = (4..=4096).contains(&pages_per_block) && (16..=1 << 20).contains(&block_count);
