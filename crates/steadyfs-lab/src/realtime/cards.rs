@@ -24,7 +24,7 @@ pub struct Trace {
     pub access_ns: Vec<u64>,
     /// Bytes of an access.
     pub access_bytes: u64,
-    /// The rate of a stream in order, in bytes a second: of [`stream`](super::stream); nothing on raw flash.
+    /// The rate of a stream in order, in bytes a second: in pieces of 16 pages; nothing on raw flash.
     pub stream_bytes_per_s: Option<f64>,
     /// Those of them in which SteadyFS wrote a root on a card.
     pub root_ns: Vec<u64>,

@@ -26,8 +26,6 @@ const STOCK: u32 = 4;
 pub(crate) const SLOT_BYTES: u32 = 8;
 /// Bytes of an entry of the file table.
 pub(crate) const INODE_BYTES: u32 = 256;
-/// Bytes of the largest logical page.
-pub(crate) const LOGICAL_BYTES_MAX: u32 = 0x2_0000;
 /// Most pages of a root: a search has a bit for each.
 const ROOT_PAGES_MAX: u32 = 64;
 /// Inodes beyond `files_max`, for the ends that were cut off files.

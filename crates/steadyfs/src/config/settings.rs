@@ -1,6 +1,5 @@
 //! Settings of a volume, and their limits.
 
-use super::layout::LOGICAL_BYTES_MAX;
 use crate::error::ConfigError;
 use crate::features::{GROUPS, NOR, PERMISSIONS, STREAMS};
 use crate::journal::Shape;
@@ -8,6 +7,8 @@ use crate::media::sectors::TAG_ROOM_BYTES;
 use crate::media::{Geometry, PAGES_MAX};
 use crate::space::LIFETIMES_BYTES;
 
+/// Bytes of the largest logical page.
+pub(crate) const LOGICAL_BYTES_MAX: u32 = 0x2_0000;
 /// Most program pages of a group of moves.
 const GROUP_MAX: u8 = 64;
 /// Most streams of a volume: a tag has two bits for them.
