@@ -246,7 +246,8 @@ fn realtime_run(
     let usual = realtime::Options::default();
     let cards = cards.unwrap_or(usual.cards);
     let (rates, may_lose) = (usual.rates, None);
-    let options = realtime::Options { cards, nand, accesses, fill, rates, rate, ram_bytes, commit_every, may_lose, seed, ..usual };
+    let options =
+        realtime::Options { cards, nand, accesses, fill, rates, rate, ram_bytes, commit_every, may_lose, seed, ..usual };
     run(py, progress, |tell| json(&realtime::run(&options, tell).map_err(|error| error.to_string())?))
 }
 
