@@ -16,7 +16,7 @@ use steadyfs_lab::units::parse_duration;
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Chips: small, small-copy, small-nor, small-nor-groups, small-nor-journal, small-cached, small-streams, small-disk, nand, nand-double, nor, small-card, small-emmc, card, card-alone, small-within, card-within, or PAGE_BYTESxPAGESxBLOCKS such as 512x16x64
+    /// Chips: small, small-copy, small-nor, small-nor-groups, small-nor-journal, small-cached, small-streams, small-disk, nand, nand-double, nor, small-card, small-emmc, card, card-alone, small-within, card-within, large-pages, large-pages-within, or PAGE_BYTESxPAGESxBLOCKS such as 512x16x64
     /// [default: small,small-copy,small-nor,nand]
     #[arg(long, value_name = "NAME|PxNxB", value_delimiter = ',')]
     geometry: Vec<Volume>,

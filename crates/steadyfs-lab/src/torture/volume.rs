@@ -69,7 +69,7 @@ pub enum Chip {
 
 /// Grounds that have a name. The small ones have the smallest tables that the rules allow, so that folds and roots come every
 /// few calls.
-const NAMED: [(&str, &str); 17] = [
+const NAMED: [(&str, &str); 19] = [
     ("small", "n256x16x32u1t6o46k16"),
     ("small-copy", "c256x32x32u2t6o46k16"),
     ("small-nor", "r256x16x32u1t6o46k16"),
@@ -87,6 +87,8 @@ const NAMED: [(&str, &str); 17] = [
     ("card-alone", "b1024x30x48u1t16o64k64"),
     ("small-within", "i512x16x40u2t6o46k16g4"),
     ("card-within", "i1024x30x48u1t16o64k64g8"),
+    ("large-pages", "b4096x256x32u32t8o60k200"),
+    ("large-pages-within", "i4096x256x32u32t8o60k200"),
 ];
 
 /// Bytes of the log of a leaf's page, where nothing else is said.
