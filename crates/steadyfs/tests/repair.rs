@@ -2,9 +2,9 @@
 //!
 //! `steadyfs-siege repair` looks for more of them.
 
-use crate::common::Rng;
+use crate::common::{Rng, for_seeds};
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
-use steadyfs::{Access, Checked, Config, Damage, Error, FileSystem, Finding, OpenOptions};
+use steadyfs::{Access, Checked, CommitOn, Config, Damage, Error, FileSystem, Finding, OpenOptions};
 use steadyfs_sim::{Nand, NandTiming};
 
 /// Small pages: a directory of few names has several, an index has few entries in each, and each holds two inodes.
@@ -312,4 +312,52 @@ fn lost_allocation_map_is_found_again() {
         assert_eq!(read(&mut fs, "file 7"), Ok(vec![7; 1_500]), "page {page} lost: its pages are taken");
     }
     assert!(hit > 0, "no page holds the map");
+}
+
+/// Calls at random without a commit of their own, in a transaction so small that many are refused. What a refused call had programmed of pages that
+/// hold nothing was programmed once more, with zeros: such a page was free with a frame, and held these when it was taken into use.
+#[test]
+fn pages_of_a_refused_call_hold_nothing() {
+    let geometry = Geometry { page_bytes: 256, pages_per_block: 16, block_count: 43, programs_bytes: false };
+    let config = Config {
+        unit_pages: 2,
+        overlay_entries: 72,
+        transaction_pages: 8,
+        checkpoint_programs: 40,
+        files_max: 60,
+        ..Config::for_geometry(&geometry)
+    };
+    for_seeds("repair", "pages_of_a_refused_call_hold_nothing", 40, |seed| {
+        let mut chip = Nand::with_geometry(geometry, NandTiming::ROUND, seed);
+        let mut memory = vec![0; config.memory_bytes(&geometry)];
+        FileSystem::format(&mut chip, &config, &mut memory).expect("format");
+        let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+        fs.set_commit_on(CommitOn::MANUAL);
+        let mut rng = Rng(seed);
+        let mut scratch = vec![0; config.check_bytes(&geometry)];
+        for step in 0..200 {
+            let name = ["a", "b", "c"][rng.below(3) as usize];
+            let place = rng.below(6000);
+            let Ok(mut file) = fs.open(name, OpenOptions::CREATE) else {
+                fs.commit().expect("commit");
+                continue;
+            };
+            let done = match rng.below(5) {
+                0 | 1 => fs.write(&mut file, place, &vec![seed as u8 | 1; rng.below(1500) as usize + 1]).map(|_| 0),
+                2 => fs.truncate(&mut file, place).map(|()| 0),
+                3 => fs.reserve(&mut file, place, place + rng.below(3000)),
+                _ => fs.remove(name).map(|()| 0),
+            };
+            fs.close(file).ok();
+            match done {
+                Ok(_) | Err(Error::NoSpace | Error::Stale) => {}
+                Err(Error::TransactionTooLarge) if rng.below(2) == 0 => fs.commit().expect("commit"),
+                Err(Error::TransactionTooLarge) => {}
+                Err(error) => panic!("{error}"),
+            }
+            let mut findings = Vec::new();
+            fs.check(&mut scratch, false, &mut |finding| findings.push(finding)).expect("check");
+            assert!(findings.is_empty(), "seed {seed}, step {step}: {findings:?}");
+        }
+    });
 }

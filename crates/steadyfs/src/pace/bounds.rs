@@ -102,12 +102,15 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// the buffer has no room write the page with most bytes, or their own where they are larger than that.
     /// One page with little in the buffer is written as well.
     fn flushes(&self, work: &Work) -> u32 {
+        // A stale page may be discarded instead of written.
+        let stale_bytes = self.outlook.ftl.transaction.stale_pages() * self.journal.patch_room(0) as u32;
+        let patch_bytes = work.patch_bytes + stale_bytes;
         let most = self.outlook.ftl.layout.patched_pages_max();
         let turns = (self.journal.patched_pages() + work.pages).saturating_sub(most);
-        if work.patch_bytes <= self.journal.room() {
+        if patch_bytes <= self.journal.room() {
             return turns;
         }
-        let full = match self.journal.flushes_for(work.patch_bytes) {
+        let full = match self.journal.flushes_for(patch_bytes) {
             Some((flushes, least)) if least >= work.patch_bytes_max => flushes,
             Some((flushes, least)) if least >= LARGE_PATCH => flushes + work.large_patches,
             Some(_) => work.patches,
