@@ -174,25 +174,14 @@ impl Parts {
 
     /// All of them together.
     pub fn total(&self) -> Cost {
-        self.each().iter().fold(Cost::default(), |sum, (_, cost)| sum.plus(cost))
+        let each = [&self.call, &self.earlier, &self.reclamation, &self.root, &self.erase, &self.failures];
+        each.into_iter().fold(Cost::default(), |sum, cost| sum.plus(cost))
     }
 
     /// The same with as much more in the call as makes a whole of it.
     #[must_use]
     pub(crate) fn filled(self, whole: &Cost) -> Self {
         Self { call: self.call.plus(&whole.beyond(&self.total())), ..self }
-    }
-}
-
-/// Parts of the three cases of a [`Bound`], in its order.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Cases(pub [Parts; 3]);
-
-impl Cases {
-    /// The bound that they make.
-    pub fn bound(&self) -> Bound {
-        let [moving, folding, erasing] = self.0.map(|parts| parts.total());
-        Bound { moving, folding, erasing }
     }
 }
 

@@ -46,7 +46,7 @@ mod calls {
     use steadyfs::disk::{Disk, DiskCall};
     use steadyfs::media::Flash;
     use steadyfs::{
-        Access, Budget, Call, Change, CleanReader, CommitOn, Config, Cursor, File, FileSystem, Finding, OpenOptions, Part,
+        Access, Budget, Call, Change, CleanReader, CommitOn, Config, Cursor, File, FileSystem, MountError, Finding, OpenOptions, Part,
         Permissions, Reader, Verify,
     };
 
@@ -66,7 +66,7 @@ mod calls {
         let mut observer = |change: Change| {
             black_box(change);
         };
-        let Some(mut fs) = call_mount(memory) else { return };
+        let Ok(mut fs) = call_mount(memory) else { return };
         if !cfg!(feature = "logger") {
             fs.set_observer(&mut observer);
             #[cfg(feature = "cache")]
@@ -124,6 +124,7 @@ mod calls {
         call_check(fs);
         call_repair(fs);
         call_bound(fs);
+        call_bound_at_fill(fs);
         call_describe(fs);
     }
 
@@ -175,6 +176,11 @@ mod calls {
         let call = black_box(Call::Write(1));
         black_box(fs.bound(call));
         black_box(fs.bound_with_failures(call, black_box(1)));
+    }
+
+    #[inline(never)]
+    fn call_bound_at_fill(fs: &mut FileSystem<'_, Chip>) {
+        let call = black_box(Call::Write(1));
         black_box(fs.bound_at_fill(call, black_box(1)));
         black_box(fs.envelopes(call, &fs.flash().timing()));
         black_box((fs.unmount_cost(), fs.mount_bound()));
@@ -210,7 +216,7 @@ mod calls {
 
     /// The calls of plain files, and where asked for those of compressed ones.
     fn only_files(memory: &mut [u8]) {
-        let Some(mut fs) = call_mount(memory) else { return };
+        let Ok(mut fs) = call_mount(memory) else { return };
         let Some(mut file) = call_open(&mut fs) else { return };
         call_read(&mut fs, &mut file);
         call_write(&mut fs, &mut file);
@@ -248,8 +254,8 @@ mod calls {
     }
 
     #[inline(never)]
-    fn call_mount(memory: &mut [u8]) -> Option<FileSystem<'_, Chip>> {
-        FileSystem::mount(chip(), black_box(Access::ReadWrite), memory).ok()
+    fn call_mount(memory: &mut [u8]) -> Result<FileSystem<'_, Chip>, MountError> {
+        FileSystem::mount(chip(), black_box(Access::ReadWrite), memory)
     }
 
     #[inline(never)]

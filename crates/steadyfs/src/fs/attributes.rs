@@ -38,7 +38,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::NotFound`] when there is no such file or attribute.
     pub fn attribute(&mut self, inode: InodeNumber, key: &str, value: &mut [u8]) -> Result<usize, Error> {
         let header = self.header_of(inode)?;
-        let bytes = self.read_attributes(&header)?;
+        let mut bytes = [0; EXTENSION_BYTES];
+        self.read_attributes(&header, &mut bytes)?;
         let (_, _, found) = pairs(&bytes).find(|(_, k, _)| *k == key.as_bytes()).ok_or(Error::NotFound)?;
         let length = found.len().min(value.len());
         value[..length].copy_from_slice(&found[..length]);
@@ -54,7 +55,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::NotFound`] when there is no such file.
     pub fn attributes(&mut self, inode: InodeNumber, mut see: impl FnMut(&str, &[u8])) -> Result<(), Error> {
         let header = self.header_of(inode)?;
-        let bytes = self.read_attributes(&header)?;
+        let mut bytes = [0; EXTENSION_BYTES];
+        self.read_attributes(&header, &mut bytes)?;
         for (_, key, value) in pairs(&bytes) {
             see(core::str::from_utf8(key).unwrap_or("?"), value);
         }
@@ -81,7 +83,8 @@ impl<F: Flash> FileSystem<'_, F> {
             return Err(Error::AttributesTooLarge);
         }
         let header = self.header_of(inode)?;
-        let mut bytes = self.read_attributes(&header)?;
+        let mut bytes = [0; EXTENSION_BYTES];
+        self.read_attributes(&header, &mut bytes)?;
         let end = |bytes: &Pairs| pairs(bytes).last().map_or(0, |(at, k, v)| at + 2 + k.len() + v.len());
         let mut used = end(&bytes);
         let old = pairs(&bytes).find(|(_, k, _)| *k == key.as_bytes()).map(|(at, k, v)| (at, at + 2 + k.len() + v.len()));
@@ -107,13 +110,13 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(())
     }
 
-    fn read_attributes(&mut self, header: &Header) -> Result<Pairs, Error> {
-        let mut bytes = [0; EXTENSION_BYTES];
-        if header.attributes != 0 {
-            let (page, at) = self.volume.extension_place(header.attributes)?;
-            self.volume.store.logical.read(page, at, &mut bytes)?;
+    /// Reads the attributes of an inode into zeros.
+    fn read_attributes(&mut self, header: &Header, bytes: &mut Pairs) -> Result<(), Error> {
+        if header.attributes == 0 {
+            return Ok(());
         }
-        Ok(bytes)
+        let (page, at) = self.volume.extension_place(header.attributes)?;
+        self.volume.store.logical.read(page, at, bytes)
     }
 
     fn write_attributes(&mut self, inode: u32, header: &Header, bytes: &Pairs, used: usize) -> Result<(), Error> {

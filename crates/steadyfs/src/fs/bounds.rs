@@ -5,7 +5,7 @@ use super::commits::CommitOn;
 use super::filesystem::FileSystem;
 use super::handle::File;
 use super::volume::MAP;
-use crate::cost::{Bound, Cases, Cost, Envelope, Parts};
+use crate::cost::{Bound, Cost, Envelope, Parts};
 use crate::media::{Flash, Timing};
 use crate::pace::{Buffer, Work, mount_bound};
 
@@ -33,15 +33,18 @@ impl<F: Flash> FileSystem<'_, F> {
         let bound = self.bound_with_failures(call, failures);
         let (case, whole) = bound.longest(timing);
         let works = [call.work(&self.volume, self.volume.has_long_names()), call.completing(&self.volume)];
-        let cases = works.into_iter().flatten().map(|work| self.cases_of(call, work, Buffer::AsItIs, failures).0.0[case]);
-        let longest = cases.max_by_key(|parts| parts.total().time_ns(timing));
+        let parts = works.into_iter().flatten().map(|work| {
+            let (work, _) = self.with_all_steps(call, work, Buffer::AsItIs);
+            self.volume.store.bounds().parts(&work, Buffer::AsItIs, failures, case)
+        });
+        let longest = parts.max_by_key(|parts| parts.total().time_ns(timing));
         longest.unwrap_or_default().filled(whole)
     }
 
     fn bound_of(&self, call: Call, buffer: Buffer, failures: u32) -> Bound {
         let bound_of = |work: Work| {
-            let (cases, beside) = self.cases_of(call, work, buffer, failures);
-            cases.bound().plus(&beside)
+            let (work, beside) = self.with_all_steps(call, work, buffer);
+            self.volume.store.bounds().bound(&work, buffer, failures).plus(&beside)
         };
         match (call.work(&self.volume, self.volume.has_long_names()), call.completing(&self.volume)) {
             (Some(work), Some(completing)) if buffer == Buffer::AsItIs => bound_of(work).or(&bound_of(completing)),
@@ -50,8 +53,9 @@ impl<F: Flash> FileSystem<'_, F> {
         }
     }
 
-    /// What work of a call costs, case by case, and what the call looks up beside it.
-    fn cases_of(&self, call: Call, mut work: Work, buffer: Buffer, failures: u32) -> (Cases, Cost) {
+    /// Adds to what a call changes what it begins and ends with; and what the call looks up beside that.
+    #[inline(never)]
+    fn with_all_steps(&self, call: Call, mut work: Work, buffer: Buffer) -> (Work, Cost) {
         // A page that the journal buffer patches, or beside which something waits, is committed by a journal page.
         let mut beside = call.lookups(&self.volume);
         match buffer {
@@ -60,7 +64,7 @@ impl<F: Flash> FileSystem<'_, F> {
             Buffer::Any => beside.programs += 1,
         }
         let (work, first) = self.with_first_steps(call, work, buffer);
-        (self.volume.store.bounds().cases(&work, buffer, failures), beside.plus(&first))
+        (work, beside.plus(&first))
     }
 
     /// The call that a write of at most `bytes` bytes through a handle is, for [`bound`](Self::bound).

@@ -204,6 +204,13 @@ impl Region {
         }
     }
 
+    /// The first pages of the run, as many as `keep`, without the index; and the others, with it.
+    pub fn split(&self, keep: u32) -> (Self, Self) {
+        let run = |logical, count| if count > 0 { Self { logical, count, index: 0 } } else { Self::EMPTY };
+        let here = self.count.min(keep);
+        (run(self.logical, here), Self { index: self.index, ..run(self.logical + here, self.count - here) })
+    }
+
     pub fn emit(&self) -> [u8; REGION_BYTES as usize] {
         let (l, c, i) = (self.logical.to_le_bytes(), self.count.to_le_bytes(), self.index.to_le_bytes());
         [l[0], l[1], l[2], c[0], c[1], i[0], i[1], i[2]]

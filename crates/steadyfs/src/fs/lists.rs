@@ -10,7 +10,7 @@
 //! | trim | first orphan | last orphan |      each an inode plus one, or 0
 //! ```
 
-use super::inode::{AREA_BYTES, Header, InodeKind, NEXT_AT, PARENT_AT};
+use super::inode::{Header, InodeKind, NEXT_AT, PARENT_AT};
 use super::volume::Volume;
 use crate::error::Error;
 use crate::media::Flash;
@@ -134,7 +134,7 @@ impl Lists {
         }
         if !header.inline && volume.free_some(inode, header.extra, gives_up)? {
             // The inode goes in the same step when nothing is left: a list whose newest inode is freed first would grow for ever.
-            if volume.read_area(inode)? != [0; AREA_BYTES] {
+            if volume.last_region(inode)?.is_some() {
                 return Ok(());
             }
         }

@@ -59,8 +59,8 @@ impl<F: Flash> FileSystem<'_, F> {
         };
         let Found::Free(slot) = self.directories.find(&mut self.volume, directory, name)? else { return Err(Error::Exists) };
         self.begin_named(Call::Create { depth: 0 }, name.len() > self.volume.plan().name_inline())?;
-        let result = self.create(directory, name, slot, Kind::Directory, 0);
-        let (inode, _) = self.finish(result, CommitOn::MKDIR, false)?;
+        let result = self.create(directory, name, slot, Kind::Directory, 0).map(|(inode, _)| inode);
+        let inode = self.finish(result, CommitOn::MKDIR, false)?;
         self.notify(Change::Created(inode));
         Ok(inode)
     }

@@ -47,17 +47,21 @@ impl<F: Flash> FileSystem<'_, F> {
                 self.open_header(inode, &header, options)
             }
             Found::Free(_) if !creates => Err(Error::NotFound),
-            Found::Free(slot) => {
-                if !self.open.has_room() {
-                    return Err(Error::TooManyOpenFiles);
-                }
-                self.begin_named(Call::Create { depth: 0 }, name.len() > self.volume.plan().name_inline())?;
-                let result = self.create(directory, name, slot, Kind::File, options.stream);
-                let (inode, header) = self.finish(result, CommitOn::CREATE, options.durable)?;
-                self.notify(Change::Created(inode));
-                self.handle(inode, &header, options)
-            }
+            Found::Free(slot) => self.create_open(directory, name, slot, options),
         }
+    }
+
+    /// Creates a file and opens it. Not inlined: its stack is not beneath the cut of a file that exists.
+    #[inline(never)]
+    fn create_open(&mut self, directory: u32, name: &str, slot: Option<u32>, options: OpenOptions) -> Result<File, Error> {
+        if !self.open.has_room() {
+            return Err(Error::TooManyOpenFiles);
+        }
+        self.begin_named(Call::Create { depth: 0 }, name.len() > self.volume.plan().name_inline())?;
+        let result = self.create(directory, name, slot, Kind::File, options.stream);
+        let (inode, header) = self.finish(result, CommitOn::CREATE, options.durable)?;
+        self.notify(Change::Created(inode));
+        self.handle(inode, &header, options)
     }
 
     /// Opens a file that is known by its inode, whatever its name is now.

@@ -209,7 +209,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         Ok(())
     }
 
-    /// Whether the next call begins with a commit.
+    /// Whether the next call begins with a commit. Not inlined: what it adds up is off the stack when the call works.
+    #[inline(never)]
     pub(super) fn commits_first(&self, call: Call, is_long: bool) -> bool {
         let last_pages = self.volume.space().used + PAGES_PER_CALL >= self.volume.capacity();
         let last_inodes = self.volume.space().inodes + INODES_PER_CALL >= self.volume.plan().files_max();

@@ -103,6 +103,7 @@ impl<F: Flash> Logical<'_, F> {
     }
 
     /// Makes a copy of a page ready. Damage stays recognisable: the checksum of the data is carried over, not computed.
+    #[inline(never)]
     fn load_copy(&mut self, from: PageIndex, loaded: Option<&[u8; TAG_BYTES]>) -> Result<Content, Error> {
         let mut old = *loaded.unwrap_or(&[0; TAG_BYTES]);
         if self.ftl.pages.flash().can_copy() && (loaded.is_some() || self.ftl.pages.read_tag_anyhow(from, &mut old)?) {

@@ -51,6 +51,7 @@ impl<F: Flash> Logical<'_, F> {
     }
 
     /// Programs the pages of one frame; `content` is the first one's.
+    #[inline(never)]
     fn program_pages(&mut self, frame: Frame, mut tag: Tag, source: &Source<'_>, content: Content) -> Result<(), Failed> {
         let first = self.ftl.layout.frame_page(frame);
         let last = u32::from(self.ftl.layout.config.unit_pages) - 1;

@@ -12,7 +12,7 @@
 use super::{Outlook, Plan, Promise, ROOT_SLACK};
 use crate::commit::Cache;
 use crate::config::{COPIED_MAX, Layout, SUPERBLOCK_BLOCKS};
-use crate::cost::{Bound, Cases, Cost, Envelope, Parts};
+use crate::cost::{Bound, Cost, Envelope, Parts};
 use crate::journal::{Journal, empty_places};
 use crate::media::{Flash, Timing};
 use crate::pages::TRIES;
@@ -142,11 +142,26 @@ impl<F: Flash> Bounds<'_, '_, F> {
 
     /// Worst case of a call with `failures` failing programs: as the journal buffer is now, or whatever is in it.
     pub fn bound(&self, work: &Work, buffer: Buffer, failures: u32) -> Bound {
-        self.cases(work, buffer, failures).bound()
+        let (own, plans) = self.own_and_plans(work, buffer, failures);
+        let [moving, folding, erasing] = &plans;
+        Bound { moving: self.whole(&own, moving), folding: self.whole(&own, folding), erasing: self.whole(&own, erasing) }
     }
 
-    /// What that is made of.
-    pub fn cases(&self, work: &Work, buffer: Buffer, failures: u32) -> Cases {
+    /// What a call costs with its plan. Not inlined: the parts are there once, and off the stack.
+    #[inline(never)]
+    fn whole(&self, own: &Parts, plan: &Plan) -> Cost {
+        self.with_plan(own, plan).total()
+    }
+
+    /// What one of the three cases of that is made of, in the order of a [`Bound`].
+    pub fn parts(&self, work: &Work, buffer: Buffer, failures: u32, case: usize) -> Parts {
+        let (own, plans) = self.own_and_plans(work, buffer, failures);
+        self.with_plan(&own, &plans[case])
+    }
+
+    /// What a call costs in each case, and the plan of each. Not inlined: the stack of either is not beneath the other.
+    #[inline(never)]
+    fn own_and_plans(&self, work: &Work, buffer: Buffer, failures: u32) -> (Parts, [Plan; 3]) {
         let layout = &self.outlook.ftl.layout;
         let flushes = match buffer {
             Buffer::AsItIs => self.flushes(work),
@@ -178,10 +193,10 @@ impl<F: Flash> Bounds<'_, '_, F> {
         // Journal pages that lie among the caller's are frames as well.
         let frames = frames + if layout.commits_join() { work.commits } else { 0 };
         let promise = self.outlook.promise(frames);
-        let case = |plan: Plan| self.with_plan(own, &self.urgently(plan, frames));
         let erasing = promise.erasing(frames, frames + late);
         let erases = self.erases(&promise, &erasing, frames, work.commits);
-        Cases([case(promise.moving(frames)), case(promise.folding(frames, frames + late)), case(Plan { erases, ..erasing })])
+        let plans = [promise.moving(frames), promise.folding(frames, frames + late), Plan { erases, ..erasing }];
+        (own, plans.map(|plan| self.urgently(plan, frames)))
     }
 
     /// What a call writes of its own, and its commit.
@@ -230,7 +245,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
     }
 
     /// The parts of a call with those of its plan. A root is written in the place of leaves, of which it costs the larger number of each kind.
-    fn with_plan(&self, own: Parts, plan: &Plan) -> Parts {
+    fn with_plan(&self, own: &Parts, plan: &Plan) -> Parts {
         let moves = self.move_cost().times(plan.moves);
         let folds = self.fold_cost().times(plan.folds);
         let root_programs = if plan.root { self.outlook.ftl.layout.root_programs } else { 0 };
@@ -240,7 +255,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
             reclamation: own.reclamation.plus(&moves).plus(&folds),
             root: own.root.plus(&root),
             erase: own.erase.plus(&Cost { erases: plan.erases, ..Cost::default() }),
-            ..own
+            ..*own
         }
     }
 

@@ -190,13 +190,14 @@ impl<F: Flash> Roots<'_, '_, F> {
         self.tables.pages.program_buffer(page, &tag)
     }
 
-    /// Makes page `index` of a root and its copies in the page buffer.
+    /// Makes page `index` of a root and its copies in the page buffer. Not inlined: what it needs is off the stack when the page is programmed.
+    #[inline(never)]
     fn compose_page(&mut self, number: u32, said: Said, index: u32) -> Tag {
         let pages = self.tables.layout.root_pages;
         self.tables.pages.bytes_mut().fill(0xFF);
         self.tables.map.blank_rest();
         self.tables.transaction.blank_rest();
-        let mut header = self.tables.header(said, self.ring).emit();
+        let mut header = self.tables.header(said, self.ring);
         self.tables.exchange(&mut header, index % pages, false);
         Tag { sequence: number.into(), logical: index % pages, kind: Kind::Root, aux: pages | (index / pages) << 8 }
     }

@@ -35,9 +35,10 @@ pub(crate) struct Tables<'s, 'm, F> {
 }
 
 impl<F: Flash> Tables<'_, '_, F> {
-    /// The header of a root of this ring.
-    pub(super) fn header(&self, said: Said, ring: &Ring) -> Header {
-        Header {
+    /// The header of a root of this ring. Not inlined: what it is made of is off the stack when the root is programmed.
+    #[inline(never)]
+    pub(super) fn header(&self, said: Said, ring: &Ring) -> [u8; BYTES] {
+        let header = Header {
             overlay_len: self.map.len(),
             pending_len: self.transaction.len(),
             unmarked: self.space.is_unmarked(),
@@ -51,7 +52,8 @@ impl<F: Flash> Tables<'_, '_, F> {
             savings: said.savings,
             wear_base: self.space.blocks().wear_base,
             follows: ring.follows,
-        }
+        };
+        header.emit()
     }
 
     /// Copies what page `index` of a root holds to the header and the tables, which follow each other, or from them.

@@ -9,6 +9,7 @@ use crate::space::{Choice, State};
 
 impl<F: Flash> Store<'_, F> {
     /// Does what is to be done before a burst of `frames` frames, as far as the budget goes; whether that is all of it.
+    #[inline(never)]
     pub fn idle_within(&mut self, budget: Budget, frames: u32) -> Result<bool, Error> {
         let mut left = budget;
         while let Some(step) = self.idle_step(frames) {

@@ -1,7 +1,7 @@
 //! Names: what each directory says, and what none of them says.
 
 use super::super::directories::Found;
-use super::super::inode::{Header, InodeKind, NAME_BYTES_MAX, PARENT_AT, REGIONS, ROOT, Region};
+use super::super::inode::{AREA_BYTES, Header, InodeKind, NAME_BYTES_MAX, PARENT_AT, REGIONS, ROOT, Region};
 use super::super::volume::{Node, Room, slots};
 use super::findings::{Count, Finding};
 use super::rounds::Checker;
@@ -129,7 +129,10 @@ impl<F: Flash> Checker<'_, '_, F> {
         if header.inline {
             return Ok(true);
         }
-        let Some(area) = self.fs.seen(|fs| fs.volume.read_area(inode))? else { return Ok(false) };
+        let mut area = [0; AREA_BYTES];
+        if self.fs.seen(|fs| fs.volume.read_area(inode, &mut area))?.is_none() {
+            return Ok(false);
+        }
         for number in 0..REGIONS {
             let region = Region::of(&area, number);
             let index = (region.index != 0).then_some(region.index);

@@ -180,7 +180,10 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     /// Claims every page of an inode's regions.
     fn claim_all(&mut self, owner: &Owner) -> Claim {
         // A table that cannot be read was told of.
-        let Some(area) = self.fs.seen(|fs| fs.volume.read_area(owner.inode))? else { return Ok(None) };
+        let mut area = [0; AREA_BYTES];
+        if self.fs.seen(|fs| fs.volume.read_area(owner.inode, &mut area))?.is_none() {
+            return Ok(None);
+        }
         let mut kept = owner.kept;
         for number in 0..REGIONS {
             let (region, base) = (Region::of(&area, number), number * self.fs.volume.plan().region_pages);
@@ -332,7 +335,10 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
 impl<F: Flash> FileSystem<'_, F> {
     /// Whether a data page is content of a file; its indexes are not.
     fn has_content(&mut self, inode: u32, logical: u32) -> Result<bool, Error> {
-        let Some(area) = self.seen(|fs| fs.volume.read_area(inode))? else { return Ok(false) };
+        let mut area = [0; AREA_BYTES];
+        if self.seen(|fs| fs.volume.read_area(inode, &mut area))?.is_none() {
+            return Ok(false);
+        }
         let entries = self.volume.plan().index_entries;
         for number in 0..REGIONS {
             let region = Region::of(&area, number);

@@ -212,12 +212,14 @@ impl<F: Flash> FileSystem<'_, F> {
     /// repeated anyway.
     pub(super) fn seen<T>(&mut self, mut look: impl FnMut(&mut Self) -> Result<T, Error>) -> Result<Option<T>, Error> {
         let looks = if self.volume.store.unsteady_reads() > 0 { 1 } else { LOOKS };
-        for _ in 1..looks {
-            if let Some(seen) = soft(look(self))? {
-                return Ok(Some(seen));
+        let mut seen = None;
+        for _ in 0..looks {
+            seen = soft(look(self))?;
+            if seen.is_some() {
+                break;
             }
         }
-        soft(look(self))
+        Ok(seen)
     }
 }
 

@@ -11,6 +11,9 @@ use crate::media::Flash;
 /// Runs and single pages that one call of [`FileSystem::reserve`](crate::FileSystem::reserve) passes by.
 const RESERVE_LOOKS: u32 = 16;
 
+/// What an inode's data is cut and made larger with.
+static ZEROS: [u8; AREA_BYTES] = [0; AREA_BYTES];
+
 impl<F: Flash> Volume<'_, F> {
     /// Reads from a file whose inode was just looked up.
     pub fn read_known(&mut self, file: &mut File, offset: u64, data: &mut [u8]) -> Result<usize, Error> {
@@ -118,35 +121,41 @@ impl<F: Flash> Volume<'_, F> {
 
     /// Moves inline data into a page of its own.
     fn leave_inode(&mut self, file: &mut File) -> Result<(), Error> {
-        let (page, at) = self.inode_place(file.inode());
-        let mut data = [0; AREA_BYTES];
         let size = file.size as usize;
-        let mut first = Region::EMPTY;
-        if size > 0 {
-            let logical = self.allocate_page(Room::Usable)?;
-            self.store.logical.read(page, at + AREA_AT, &mut data[..size])?;
-            self.store.logical.patch(logical, 0, &data[..size])?;
-            first = Region { logical, count: 1, index: 0 };
-        }
-        data.fill(0);
-        data[..8].copy_from_slice(&first.emit());
-        self.patch_what_differs(page, at + AREA_AT, &data)?;
-        self.store.logical.patch(page, at + 1, &[0])?;
+        let first =
+            if size > 0 { Region { logical: self.allocate_page(Room::Usable)?, count: 1, index: 0 } } else { Region::EMPTY };
+        self.move_inline_data(file.inode(), size, first)?;
         file.inline = false;
         file.node.forget();
         self.touch(file);
         Ok(())
     }
 
+    /// Moves `size` bytes of inline data into the page of a region, which takes their place. Not inlined: they are not on the stack when the page
+    /// is looked for.
+    #[inline(never)]
+    fn move_inline_data(&mut self, inode: u32, size: usize, first: Region) -> Result<(), Error> {
+        let (page, at) = self.inode_place(inode);
+        let mut data = [0; AREA_BYTES];
+        if size > 0 {
+            self.store.logical.read(page, at + AREA_AT, &mut data[..size])?;
+            self.store.logical.patch(first.logical, 0, &data[..size])?;
+        }
+        data.fill(0);
+        data[..8].copy_from_slice(&first.emit());
+        self.patch_what_differs(page, at + AREA_AT, &data)?;
+        self.store.logical.patch(page, at + 1, &[0])
+    }
+
     /// Cuts a file, or makes it larger with zeros; returns the first of its pages that is to be cut off, where there may be any.
+    #[inline(never)]
     pub fn cut_or_extend(&mut self, file: &mut File, size: u64) -> Result<Option<u32>, Error> {
         if file.inline && size > AREA_BYTES as u64 {
             self.leave_inode(file)?;
         } else if file.inline {
             if size < file.size {
                 let (page, at) = self.inode_place(file.inode());
-                let zeros = [0; AREA_BYTES];
-                self.store.logical.patch(page, at + AREA_AT + size as u32, &zeros[..(file.size - size) as usize])?;
+                self.store.logical.patch(page, at + AREA_AT + size as u32, &ZEROS[..(file.size - size) as usize])?;
             }
             self.fill_inline_gap(file, size)?;
             return self.set_size(file, size).map(|()| None);
@@ -175,8 +184,7 @@ impl<F: Flash> Volume<'_, F> {
             return Ok(());
         }
         let (page, at) = self.inode_place(file.inode());
-        let zeros = [0; AREA_BYTES];
-        self.store.logical.patch(page, at + AREA_AT + file.size as u32, &zeros[..(offset - file.size) as usize])
+        self.store.logical.patch(page, at + AREA_AT + file.size as u32, &ZEROS[..(offset - file.size) as usize])
     }
 
     pub fn reserve_pages(&mut self, file: &mut File, from: u64, to: u64) -> Result<u64, Error> {

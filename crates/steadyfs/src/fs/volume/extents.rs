@@ -2,7 +2,7 @@
 
 use super::Volume;
 use crate::error::Error;
-use crate::fs::inode::{Header, InodeKind, REGIONS, Region};
+use crate::fs::inode::{AREA_BYTES, Header, InodeKind, REGIONS, Region};
 use crate::media::Flash;
 
 impl<F: Flash> Volume<'_, F> {
@@ -10,7 +10,8 @@ impl<F: Flash> Volume<'_, F> {
         if header.inline || (header.kind == InodeKind::Directory && header.extra == 0) {
             return Ok(0);
         }
-        let area = self.read_area(inode)?;
+        let mut area = [0; AREA_BYTES];
+        self.read_area(inode, &mut area)?;
         // Entries before this one belong to the file that the end was cut off.
         let mut shared = if header.kind == InodeKind::Removed { header.extra } else { 0 };
         let mut pages = 0;

@@ -12,41 +12,48 @@ const PAGES_PER_STEP: u32 = 8;
 /// Looks at a page before it is taken for lost.
 const LOOKS: u32 = 3;
 
+/// The last region of an inode that has pages.
+pub struct LastRegion {
+    number: u32,
+    region: Region,
+    /// None before it has some.
+    is_first: bool,
+}
+
 impl<F: Flash> Volume<'_, F> {
     /// Takes the pages from page `keep` on off a file, and gives them to a removed inode of their own, which it returns; `None` where there are none.
+    #[inline(never)]
     pub fn cut_regions(&mut self, inode: u32, keep: u32) -> Result<Option<u32>, Error> {
-        let mut kept = self.read_area(inode)?;
-        let mut tail = [0; AREA_BYTES];
         let (first, within) = (keep / self.plan.region_pages, keep % self.plan.region_pages);
-        for number in first..REGIONS {
-            let region = Region::of(&kept, number);
-            if region == Region::EMPTY {
-                continue;
-            }
-            let keep = if number == first { within } else { 0 };
-            let here = region.count.min(keep);
-            let mut head = Region { count: here, logical: if here > 0 { region.logical } else { 0 }, index: 0 };
-            let count = region.count - here;
-            let rest = Region { logical: if count > 0 { region.logical + here } else { 0 }, count, index: region.index };
-            if region.index != 0 && keep > 0 {
-                head.index = self.copy_index(region.index, keep)?;
-            }
-            let place = (number * REGION_BYTES) as usize..((number + 1) * REGION_BYTES) as usize;
-            kept[place.clone()].copy_from_slice(&head.emit());
-            tail[place].copy_from_slice(&rest.emit());
+        let mut area = [0; AREA_BYTES];
+        self.read_area(inode, &mut area)?;
+        let cut = if first < REGIONS { Region::of(&area, first) } else { Region::EMPTY };
+        let (mut head, rest) = cut.split(within);
+        if cut.index != 0 && within > 0 {
+            head.index = self.copy_index(cut.index, within)?;
         }
-        if tail == [0; AREA_BYTES] {
+        // First the area is that of the end, then that of what is left.
+        let at_first = (first.min(REGIONS) * REGION_BYTES) as usize;
+        area[..at_first].fill(0);
+        if let Some(place) = area[at_first..].first_chunk_mut() {
+            *place = rest.emit();
+        }
+        if area == [0; AREA_BYTES] {
             return Ok(None);
         }
-        let (page, at) = self.inode_place(inode);
-        self.patch_what_differs(page, at + AREA_AT, &kept)?;
-        let tail_inode = self.allocate_inode(self.plan.inode_count)?;
-        let shared = if Region::of(&tail, first).index != 0 { within } else { 0 };
-        let header = Header { inline: false, extra: shared, ..Header::new(InodeKind::Removed, 0) };
-        let (page, at) = self.inode_place(tail_inode);
+        let tail = self.allocate_inode(self.plan.inode_count)?;
+        let header =
+            Header { inline: false, extra: if cut.index != 0 { within } else { 0 }, ..Header::new(InodeKind::Removed, 0) };
+        let (page, at) = self.inode_place(tail);
         self.patch_what_differs(page, at, &header.emit())?;
-        self.patch_what_differs(page, at + AREA_AT, &tail)?;
-        Ok(Some(tail_inode))
+        self.patch_what_differs(page, at + AREA_AT, &area)?;
+        area.fill(0);
+        if let Some(place) = area[at_first..].first_chunk_mut() {
+            *place = head.emit();
+        }
+        let (page, at) = self.inode_place(inode);
+        self.patch_what_differs(page, at + AREA_AT + at_first as u32, &area[at_first..])?;
+        Ok(Some(tail))
     }
 
     /// Copies the entries of an index before `keep`, for a file that was cut there.
@@ -86,15 +93,26 @@ impl<F: Flash> Volume<'_, F> {
         Ok(false)
     }
 
+    /// The last region of an inode that has pages. Not inlined: all others are off the stack when its pages are freed.
+    #[inline(never)]
+    pub fn last_region(&mut self, inode: u32) -> Result<Option<LastRegion>, Error> {
+        let mut area = [0; AREA_BYTES];
+        self.read_area(inode, &mut area)?;
+        let taken = |number: &u32| Region::of(&area, *number) != Region::EMPTY;
+        let last = (0..REGIONS).rev().find(taken);
+        Ok(last.map(|number| LastRegion {
+            number,
+            region: Region::of(&area, number),
+            is_first: (0..REGIONS).find(taken) == last,
+        }))
+    }
+
     /// Frees pages of the last region of an inode that has some; `false` when there are none. Entries of the first index before
     /// `kept` belong to somebody else.
     pub fn free_some(&mut self, inode: u32, kept: u32, gives_up: bool) -> Result<bool, Error> {
-        let area = self.read_area(inode)?;
-        let taken = |number: &u32| Region::of(&area, *number) != Region::EMPTY;
-        let Some(number) = (0..REGIONS).rev().find(taken) else { return Ok(false) };
-        let mut region = Region::of(&area, number);
+        let Some(LastRegion { number, mut region, is_first }) = self.last_region(inode)? else { return Ok(false) };
         if region.index != 0 {
-            let kept = if (0..REGIONS).find(taken) == Some(number) { kept } else { 0 };
+            let kept = if is_first { kept } else { 0 };
             if self.free_index_step(region.index, kept, gives_up)? {
                 return Ok(true);
             }
@@ -184,11 +202,13 @@ impl<F: Flash> Volume<'_, F> {
     }
 
     /// Whether several looks find an inode and its indexes.
+    #[inline(never)]
     pub fn pages_can_be_freed(&mut self, inode: u32) -> Result<bool, Error> {
         if !self.looks_readable(self.inode_place(inode).0)? {
             return Ok(false);
         }
-        let area = self.read_area(inode)?;
+        let mut area = [0; AREA_BYTES];
+        self.read_area(inode, &mut area)?;
         for number in 0..REGIONS {
             let index = Region::of(&area, number).index;
             if index == 0 {

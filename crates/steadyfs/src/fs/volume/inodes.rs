@@ -118,6 +118,7 @@ impl<F: Flash> Volume<'_, F> {
     }
 
     /// Writes header and name of a new inode.
+    #[inline(never)]
     pub fn write_inode(&mut self, inode: u32, header: &mut Header, name: &[u8]) -> Result<(), Error> {
         self.write_long_name(inode, header, name)?;
         let mut end = HEADER_BYTES + name.len().min(self.plan.name_inline());

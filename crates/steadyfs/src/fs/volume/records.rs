@@ -123,6 +123,7 @@ impl<F: Flash> Volume<'_, F> {
         Ok(None)
     }
 
+    #[inline(never)]
     pub fn name_is(&mut self, inode: u32, name: &[u8]) -> Result<bool, Error> {
         let header = self.read_header(inode)?;
         if usize::from(header.name_bytes) != name.len() {

@@ -43,22 +43,34 @@ impl<F: Flash> Volume<'_, F> {
     }
 
     /// Reads the regions of an inode.
-    pub fn read_area(&mut self, inode: u32) -> Result<[u8; AREA_BYTES], Error> {
+    pub fn read_area(&mut self, inode: u32, area: &mut [u8; AREA_BYTES]) -> Result<(), Error> {
         let (page, at) = self.inode_place(inode);
+        self.store.logical.read(page, at + AREA_AT, area)
+    }
+
+    /// Reads a region of an inode. Not inlined: the others are off the stack when the caller goes on.
+    #[inline(never)]
+    fn read_region(&mut self, inode: u32, number: u32) -> Result<Region, Error> {
         let mut area = [0; AREA_BYTES];
-        self.store.logical.read(page, at + AREA_AT, &mut area)?;
-        Ok(area)
+        self.read_area(inode, &mut area)?;
+        Ok(Region::of(&area, number))
     }
 
     /// Patches from the first to the last of some bytes of an inode that differ from what is there: less than all of them, mostly.
     pub fn patch_what_differs(&mut self, page: u32, at: u32, bytes: &[u8]) -> Result<(), Error> {
+        let Some((first, last)) = self.differing(page, at, bytes)? else { return Ok(()) };
+        self.store.logical.patch(page, at + first as u32, &bytes[first..=last])
+    }
+
+    /// The first and the last of some bytes that differ from what is there. Not inlined: that is off the stack when they are patched.
+    #[inline(never)]
+    fn differing(&mut self, page: u32, at: u32, bytes: &[u8]) -> Result<Option<(usize, usize)>, Error> {
         let mut old = [0; AREA_BYTES];
         let old = &mut old[..bytes.len()];
         self.store.logical.read(page, at, old)?;
         let differs = |index: &usize| old[*index] != bytes[*index];
-        let Some(first) = (0..bytes.len()).find(differs) else { return Ok(()) };
-        let last = (first..bytes.len()).rfind(differs).unwrap_or(first);
-        self.store.logical.patch(page, at + first as u32, &bytes[first..=last])
+        let first = (0..bytes.len()).find(differs);
+        Ok(first.map(|first| (first, (first..bytes.len()).rfind(differs).unwrap_or(first))))
     }
 
     /// Writes a region of an inode.
@@ -85,16 +97,29 @@ impl<F: Flash> Volume<'_, F> {
         if number >= REGIONS {
             return Ok(None);
         }
-        let area = self.read_area(node.inode)?;
-        let region = Region::of(&area, number);
+        let region = self.find_run(node, number, within)?;
         if within >= region.count {
             return self.indexed_page(region.index, within);
         }
-        self.check_data_pages(region.logical, region.count)?;
-        (node.first, node.logical, node.count) = (number * region_pages, region.logical, region.count);
+        Ok(Some(node.logical + file_page - node.first))
+    }
+
+    /// The region of an inode in which a page is, and the run around it where it lies in one. Not inlined: all other regions are off the stack when
+    /// an index is looked at.
+    #[inline(never)]
+    fn find_run(&mut self, node: &mut Node, number: u32, within: u32) -> Result<Region, Error> {
+        let region_pages = self.plan.region_pages;
+        let mut area = [0; AREA_BYTES];
+        self.read_area(node.inode, &mut area)?;
+        let found = Region::of(&area, number);
+        if within >= found.count {
+            return Ok(found);
+        }
+        self.check_data_pages(found.logical, found.count)?;
+        (node.first, node.logical, node.count) = (number * region_pages, found.logical, found.count);
         if self.store.flash().is_clean() {
             // A look at the inode for each region takes less code.
-            return Ok(Some(node.logical + within));
+            return Ok(found);
         }
         // Full regions whose pages follow each other are one run.
         for next in number + 1..REGIONS {
@@ -113,7 +138,7 @@ impl<F: Flash> Volume<'_, F> {
             self.check_data_pages(region.logical, region.count)?;
             (node.first, node.logical, node.count) = (node.first - region.count, region.logical, node.count + region.count);
         }
-        Ok(Some(node.logical + file_page - node.first))
+        Ok(found)
     }
 
     /// The page that an index names for page `within` of its region.
@@ -168,8 +193,7 @@ impl<F: Flash> Volume<'_, F> {
     /// A look at the inode and at the allocation map; up to three pages are taken, none of them is written.
     pub fn add_page(&mut self, node: &mut Node, file_page: u32, room: Room) -> Result<u32, Error> {
         let (number, within) = (file_page / self.plan.region_pages, file_page % self.plan.region_pages);
-        let area = self.read_area(node.inode)?;
-        let mut region = Region::of(&area, number);
+        let mut region = self.read_region(node.inode, number)?;
         let logical = self.allocate_page(room)?;
         let follows = if region.count == 0 { within == 0 } else { within == region.count && logical == region.logical + within };
         node.forget();
@@ -204,8 +228,7 @@ impl<F: Flash> Volume<'_, F> {
     /// is not possible.
     pub fn extend_run(&mut self, node: &mut Node, file_page: u32, most: u32) -> Result<u32, Error> {
         let (number, within) = (file_page / self.plan.region_pages, file_page % self.plan.region_pages);
-        let area = self.read_area(node.inode)?;
-        let region = Region::of(&area, number);
+        let region = self.read_region(node.inode, number)?;
         if within != region.count || region.index != 0 {
             return Ok(0);
         }
