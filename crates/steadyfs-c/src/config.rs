@@ -492,8 +492,7 @@ pub unsafe extern "C" fn steadyfs_settings_of(config: *const Config, settings: *
     let result = unsafe {
         inspect(config, |config, driver, found| {
             let group_sectors = if let Driver::Nor(pages) = driver { pages.chip().sectors() as u16 } else { 0 };
-            let open_files = config.settings.open_files.max(8);
-            pointers::put(settings, Settings::of(&found, group_sectors, open_files))
+            pointers::put(settings, Settings::of(&found, group_sectors, config.settings.open_files.max(8)))
         })
     };
     status(result)

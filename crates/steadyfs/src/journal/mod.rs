@@ -31,16 +31,16 @@
 //! and stays behind it, fresh, until the next commit or until the room is needed: so a delta has what changed and no more. Applying a delta removes the patches of the pages
 //! that it drops or discards, and then adds its own.
 
+mod chain;
 mod gap;
 mod record;
 mod records;
+mod room;
 
 pub(crate) use record::Shape;
 pub(crate) use records::{Records, empty_places};
 
-use crate::config::Layout;
 use crate::features::NOR;
-use core::ops::Range;
 use gap::Gap;
 use record::{DISCARD, DROP, Record, START, well_formed};
 
@@ -133,108 +133,6 @@ impl<'m> Journal<'m> {
         let mut copy = Journal { bytes: page, used, mark, gap, dirty, was_dirty, is_chain, shape, turn, flushes };
         copy.accept();
         copy
-    }
-
-    /// Leaves what a record of the medium says: all, or, as a delta, what the one before does not say.
-    pub fn make_record(&mut self, is_delta: bool) {
-        if self.is_chain() {
-            self.remove_records(
-                false,
-                |record| if is_delta { record.is_patch() && !record.fresh } else { record.offset == DROP },
-            );
-            self.end_fresh();
-        }
-    }
-
-    /// After a commit: all that is left is on the medium.
-    pub fn was_committed(&mut self) {
-        self.remove_discards();
-        self.end_fresh();
-        self.dirty = false;
-    }
-
-    /// Notes that every record is on the medium, and joins those that touch or overlap: where they do, they say the same.
-    fn end_fresh(&mut self) {
-        let mut at = START;
-        while self.is_chain() && at < self.used() {
-            let record = self.record(at);
-            self.write_header(&Record { superseded: false, fresh: false, mixed: false, ..record });
-            let next = (record.end() < self.used()).then(|| self.record(record.end()));
-            let joins = |next: &Record| record.is_beside(next) && next.offset <= record.stop();
-            match next.filter(joins) {
-                Some(next) => self.merge(record, next),
-                None => at = record.end(),
-            }
-        }
-        self.seal();
-    }
-
-    /// Makes room: what is fresh within a patch that is on the medium makes all of that one fresh.
-    fn merge_overlapping(&mut self) {
-        let mut at = START;
-        while self.is_chain() && at < self.mark() {
-            let record = self.record(at);
-            let next = self.record_before_mark(record.end());
-            let joins =
-                |next: &Record| record.is_beside(next) && next.offset < record.stop() && record.superseded == next.superseded;
-            match next.filter(joins) {
-                Some(next) => self.merge(Record { fresh: true, mixed: true, ..record }, next),
-                None => at = record.end(),
-            }
-        }
-        self.seal();
-    }
-
-    /// Joins a patch with the one behind it, which it touches or overlaps, and with which it agrees.
-    fn merge(&mut self, record: Record, next: Record) {
-        let shared = (record.stop() - next.offset).min(next.length);
-        self.write_header(&Record { length: record.length + next.length - shared, ..record });
-        let goes = record.header + shared as usize;
-        self.bytes.copy_within(next.at + goes..self.used(), next.at);
-        self.set_ends(self.used() - goes, self.mark() - goes);
-    }
-
-    /// Applies a delta; `false` when it is not well formed. What it discards can be asked for until the next one.
-    pub fn apply_delta(&mut self, delta: &[u8], logical_count: u32, logical_bytes: u32) -> bool {
-        self.remove_discards();
-        let used = usize::from(u16::from_le_bytes([delta[0], delta[1]]));
-        // First what goes, then the patches, then the discards: so there is room for all of them, as there was when they came.
-        for step in 0..3 {
-            let mut at = START;
-            while at < used {
-                if at + self.shape.header_bytes() > used.min(delta.len()) {
-                    return false;
-                }
-                let record = Record::parse(self.shape, delta, at);
-                let sound = record.logical < logical_count
-                    && !(record.superseded || record.fresh || record.mixed)
-                    && record.end() <= used.min(delta.len())
-                    && (!record.is_patch() || (record.length > 0 && record.stop() <= logical_bytes));
-                let done = match record.offset {
-                    _ if !sound => Err(Full),
-                    DROP | DISCARD if step == 0 => {
-                        self.remove_records(false, |old| old.logical == record.logical && old.is_patch());
-                        Ok(())
-                    }
-                    DISCARD if step == 2 => self.insert_discard(record.logical),
-                    _ if step == 1 && record.is_patch() => {
-                        // What went into it goes first: the buffer has room for one of them.
-                        let goes = |old: &Record| old.offset >= record.offset && old.stop() <= record.stop();
-                        self.remove_records(false, |old| old.logical == record.logical && goes(old));
-                        self.insert(record.logical, record.offset, &delta[record.data()])
-                    }
-                    _ => Ok(()),
-                };
-                if done.is_err() {
-                    return false;
-                }
-                self.accept();
-                at = record.end();
-            }
-        }
-        self.end_fresh();
-        self.dirty = false;
-        true
     }
 
     /// Takes over a page that was read; `false`, and nothing changes, when it is not well formed.
@@ -557,139 +455,6 @@ impl<'m> Journal<'m> {
             let target = (from - offset) as usize;
             data[target..target + length].copy_from_slice(&self.bytes[source..source + length]);
         }
-    }
-
-    /// The logical page whose patches of before the call take most room, and how many bytes.
-    pub fn largest(&self) -> Option<(u32, usize)> {
-        let mut best = None;
-        for page in self.page_sizes() {
-            if best.is_none_or(|(_, bytes)| page.1 > bytes) {
-                best = Some(page);
-            }
-        }
-        best
-    }
-
-    /// The logical page whose patches of the call itself take most room, and how many bytes.
-    pub fn largest_own(&self) -> Option<(u32, usize)> {
-        let own = || self.records_from(self.mark()).filter(Record::is_patch);
-        let size = |logical: u32| own().filter(|record| record.logical == logical).map(|record| record.bytes()).sum::<usize>();
-        own().map(|record| (record.logical, size(record.logical))).max_by_key(|&(_, bytes)| bytes)
-    }
-
-    /// Bytes that are free.
-    pub fn room(&self) -> u32 {
-        (self.bytes.len() - self.used()) as u32
-    }
-
-    /// How many of the logical pages with most patches must be written before `bytes` more fit, and the bytes of the least of them;
-    /// `None` when all of them do not do.
-    pub fn flushes_for(&self, bytes: u32) -> Option<(u32, u32)> {
-        let mut room = self.room();
-        let (mut flushes, mut limit) = (0, (usize::MAX, u32::MAX));
-        while room < bytes {
-            // The next smaller page: fewer bytes, or as many and a smaller number.
-            let next = self.page_sizes().map(|(logical, size)| (size, logical)).filter(|&page| page < limit).max()?;
-            room += next.0 as u32;
-            limit = next;
-            flushes += 1;
-        }
-        Some((flushes, limit.0 as u32))
-    }
-
-    /// The logical pages that were patched before the call, each with the bytes that it takes.
-    fn page_sizes(&self) -> impl Iterator<Item = (u32, usize)> + '_ {
-        let mut records = self.earlier().filter(Record::is_patch).peekable();
-        core::iter::from_fn(move || {
-            let first = records.next()?;
-            let (mut bytes, mut is_known) = (first.bytes(), first.is_known());
-            while let Some(record) = records.next_if(|record| record.logical == first.logical) {
-                bytes += record.bytes();
-                is_known |= record.is_known();
-            }
-            // A note that it was dropped stays.
-            Some((first.logical, if self.is_chain() && is_known { bytes - self.shape.header_bytes() } else { bytes }))
-        })
-    }
-
-    /// Number of logical pages that the buffer patches.
-    pub fn patched_pages(&self) -> u32 {
-        let is_new = |record: &Record| {
-            let before = self.records().take_while(|r| r.at < record.at);
-            record.is_patch() && !before.filter(Record::is_patch).any(|r| r.logical == record.logical)
-        };
-        let own = self.records_from(self.mark()).filter(is_new).count();
-        (self.page_sizes().count() + own) as u32
-    }
-
-    /// Bytes that a patch takes in the buffer.
-    pub fn patch_room(&self, bytes: usize) -> usize {
-        self.shape.header_bytes() + bytes
-    }
-
-    /// The first logical page from `from` on that was patched before the call.
-    pub fn patched_from(&self, from: u32) -> Option<u32> {
-        self.first_from(from, false)
-    }
-
-    /// Whether the buffer patches this logical page.
-    pub fn patches(&self, logical: u32) -> bool {
-        self.records_of(logical).any(|record| record.is_patch())
-    }
-
-    /// Whether there are patches of some bytes of a logical page.
-    pub fn patches_within(&self, logical: u32, bytes: Range<u32>) -> bool {
-        let is_there = |record: Record| record.is_patch() && record.offset < bytes.end && record.stop() > bytes.start;
-        self.records_of(logical).any(is_there)
-    }
-
-    /// Bytes of a logical page that the buffer had before the call.
-    pub fn bytes_of(&self, logical: u32) -> u32 {
-        self.earlier_patches_of(logical).map(|patch| patch.length).sum()
-    }
-
-    /// Bytes of a logical page that the buffer had before the call, and the medium has not.
-    pub fn fresh_bytes_of(&self, logical: u32) -> u32 {
-        self.earlier_patches_of(logical).filter(|patch| patch.fresh).map(|patch| patch.length).sum()
-    }
-
-    /// After a page was written to make room: whether one that has little here is to be written as well.
-    ///
-    /// Little things that nobody changes again would take room for good. So one is written after every fourth time if more
-    /// than a 36th of the buffer is left (56 bytes of 2 KiB: what appends to a file renew), after every one if it is half.
-    pub fn note_flush(&mut self) -> bool {
-        let (used, capacity) = (self.counting_bytes(), self.patch_bytes_max());
-        self.flushes = self.flushes.wrapping_add(1);
-        used > capacity / 2 || (used > capacity / 36 && self.flushes.is_multiple_of(4))
-    }
-
-    /// The next page that had patches before the call, each in its turn.
-    pub fn take_turn(&mut self) -> Option<u32> {
-        let next = self.patched_from(self.turn + 1).or_else(|| self.patched_from(0));
-        self.turn = next.unwrap_or(self.turn);
-        next
-    }
-
-    /// Bytes of the records that count.
-    pub fn counting_bytes(&self) -> usize {
-        self.records().map(|record| record.bytes()).sum()
-    }
-
-    /// Whether the buffer differs from the newest journal page.
-    pub fn is_dirty(&self) -> bool {
-        self.dirty
-    }
-
-    /// Longest patch that is worth a place; longer changes write their logical page.
-    pub fn small_patch_bytes_max(&self, layout: &Layout) -> usize {
-        let most = self.patch_bytes_max();
-        // In a chain it costs its own bytes only.
-        if layout.programs_bytes() { (most / 2).min(layout.logical_bytes as usize / 2) } else { most / 4 }
-    }
-
-    /// Largest patch that an empty buffer holds.
-    pub fn patch_bytes_max(&self) -> usize {
-        self.bytes.len() - START - self.shape.header_bytes()
     }
 }
 

@@ -7,17 +7,19 @@
 //! A sequence number that is missing was a record that is lost, unless the numbers jump by [`FAILURE_JUMP`] or more: so they do after a
 //! program that failed. A move that is lost does no harm, for its source is still there.
 
+mod look;
+
 use super::Damage;
-use super::cursor::{Cursor, Cursors, HORIZON, lowest};
+use super::cursor::{Cursor, Cursors, lowest};
 use super::traces::Traces;
 use crate::commit::Transaction;
 use crate::config::LISTED_MAX;
 use crate::error::Error;
 use crate::journal::Records;
 use crate::map::Map;
-use crate::media::{BlockIndex, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is_blank};
+use crate::media::{BlockIndex, Flash, Kind, Kinds, PageIndex, Tag};
 use crate::pages::{TRIES, UNSTEADY_TRIES};
-use crate::space::{FAILURE_JUMP, Frame, Head, HeadIndex, NONE, Space, State};
+use crate::space::{FAILURE_JUMP, Frame, Head, NONE, State};
 
 /// Most failures in a row that are told from another jump.
 const FAILURES_MAX: u64 = 4;
@@ -44,15 +46,6 @@ pub(crate) struct Last {
     pub traces: Traces,
     /// Something is missing.
     pub damage: Option<Damage>,
-}
-
-/// What a page says by its tag.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sight {
-    Blank,
-    /// It is not blank, and nobody can tell what it is.
-    Unknown,
-    Tag(Tag),
 }
 
 /// Roll-forward at work: with the rooms that a root has filled, and records change.
@@ -154,29 +147,6 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         self.pass_when_full(result)
     }
 
-    /// Makes a cursor for each block in which records may be.
-    fn begin_cursors(&mut self, cursors: &mut Cursors, traces: &mut Traces) -> Result<(), Error> {
-        let mut count = 0;
-        for head in self.records.space.heads().all() {
-            let Head { block, next } = self.records.space.heads().get(head);
-            if block != NONE && count < cursors.len() {
-                let is_other = self.look(&mut cursors[count], traces, Some(head), block, next)?;
-                traces.note(head, is_other);
-                count += 1;
-            }
-        }
-        for block in 0..self.records.space.blocks().block_count() {
-            if self.records.space.blocks().state(block) == State::Listed && count < cursors.len() {
-                if self.look(&mut cursors[count], traces, None, block, 0)? {
-                    // The first record of a power cycle may be lost there.
-                    traces.note_use();
-                }
-                count += usize::from(cursors[count].is_some());
-            }
-        }
-        Ok(())
-    }
-
     /// Whether every page of a record has the right checksum and is what its tag says. A journal page is in the journal buffer then.
     fn is_whole(&mut self, record: &Record, buffered: &mut PageIndex) -> Result<bool, Error> {
         let Record { tag, place } = *record;
@@ -269,135 +239,6 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         if Kinds::JOURNAL.has(record.tag.kind) { 1 } else { self.records.layout.config.unit_pages.into() }
     }
 
-    /// What a page says, read by its tag alone.
-    fn sight_of(&mut self, page: PageIndex) -> Result<Sight, Error> {
-        let mut tag = [0; TAG_BYTES];
-        if !self.records.pages.read_tag_anyhow(page, &mut tag)? {
-            return Ok(Sight::Unknown);
-        }
-        Ok(match Tag::parse(&tag) {
-            Some(tag) => Sight::Tag(tag),
-            None if is_blank(&tag) => Sight::Blank,
-            None => Sight::Unknown,
-        })
-    }
-
-    /// What the first page of a listed block says, checksum and all: one that is not erased yet may begin with a page that a power cut tore long
-    /// ago, and whose tag may say anything.
-    fn sight_of_listed(&mut self, page: PageIndex) -> Result<Sight, Error> {
-        Ok(match self.records.pages.record_tag(page, Kinds::ALL)? {
-            Some(tag) => Sight::Tag(tag),
-            None if self.records.pages.is_blank(page)? => Sight::Blank,
-            None => Sight::Unknown,
-        })
-    }
-
-    /// Makes a cursor at a place of a head's block, or at the start of a listed one that any head may have taken since the root, if a new record is
-    /// there or right behind. Whether there is something else: what a power cut has torn, or a record that is lost with nothing behind it.
-    fn look(
-        &mut self,
-        cursor: &mut Option<Cursor>,
-        traces: &mut Traces,
-        head: Option<HeadIndex>,
-        block: u32,
-        next: u32,
-    ) -> Result<bool, Error> {
-        *cursor = None;
-        if next >= self.records.space.capacity(head.unwrap_or(HeadIndex::USER)) {
-            return Ok(false);
-        }
-        if head == Some(HeadIndex::JOURNAL) && self.records.is_chain(block) {
-            return self.look_in_chain(cursor, block, next);
-        }
-        let page = self.place_page(head, block, next);
-        let sight = if head.is_some() { self.sight_of(page)? } else { self.sight_of_listed(page)? };
-        match sight {
-            Sight::Tag(tag) if self.is_new(&tag, head) => *cursor = Some(self.cursor(&tag, block, next)),
-            // A page of long ago.
-            Sight::Tag(_) if head.is_none() => return Ok(false),
-            // No head begins a block behind its first page.
-            Sight::Blank if head.is_none() => {}
-            _ => self.look_behind(cursor, traces, head, block, next)?,
-        }
-        if head.is_none() && cursor.is_none() && self.records.is_chain(block) {
-            return self.look_in_chain(cursor, block, 0);
-        }
-        Ok(cursor.is_none() && sight != Sight::Blank)
-    }
-
-    /// Makes a cursor at the first record of a chain from a place on, and tells whether something else is there. One that lies behind a damaged one
-    /// tells by its number that something is lost: a page that is lost may take the beginning of a record behind it.
-    fn look_in_chain(&mut self, cursor: &mut Option<Cursor>, block: u32, next: u32) -> Result<bool, Error> {
-        let end = next + 2 * self.records.layout.journal_record_places() + 1;
-        let mut from = next;
-        loop {
-            let (at, record) = self.records.find_chain_record(block, from..end)?;
-            let Some(record) = record else { return Ok(at > next) };
-            if self.is_new(&record.tag, Some(HeadIndex::JOURNAL)) {
-                *cursor = Some(self.cursor(&record.tag, block, at).of_places(record.places()));
-                return Ok(false);
-            }
-            if at == 0 {
-                // A chain of long ago.
-                return Ok(false);
-            }
-            from = at + 1;
-        }
-    }
-
-    fn cursor(&self, tag: &Tag, block: u32, next: u32) -> Cursor {
-        let head = Space::head_of(self.records.layout, tag).unwrap_or(HeadIndex::USER);
-        let place = block * self.records.space.capacity(head) + next;
-        Cursor::new(tag, self.base, place)
-    }
-
-    /// First page of a place in a block.
-    fn place_page(&self, head: Option<HeadIndex>, block: u32, next: u32) -> PageIndex {
-        let unit = if head == Some(HeadIndex::JOURNAL) { 1 } else { u32::from(self.records.layout.config.unit_pages) };
-        block * self.records.layout.geometry.pages_per_block + next * unit
-    }
-
-    /// Whether a tag is of a record that was programmed after the root, by a head.
-    fn is_new(&self, tag: &Tag, head: Option<HeadIndex>) -> bool {
-        let of_head = Space::head_of(self.records.layout, tag)
-            .is_some_and(|found| self.records.space.heads().has(found) && head.is_none_or(|head| head == found));
-        of_head && (self.base..self.base + HORIZON).contains(&tag.sequence) && self.records.layout.names_something(tag)
-    }
-
-    /// At a place without a record: behind a page that a power cut tore lies nothing. One with another record behind it was lost, or its
-    /// program failed: the numbers tell.
-    fn look_behind(
-        &mut self,
-        cursor: &mut Option<Cursor>,
-        traces: &mut Traces,
-        head: Option<HeadIndex>,
-        block: u32,
-        next: u32,
-    ) -> Result<(), Error> {
-        let heads = match head {
-            Some(head) => [Some(head), None],
-            None => [Some(HeadIndex::USER), Some(HeadIndex::JOURNAL).filter(|_| !self.records.is_chain(block))],
-        };
-        for head in heads.into_iter().flatten() {
-            if next + 1 >= self.records.space.capacity(head) {
-                continue;
-            }
-            let page = self.place_page(Some(head), block, next + 1);
-            let Some(tag) = self.records.pages.record_tag(page, Kinds::ALL)?.filter(|tag| self.is_new(tag, None)) else {
-                continue;
-            };
-            if let Some(of) = Space::head_of(self.records.layout, &tag)
-                && (of == HeadIndex::JOURNAL) == (head == HeadIndex::JOURNAL)
-            {
-                // Behind the caller's pages nobody knows what was lost.
-                traces.lose_moves(of.is_moved().into());
-                *cursor = Some(self.cursor(&tag, block, next + 1));
-                return Ok(());
-            }
-        }
-        Ok(())
-    }
-
     /// Whether a cut may leave any part of what was not flushed: that of a cache which reorders, or of a group.
     fn loses_any(&self) -> bool {
         self.records.pages.flash().reorders() || self.records.layout.moves_join()
@@ -422,24 +263,6 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
             self.step(&mut ahead[slot], &mut traces, &tag)?;
         }
         Ok(lowest(&ahead, self.base).is_none() || !(committed || in_order))
-    }
-
-    /// Moves a cursor on to the next record of its block; where that is, or would be, and whether something else is there.
-    fn step(
-        &mut self,
-        cursor: &mut Option<Cursor>,
-        traces: &mut Traces,
-        tag: &Tag,
-    ) -> Result<Option<(HeadIndex, BlockIndex, u32, bool)>, Error> {
-        let (Some(head), Some(before)) = (Space::head_of(self.records.layout, tag), *cursor) else { return Ok(None) };
-        let capacity = self.records.space.capacity(head);
-        let (block, next) = (before.place() / capacity, before.place() % capacity + before.places());
-        let mut is_other = self.look(cursor, traces, Some(head), block, next)?;
-        // Sequences grow within a block.
-        if cursor.is_some_and(|after| after.distance() <= before.distance()) {
-            (*cursor, is_other) = (None, true);
-        }
-        Ok(Some((head, block, next, is_other)))
     }
 
     /// Takes the record of a cursor; and whether it is the last one of its block.

@@ -4,6 +4,7 @@
 //! taken for read that was not. Every read is [watched](watch): what the ECC had to correct is noted, for whoever knows what lies in the block.
 
 mod group;
+mod programs;
 mod read_cache;
 mod shown;
 mod wanted;
@@ -383,48 +384,6 @@ impl<'m, F: Flash> Pages<'m, F> {
         Ok(self.read_tag_anyhow(page, &mut tag)?.then(|| is_blank(&tag)))
     }
 
-    /// Programs a page, of which `missing` bytes stay erased, under a tag that carries its checksum; computed unless it is known.
-    pub fn program(&mut self, page: PageIndex, data: &[u8], missing: usize, check: Option<u32>, tag: &Tag) -> Result<(), Error> {
-        program(&mut self.flash, page, data, missing, check, tag)
-    }
-
-    /// Programs the first `bytes` bytes of page `index` of several that belong together in the buffer.
-    pub fn program_part(&mut self, page: PageIndex, index: u32, bytes: usize, tag: &Tag) -> Result<(), Error> {
-        let here = &self.buffer[index as usize * self.page_bytes..][..bytes];
-        program(&mut self.flash, page, here, self.page_bytes - bytes, None, tag)
-    }
-
-    /// Programs the buffer, under a checksum that is known.
-    pub fn program_made(&mut self, page: PageIndex, check: u32, tag: &Tag) -> Result<(), Error> {
-        self.held = NONE;
-        program(&mut self.flash, page, &self.buffer[..self.page_bytes], 0, Some(check), tag)
-    }
-
-    /// Programs the buffer.
-    pub fn program_buffer(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
-        let check = self.check_as(Some(tag.kind));
-        self.program_made(page, check, tag)
-    }
-
-    /// Programs a page whose data is lost.
-    pub fn program_lost(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
-        self.fill_lost();
-        self.program_made(page, LOST_CHECK, tag)
-    }
-
-    /// Programs the page in the chip's register.
-    pub fn program_loaded(&mut self, page: PageIndex, check: u32, tag: &Tag) -> Result<(), Error> {
-        Ok(self.flash.program_loaded(page, &tag.emit(check))?)
-    }
-
-    /// Programs bytes of the buffer, which then holds no page: what the medium has is more.
-    pub fn program_bytes(&mut self, block: BlockIndex, offset: u32, part: Range<usize>) -> Result<(), Failure> {
-        self.held = NONE;
-        let page = block * u32::from(self.pages_per_block) + offset / self.page_bytes as u32;
-        self.read_cache.forget(page, 1 + part.len().div_ceil(self.page_bytes) as u32, self.page_bytes);
-        self.flash.program_bytes(block, offset, &self.buffer[part])
-    }
-
     /// Erases a block.
     pub fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         self.held = NONE;
@@ -462,18 +421,6 @@ impl<'m, F: Flash> Pages<'m, F> {
         self.watch.note(page / u32::from(self.pages_per_block), result, &corrected);
         result
     }
-}
-
-fn program<F: Flash>(
-    flash: &mut F,
-    page: PageIndex,
-    data: &[u8],
-    missing: usize,
-    check: Option<u32>,
-    tag: &Tag,
-) -> Result<(), Error> {
-    let check = check.unwrap_or_else(|| flash.checksum(data, missing));
-    Ok(flash.program(page, data, &tag.emit(check))?)
 }
 
 /// What a tag says that its page is, checked or not.

@@ -1,0 +1,108 @@
+//! The buffer as records of a chain: what a commit programs of it, what of it is on the medium, and what a delta does to it.
+
+use super::record::{DISCARD, DROP, Record, START};
+use super::{Full, Journal};
+
+impl Journal<'_> {
+    /// Leaves what a record of the medium says: all, or, as a delta, what the one before does not say.
+    pub fn make_record(&mut self, is_delta: bool) {
+        if self.is_chain() {
+            self.remove_records(
+                false,
+                |record| if is_delta { record.is_patch() && !record.fresh } else { record.offset == DROP },
+            );
+            self.end_fresh();
+        }
+    }
+
+    /// After a commit: all that is left is on the medium.
+    pub fn was_committed(&mut self) {
+        self.remove_discards();
+        self.end_fresh();
+        self.dirty = false;
+    }
+
+    /// Notes that every record is on the medium, and joins those that touch or overlap: where they do, they say the same.
+    fn end_fresh(&mut self) {
+        let mut at = START;
+        while self.is_chain() && at < self.used() {
+            let record = self.record(at);
+            self.write_header(&Record { superseded: false, fresh: false, mixed: false, ..record });
+            let next = (record.end() < self.used()).then(|| self.record(record.end()));
+            let joins = |next: &Record| record.is_beside(next) && next.offset <= record.stop();
+            match next.filter(joins) {
+                Some(next) => self.merge(record, next),
+                None => at = record.end(),
+            }
+        }
+        self.seal();
+    }
+
+    /// Makes room: what is fresh within a patch that is on the medium makes all of that one fresh.
+    pub(super) fn merge_overlapping(&mut self) {
+        let mut at = START;
+        while self.is_chain() && at < self.mark() {
+            let record = self.record(at);
+            let next = self.record_before_mark(record.end());
+            let joins =
+                |next: &Record| record.is_beside(next) && next.offset < record.stop() && record.superseded == next.superseded;
+            match next.filter(joins) {
+                Some(next) => self.merge(Record { fresh: true, mixed: true, ..record }, next),
+                None => at = record.end(),
+            }
+        }
+        self.seal();
+    }
+
+    /// Joins a patch with the one behind it, which it touches or overlaps, and with which it agrees.
+    pub(super) fn merge(&mut self, record: Record, next: Record) {
+        let shared = (record.stop() - next.offset).min(next.length);
+        self.write_header(&Record { length: record.length + next.length - shared, ..record });
+        let goes = record.header + shared as usize;
+        self.bytes.copy_within(next.at + goes..self.used(), next.at);
+        self.set_ends(self.used() - goes, self.mark() - goes);
+    }
+
+    /// Applies a delta; `false` when it is not well formed. What it discards can be asked for until the next one.
+    pub fn apply_delta(&mut self, delta: &[u8], logical_count: u32, logical_bytes: u32) -> bool {
+        self.remove_discards();
+        let used = usize::from(u16::from_le_bytes([delta[0], delta[1]]));
+        // First what goes, then the patches, then the discards: so there is room for all of them, as there was when they came.
+        for step in 0..3 {
+            let mut at = START;
+            while at < used {
+                if at + self.shape.header_bytes() > used.min(delta.len()) {
+                    return false;
+                }
+                let record = Record::parse(self.shape, delta, at);
+                let sound = record.logical < logical_count
+                    && !(record.superseded || record.fresh || record.mixed)
+                    && record.end() <= used.min(delta.len())
+                    && (!record.is_patch() || (record.length > 0 && record.stop() <= logical_bytes));
+                let done = match record.offset {
+                    _ if !sound => Err(Full),
+                    DROP | DISCARD if step == 0 => {
+                        self.remove_records(false, |old| old.logical == record.logical && old.is_patch());
+                        Ok(())
+                    }
+                    DISCARD if step == 2 => self.insert_discard(record.logical),
+                    _ if step == 1 && record.is_patch() => {
+                        // What went into it goes first: the buffer has room for one of them.
+                        let goes = |old: &Record| old.offset >= record.offset && old.stop() <= record.stop();
+                        self.remove_records(false, |old| old.logical == record.logical && goes(old));
+                        self.insert(record.logical, record.offset, &delta[record.data()])
+                    }
+                    _ => Ok(()),
+                };
+                if done.is_err() {
+                    return false;
+                }
+                self.accept();
+                at = record.end();
+            }
+        }
+        self.end_fresh();
+        self.dirty = false;
+        true
+    }
+}

@@ -1,0 +1,63 @@
+//! Programs of pages: from the page buffer, from a caller's bytes, from the chip's register.
+
+use super::shown::NONE;
+use super::{LOST_CHECK, Pages};
+use crate::error::Error;
+use crate::media::{BlockIndex, Failure, Flash, PageIndex, Tag};
+use core::ops::Range;
+
+impl<F: Flash> Pages<'_, F> {
+    /// Programs a page, of which `missing` bytes stay erased, under a tag that carries its checksum; computed unless it is known.
+    pub fn program(&mut self, page: PageIndex, data: &[u8], missing: usize, check: Option<u32>, tag: &Tag) -> Result<(), Error> {
+        program(&mut self.flash, page, data, missing, check, tag)
+    }
+
+    /// Programs the first `bytes` bytes of page `index` of several that belong together in the buffer.
+    pub fn program_part(&mut self, page: PageIndex, index: u32, bytes: usize, tag: &Tag) -> Result<(), Error> {
+        let here = &self.buffer[index as usize * self.page_bytes..][..bytes];
+        program(&mut self.flash, page, here, self.page_bytes - bytes, None, tag)
+    }
+
+    /// Programs the buffer, under a checksum that is known.
+    pub fn program_made(&mut self, page: PageIndex, check: u32, tag: &Tag) -> Result<(), Error> {
+        self.held = NONE;
+        program(&mut self.flash, page, &self.buffer[..self.page_bytes], 0, Some(check), tag)
+    }
+
+    /// Programs the buffer.
+    pub fn program_buffer(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
+        let check = self.check_as(Some(tag.kind));
+        self.program_made(page, check, tag)
+    }
+
+    /// Programs a page whose data is lost.
+    pub fn program_lost(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
+        self.fill_lost();
+        self.program_made(page, LOST_CHECK, tag)
+    }
+
+    /// Programs the page in the chip's register.
+    pub fn program_loaded(&mut self, page: PageIndex, check: u32, tag: &Tag) -> Result<(), Error> {
+        Ok(self.flash.program_loaded(page, &tag.emit(check))?)
+    }
+
+    /// Programs bytes of the buffer, which then holds no page: what the medium has is more.
+    pub fn program_bytes(&mut self, block: BlockIndex, offset: u32, part: Range<usize>) -> Result<(), Failure> {
+        self.held = NONE;
+        let page = block * u32::from(self.pages_per_block) + offset / self.page_bytes as u32;
+        self.read_cache.forget(page, 1 + part.len().div_ceil(self.page_bytes) as u32, self.page_bytes);
+        self.flash.program_bytes(block, offset, &self.buffer[part])
+    }
+}
+
+fn program<F: Flash>(
+    flash: &mut F,
+    page: PageIndex,
+    data: &[u8],
+    missing: usize,
+    check: Option<u32>,
+    tag: &Tag,
+) -> Result<(), Error> {
+    let check = check.unwrap_or_else(|| flash.checksum(data, missing));
+    Ok(flash.program(page, data, &tag.emit(check))?)
+}
