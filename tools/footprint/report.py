@@ -210,7 +210,7 @@ ROOMS = {
     "logical": "logical pages: read, change, commit",
     "ftl": "places, moves, roots, failures",
     "mount": "roll-forward, superblocks",
-    "pace": "what reclamation owes, idle work, bounds",
+    "pace": "what reclamation is to do, idle work, bounds",
     "journal": "patches and their records",
     "root": "the ring of roots",
     "commit": "open transaction, undo, cache",

@@ -139,7 +139,7 @@ impl<F: Flash> FileSystem<'_, F> {
         self.open.close(file);
         begun?;
         let result = self.lists.free_orphan(&mut self.volume, file.inode());
-        // Here and not in a call of its own, which would owe reclamation a second time.
+        // Here and not in a call of its own, which would do the share of reclamation a second time.
         let event = if file.options.changes() { CommitOn::CLOSE } else { CommitOn::NONE };
         self.finish(result, event, false)
     }

@@ -1,12 +1,12 @@
 //! Groups: pages that are programmed in one command, and moves that wait to be as many.
 //!
 //! What a card charges for is the end of a stream of writes, some two milliseconds, and hardly for its bytes: a commit ends one, a read does, a change of
-//! the block does. So on such devices a move is not made when it is owed. It waits until there is a group of them; then the victim's frames are read into
+//! the block does. So on such devices a move is not made when it is due. It waits until there is a group of them; then the victim's frames are read into
 //! lent memory, one behind the other, and programmed in one command behind the caller's pages. A call that has committed makes groups, for its flush has ended the stream
-//! anyway; another one when it would owe two of them. Leaves and roots wait for a commit as well, where they can.
+//! anyway; another one when two of them would be due. Leaves and roots wait for a commit as well, where they can.
 //!
 //! What waits counts as moved where reclamation [plans](crate::pace), so a plan is what it would be otherwise. Nothing is lost by that: a move that is not made
-//! yet has not taken its frame either. What a call owes is counted up to whole groups in its bound.
+//! yet has not taken its frame either. What is due in a call is counted up to whole groups in its bound.
 //!
 //! A device may leave any of a command's pages behind when power fails. So a mount takes the records up to the first that is missing, unless a commit
 //! behind it proves that it was flushed, as behind a cache that reorders; and after a group that failed a root comes before anything else.

@@ -2,7 +2,7 @@
 
 use crate::config::Layout;
 
-/// Frames of the reserve that are there: one block is owed after restarts at most, one is saved for wear levelling.
+/// Frames of the reserve that are there: at most one block is lacking after restarts, one is saved for wear levelling.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Savings(u32);
 

@@ -31,7 +31,7 @@ pub(crate) enum Buffer {
 /// Bytes of a patch that is not small.
 const LARGE_PATCH: u32 = 64;
 
-/// What a call changes at most, beside what reclamation owes.
+/// What a call changes at most, beside reclamation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Work {
     /// Logical pages that it writes itself.

@@ -65,7 +65,7 @@ pub(crate) struct Pace {
     every_second: bool,
     /// The reclamation of a call failed.
     behind: bool,
-    /// Moves that are owed to the victim.
+    /// Moves of the victim that are due.
     waiting: Waiting,
 }
 

@@ -1,4 +1,4 @@
-//! What a call owes, and may do, as the rooms are now.
+//! What is due in a call, and what it may do, as the rooms are now.
 
 use super::plan::{Situation, Want};
 use super::{Emptiest, Erasure, Pace, Plan, Promise, ROOT_SLACK};

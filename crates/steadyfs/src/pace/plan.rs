@@ -91,7 +91,7 @@ impl Promise {
         self.work.saturating_mul(frames).div_ceil(self.gain).clamp(1 + frames, self.frames_per_block * (frames + 1))
     }
 
-    /// Moves that a call makes at most which owes so many.
+    /// Moves that a call makes at most in which so many are due.
     fn made(&self, moves: u32) -> u32 {
         made_at_most(moves, self.group)
     }
@@ -239,8 +239,8 @@ impl Situation {
         self.due(promise, self.live, self.afford).max(u32::from(self.is_urgent)).min(self.live).min(most)
     }
 
-    /// Moves that the call owes with `live` frames left in the victim, and `afford` frames that the caller may write until it must be
-    /// empty: the same share of both, so that later calls never owe more.
+    /// Moves that are due in the call with `live` frames left in the victim, and `afford` frames that the caller may write until it must be
+    /// empty: the same share of both, so that never more are due later.
     fn due(&self, promise: &Promise, live: u32, afford: u32) -> u32 {
         let erase = if self.needs_erase { promise.per_erase } else { 0 };
         match afford {

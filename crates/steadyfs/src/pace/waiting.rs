@@ -11,16 +11,16 @@ pub(crate) enum Time {
     Flushed,
     /// The victim must be left, whatever it costs.
     Now,
-    /// All that is owed is made now: the reserve is used up.
+    /// All that is due is made now: the reserve is used up.
     Last,
 }
 
-/// Moves that a call makes at most which owes `moves` itself, where `many` are made at once.
+/// Moves that a call makes at most in which `moves` are due, where `many` are made at once.
 pub(super) fn made_at_most(moves: u32, many: u32) -> u32 {
     if many > 1 { moves.max(1).next_multiple_of(many) } else { moves }
 }
 
-/// Moves that calls owe to the victim, and have not made. A build without groups makes each when it is owed.
+/// Moves of the victim that are due, and not made yet. A build without groups makes each when it is due.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Waiting([u32; GROUPS as usize]);
 
@@ -30,9 +30,9 @@ impl Waiting {
         self.0.first().copied().unwrap_or(0)
     }
 
-    /// Adds moves, of a victim with `live` frames, to what is owed, and tells how many are made now.
+    /// Adds moves, of a victim with `live` frames, to what is due, and tells how many are made now.
     ///
-    /// A group of `many` is made where the `time` suits, or where no more frames are left. Where two are owed as many are made as leave less than two: so a call
+    /// A group of `many` is made where the `time` suits, or where no more frames are left. Where two are due as many are made as leave less than two: so a call
     /// that adds `m` makes `m` at most, counted up to whole groups.
     pub fn defer(&mut self, moves: u32, live: u32, many: u32, time: Time) -> u32 {
         let Some(waiting) = self.0.first_mut().filter(|_| many > 1) else { return moves };
@@ -42,7 +42,7 @@ impl Waiting {
             _ if all >= 2 * many => (all + 1 - 2 * many).next_multiple_of(many),
             Time::Now => all.min(many),
             _ if all >= live => all.min(many),
-            // Not right behind one that was made because two were owed.
+            // Not right behind one that was made because two were due.
             Time::Flushed if all >= many + many / 4 => many,
             Time::Flushed | Time::Streaming => 0,
         };
@@ -61,16 +61,16 @@ mod tests {
     }
 
     proptest! {
-        /// What waits is never as much as two groups, and no call makes more than it owes itself, counted up to whole groups.
+        /// What waits is never as much as two groups, and no call makes more than is due in it, counted up to whole groups.
         #[test]
         fn a_call_makes_no_more_than_its_own_moves_counted_up(calls in prop::collection::vec((0u32..40, 0u32..100, time()), 1..60), many in 2u32..17) {
             let mut group = Waiting::default();
-            let (mut owed, mut made) = (0, 0);
+            let (mut due, mut made) = (0, 0);
             for (moves, live, time) in calls {
                 let now = group.defer(moves, live, many, time);
-                (owed, made) = (owed + moves, made + now);
+                (due, made) = (due + moves, made + now);
                 prop_assert!(now <= made_at_most(moves, many), "{now} of {moves}");
-                prop_assert!(group.moves() < 2 * many && made + group.moves() == owed);
+                prop_assert!(group.moves() < 2 * many && made + group.moves() == due);
             }
         }
     }

@@ -16,7 +16,7 @@
 //! | [`root`](crate::root) | the ring: where roots are, and where the next one goes | pages, space, map, commit |
 //! | [`journal`](crate::journal) | small changes, and the records on the medium that commit them | pages, space, root |
 //! | [`Ftl`] | what lies where: the rooms above but the journal and the cache, what the volume may still do, how much of the reserve is there | those rooms |
-//! | [`pace`](crate::pace) | what reclamation owes; it decides, and reads all of the others | all of these |
+//! | [`pace`](crate::pace) | what reclamation is to do; it decides, and reads all of the others | all of these |
 //! | [`Logical`] | what logical pages hold: the translation layer, the journal, the cache | all of these but the pace |
 //! | [`Store`] | the logical pages and the pace: calls begin and end, reclamation, mount | all |
 //!

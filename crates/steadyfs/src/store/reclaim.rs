@@ -52,9 +52,9 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(())
     }
 
-    /// Ends a call that may have changed the volume: the share of reclamation that it owes.
+    /// Ends a call that may have changed the volume: its share of reclamation.
     ///
-    /// The call took effect, so no error of reclamation is the call's. What it still owes then is done by later calls; when the room for that
+    /// The call took effect, so no error of reclamation is the call's. What is still due then is done by later calls; when the room for that
     /// becomes scarce, they [begin](Self::begin) with it and say why it cannot be done.
     ///
     /// # Cost
@@ -66,7 +66,7 @@ impl<'m, F: Flash> Store<'m, F> {
         self.pace.set_behind(result.is_err());
     }
 
-    /// Does what an earlier call still owes, if the room for that is scarce.
+    /// Does what is still due from an earlier call, if the room for that is scarce.
     pub(super) fn catch_up(&mut self) -> Result<(), Error> {
         if self.pace.is_behind() && self.outlook().is_short(0) {
             self.logical.ftl.call.frames = 1;
@@ -77,7 +77,7 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(())
     }
 
-    /// What a call owes, and may do, as the rooms are now. Not inlined: a call is shorter.
+    /// What is due in a call, and what it may do, as the rooms are now. Not inlined: a call is shorter.
     #[inline(never)]
     pub(super) fn outlook(&self) -> Outlook<'_, 'm, F> {
         Outlook { pace: &self.pace, ftl: &self.logical.ftl }
@@ -93,7 +93,7 @@ impl<'m, F: Flash> Store<'m, F> {
         self.pace.count_call();
         let outlook = self.outlook();
         if self.logical.ftl.call.opened && outlook.entries() + self.logical.ftl.call.changes <= outlook.entries_hard() {
-            // The first change after a clean end has erased already: what it owes is left to the next ones.
+            // The first change after a clean end has erased already: what is due is left to the next ones.
             self.pace.count_written(written);
             return Ok(());
         }
