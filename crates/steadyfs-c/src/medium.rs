@@ -44,6 +44,14 @@ impl Flash for Medium {
         delegate!(self, it => it.read(page, data, tag))
     }
 
+    fn reads_many(&self) -> bool {
+        delegate!(self, it => it.reads_many())
+    }
+
+    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+        delegate!(self, it => it.read_many(first, data, tags))
+    }
+
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         delegate!(self, it => it.read_tag(page, tag))
     }

@@ -60,6 +60,14 @@ impl Flash for Chip {
         self.0.borrow_mut().read(page, data, tag)
     }
 
+    fn reads_many(&self) -> bool {
+        self.0.borrow().reads_many()
+    }
+
+    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+        self.0.borrow_mut().read_many(first, data, tags)
+    }
+
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         self.0.borrow_mut().read_tag(page, tag)
     }

@@ -224,6 +224,14 @@ impl Flash for Medium {
         flash!(mut self, flash => flash.read(page, data, tag))
     }
 
+    fn reads_many(&self) -> bool {
+        flash!(self, flash => flash.reads_many())
+    }
+
+    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+        flash!(mut self, flash => flash.read_many(first, data, tags))
+    }
+
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         flash!(mut self, flash => flash.read_tag(page, tag))
     }

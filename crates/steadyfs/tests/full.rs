@@ -225,3 +225,37 @@ fn a_page_and_its_index_are_found_within_the_bound_where_free_pages_lie_apart() 
         session.check().expect("contents");
     }
 }
+
+/// What was removed leaves as good as free pages: a call frees as many of them as it takes, however few a step frees.
+#[test]
+fn a_write_gets_the_room_that_was_told_of() {
+    for shape in SHAPES.iter().filter(|shape| !shape.nor) {
+        for (tail, removes) in [(0, true), (1, true), (4, false), (5, true), (11, false)] {
+            let mut device = shape.device(1);
+            let page = shape.logical_bytes();
+            let mut fs = device.mount(Access::ReadWrite).expect("mount");
+            let mut other = fs.open("other", OpenOptions::CREATE).expect("create");
+            // Runs of one page, so that there is an index, and a page far behind them.
+            let mut file = fs.open("file", OpenOptions::CREATE).expect("create");
+            let whole = vec![1; page as usize];
+            for number in 0..41 {
+                fs.write(&mut file, 2 * number * page, &whole).expect("write");
+            }
+            fs.write(&mut file, (82 + tail * 100) * page, &whole).expect("write");
+            fs.write(&mut other, 0, &whole).expect("write");
+            fs.commit().expect("commit");
+            let mut filler = fs.open("filler", OpenOptions::CREATE).expect("create");
+            while fs.append(&mut filler, &whole).is_ok() {}
+            fs.commit().expect("commit");
+            if removes {
+                fs.close(file).expect("close");
+                fs.remove("file").expect("remove");
+            } else {
+                fs.truncate(&mut file, page).expect("truncate");
+            }
+            assert!(fs.available().expect("room") > 4 * page, "{}", shape.name);
+            bounded(&mut fs, Call::Write(100), |fs| fs.write(&mut other, 90 * page, &whole[..100]))
+                .unwrap_or_else(|error| panic!("{}, {tail}, {removes}: {error}", shape.name));
+        }
+    }
+}

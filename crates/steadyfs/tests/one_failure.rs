@@ -77,6 +77,8 @@ fn run(chip: &mut FailOnce, config: &Config, steps: &[Step], fail: Option<(u64, 
     drop(volume);
     chip.paused = true;
     let mut volume = Volume::mount(chip, &mut memory).expect("mount after the failure");
+    // A failure that was told of is no loss.
+    assert_eq!(volume.fs.damage(), None, "after the mount");
     let found = volume.current.clone();
     let nearest = || durable.iter().map(|tree| crate::once::difference(&found, tree)).min_by_key(String::len);
     assert!(durable.contains(&found), "after the mount: {:?}", nearest());

@@ -2,9 +2,10 @@
 
 use crate::common::{Rng, for_seeds};
 use steadyfs::media::nor::NorPages;
-use steadyfs::media::{Flash, Geometry};
+use steadyfs::media::sectors::{SectorLayout, SectorPages, TagPlace};
+use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs::{Access, Budget, Config, FileSystem, OpenOptions, Verify};
-use steadyfs_sim::{Metered, Nand, NandTiming, Nor, NorTiming};
+use steadyfs_sim::{Metered, Nand, NandTiming, Nor, NorTiming, Sectors};
 
 const PIECE: usize = 16;
 
@@ -263,4 +264,134 @@ fn what_was_not_checked_is_not_kept() {
     };
     assert_eq!(reads_of(Verify::Metadata), 2, "each page comes from the chip");
     assert_eq!(reads_of(Verify::Always), 0);
+}
+
+/// A chip whose reads of several pages fail, or bring one page that is not what it should be, as a test says.
+#[derive(Clone)]
+struct Together<F> {
+    chip: F,
+    /// Commands that read several pages.
+    commands: u32,
+    way: Way,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    Works,
+    Fails,
+    /// The last one has a bit that flipped.
+    Garbles,
+}
+
+impl<F: Flash> Flash for Together<F> {
+    fn geometry(&self) -> Geometry {
+        self.chip.geometry()
+    }
+    fn timing(&self) -> Timing {
+        self.chip.timing()
+    }
+    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.chip.read(page, data, tag)
+    }
+    fn reads_many(&self) -> bool {
+        true
+    }
+    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+        self.commands += 1;
+        let count = self.chip.read_many(first, data, tags)?;
+        match self.way {
+            Way::Works => {}
+            Way::Fails => return Err(Failure::Uncorrectable),
+            Way::Garbles => data[count * self.geometry().page_bytes as usize - 1] ^= 0x10,
+        }
+        Ok(count)
+    }
+    fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.chip.read_tag(page, tag)
+    }
+    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.chip.program(page, data, tag)
+    }
+    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        self.chip.read_bytes(block, offset, data)
+    }
+    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        self.chip.program_bytes(block, offset, data)
+    }
+    fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        self.chip.erase(block)
+    }
+    fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
+        self.chip.is_bad(block)
+    }
+    fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        self.chip.mark_bad(block)
+    }
+}
+
+/// Two files that are written in turn, patched, cut and overwritten, read in pieces of all sizes: what is read in one command is what there is, and where that
+/// fails a call reads one by one.
+fn reads_together(chip: impl Flash + Clone, unit_pages: u16, seed: u64) {
+    let geometry = chip.geometry();
+    let config = Config { unit_pages, ..Config::for_geometry(&geometry) };
+    for way in [Way::Works, Way::Fails, Way::Garbles] {
+        let mut memory = vec![0; config.memory_bytes(&geometry)];
+        let chip = Together { chip: chip.clone(), commands: 0, way };
+        let chip = FileSystem::format(chip, &config, &mut memory).expect("format");
+        let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
+        let mut rng = Rng(seed);
+        let mut files: Vec<_> =
+            ["a", "b"].map(|name| (fs.open(name, OpenOptions::CREATE).expect("create"), Vec::<u8>::new())).into_iter().collect();
+        for step in 0..300 {
+            let (file, content) = &mut files[usize::from(rng.one_in(4))];
+            let at = if rng.one_in(3) { rng.below(content.len() as u64 + 1) as usize } else { content.len() };
+            let most = if rng.one_in(2) { 60 } else { 3000 };
+            let length = 1 + rng.below(most);
+            let bytes: Vec<u8> = (0..length).map(|_| rng.next() as u8).collect();
+            if content.len() < 60_000 {
+                fs.write(file, at as u64, &bytes).expect("write");
+                content.resize(content.len().max(at + bytes.len()), 0);
+                content[at..at + bytes.len()].copy_from_slice(&bytes);
+            }
+            if rng.one_in(20) {
+                content.truncate(content.len() / 2);
+                fs.truncate(file, content.len() as u64).expect("truncate");
+            }
+            if rng.one_in(8) {
+                fs.commit().expect("commit");
+            }
+            let from = rng.below(content.len() as u64 + 1) as usize / 256 * 256;
+            let mut data = vec![0xEE; rng.below(20_000) as usize];
+            let read = fs.read(file, from as u64, &mut data).expect("read");
+            assert_eq!(read, data.len().min(content.len() - from));
+            assert!(data[..read] == content[from..from + read], "{way:?}, step {step}: {read} bytes from {from}");
+        }
+        let content: Vec<u8> = (0..40_000).map(|_| rng.next() as u8).collect();
+        let mut file = fs.open("in order", OpenOptions::CREATE).expect("create");
+        fs.write(&mut file, 0, &content).expect("write");
+        fs.commit().expect("commit");
+        let (before, mut data) = (fs.flash().commands, vec![0; content.len()]);
+        assert_eq!(fs.read(&mut file, 0, &mut data), Ok(content.len()));
+        assert!(data == content);
+        let commands = fs.flash().commands - before;
+        match way {
+            Way::Works => assert!(commands > 0),
+            // Not tried again in the call.
+            Way::Fails | Way::Garbles => assert!(commands <= 1, "{way:?}: {commands}"),
+        }
+    }
+}
+
+#[test]
+fn what_is_read_in_one_command_is_what_there_is() {
+    for_seeds("reads", "what_is_read_in_one_command_is_what_there_is", 3, |seed| {
+        for unit_pages in [1, 2] {
+            reads_together(nor(), unit_pages, seed);
+        }
+        let layout = |tags| SectorLayout { tags, ..SectorLayout::for_device(1 << 15, 1 << 18) };
+        for tags in [TagPlace::Beside, TagPlace::Table, TagPlace::Within] {
+            let pages = SectorPages::new(Sectors::new(layout(tags).sectors, Sectors::ROUND, seed), layout(tags)).expect("a card");
+            reads_together(pages, 1, seed);
+        }
+    });
 }

@@ -1,12 +1,12 @@
 //! Cards that lose a header of a block, for a while or until it is written again, and cards whose cache does not keep the order.
 
-use crate::common::Rng;
+use crate::common::{Rng, cost};
 use std::collections::BTreeSet;
 use steadyfs::media::sectors::{SectorDevice, SectorLayout, SectorPages, SectorTimes, TagPlace};
-use steadyfs::media::{Failure, Flash, PageIndex, TAG_BYTES};
+use steadyfs::media::{Failure, Flash, Geometry, PageIndex, TAG_BYTES};
 use steadyfs::{Access, CommitOn, Config, ConfigError, Damage, FileSystem, OpenOptions};
 use steadyfs_sim::fault::Survivors;
-use steadyfs_sim::{Sectors, Trace};
+use steadyfs_sim::{Nand, NandTiming, Sectors, Trace};
 
 const OLD: [u8; TAG_BYTES] = [9; TAG_BYTES];
 const NEW: [u8; TAG_BYTES] = [7; TAG_BYTES];
@@ -483,6 +483,82 @@ fn a_mount_behind_a_cache_that_reorders_holds_its_bound() {
             let seen = chip.counts().since(&before);
             let within = seen.reads <= u64::from(bound.reads) && seen.tag_reads <= u64::from(bound.tag_reads);
             assert!(within, "groups of {move_group}, {rounds} writes: {seen:?}, bound {bound:?}");
+        }
+    }
+}
+
+/// A group of more pages than one command takes was cut into pieces of whole sectors, though pages that hold their tags are shorter: from the second
+/// command on pages did not match their tags.
+#[test]
+fn a_group_of_several_commands_is_what_single_programs_are() {
+    for tags in [TagPlace::Beside, TagPlace::Table, TagPlace::Within] {
+        let layout = SectorLayout { tags, ..SectorLayout::for_device(1 << 17, 1 << 20) };
+        let pages = SectorPages::new(Sectors::new(layout.sectors, Sectors::ROUND, 1), layout).unwrap();
+        let (mut one, mut many) = (pages.clone(), pages);
+        let page_bytes = one.geometry().page_bytes as usize;
+        let data: Vec<u8> = (0..40 * page_bytes).map(|at| (at / page_bytes * 5 + at % 251) as u8).collect();
+        let marks: Vec<[u8; TAG_BYTES]> = (0..40).map(|page| [page + 1; TAG_BYTES]).collect();
+        for chip in [&mut one, &mut many] {
+            chip.erase(3).expect("erase");
+        }
+        let first = 3 * one.geometry().pages_per_block + 2;
+        many.program_many(first, &data, &marks).expect("program");
+        for (page, (data, tag)) in (first..).zip(data.chunks(page_bytes).zip(&marks)) {
+            one.program(page, data, tag).expect("program");
+        }
+        for (page, (written, mark)) in (first..).zip(data.chunks(page_bytes).zip(&marks)) {
+            for chip in [&mut one, &mut many] {
+                let (mut read, mut tag) = (vec![0; page_bytes], [0; TAG_BYTES]);
+                chip.read(page, &mut read, &mut tag).expect("read");
+                assert!(read == written && tag == *mark, "{tags:?}, page {page}");
+            }
+        }
+    }
+}
+
+/// Pages that are read in one command are those that are read one by one, blank ones and the ends of a block included.
+#[test]
+fn pages_that_are_read_together_are_those_that_are_read_one_by_one() {
+    for tags in [TagPlace::Beside, TagPlace::Table, TagPlace::Within] {
+        let layout = SectorLayout { tags, ..SectorLayout::for_device(1 << 17, 1 << 20) };
+        let mut pages = SectorPages::new(Sectors::new(layout.sectors, Sectors::ROUND, 1), layout).unwrap();
+        let (page_bytes, first) = (pages.geometry().page_bytes as usize, 2 * pages.geometry().pages_per_block);
+        pages.erase(2).expect("erase");
+        for page in (0..30).filter(|page| page % 7 != 3) {
+            pages.program(first + page, &vec![page as u8; page_bytes], &[page as u8; TAG_BYTES]).expect("program");
+        }
+        for (from, count) in [(0, 1), (0, 2), (1, 9), (3, 16), (20, 16), (2, 30)] {
+            let (mut data, mut found) = (vec![0xEE; count * page_bytes], vec![[0xEE; TAG_BYTES]; count]);
+            let read = pages.read_many(first + from, &mut data, &mut found).expect("read");
+            assert!((1..=count).contains(&read) && read >= (count * 8 / 9).clamp(1, 14), "{tags:?}: {read} of {count}");
+            for (page, (data, found)) in (first + from..).zip(data.chunks(page_bytes).zip(found)).take(read) {
+                let (mut single, mut tag) = (vec![0; page_bytes], [0; TAG_BYTES]);
+                pages.read(page, &mut single, &mut tag).expect("read");
+                assert!(data == single && found == tag, "{tags:?}, page {page} of {from} and {count} more");
+            }
+        }
+    }
+}
+
+/// On a chip that copies a bound counted copies, where a group of moves is read and programmed.
+#[test]
+fn groups_of_moves_keep_to_the_bound_on_a_chip_that_copies() {
+    let geometry = Geometry { page_bytes: 2048, pages_per_block: 7, block_count: 67, programs_bytes: false };
+    let config = Config { wear_spread: 0, move_group: 4, ..Config::for_geometry(&geometry) };
+    for copies in [false, true] {
+        let chip = Trace::new(Nand::with_geometry(geometry, NandTiming::ROUND, 1).with_on_chip_copy(copies));
+        let mut memory = vec![0; config.memory_bytes(&geometry)];
+        let chip = FileSystem::format(chip, &config, &mut memory).expect("format");
+        let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
+        let mut file = fs.open("file", OpenOptions::DURABLE).expect("create");
+        let pages = fs.usage().usable_bytes / 2048 * 9 / 10;
+        let mut rng = Rng(1);
+        for write in 0..20 * pages {
+            let page = if write < pages { write } else { rng.below(pages) };
+            let (bound, before) = (fs.bound(fs.write_call(&file, 2048)), fs.flash().counts());
+            fs.write(&mut file, page * 2048, &[page as u8; 2048]).expect("write");
+            let seen = cost(&fs.flash().counts().since(&before));
+            assert!(bound.holds(&seen), "copies {copies}, write {write}: {seen:?}, bound {bound:?}");
         }
     }
 }

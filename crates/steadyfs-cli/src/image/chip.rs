@@ -336,6 +336,14 @@ impl Flash for Chip {
         self.operate(|flash| flash.read(page, data, tag))
     }
 
+    fn reads_many(&self) -> bool {
+        self.flash().reads_many()
+    }
+
+    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Fault> {
+        self.operate(|flash| flash.read_many(first, data, tags))
+    }
+
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Fault> {
         self.operate(|flash| flash.read_tag(page, tag))
     }

@@ -205,6 +205,14 @@ impl Flash for Image {
         self.flash_mut().read(page, data, tag)
     }
 
+    fn reads_many(&self) -> bool {
+        self.flash().reads_many()
+    }
+
+    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+        self.flash_mut().read_many(first, data, tags)
+    }
+
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         self.flash_mut().read_tag(page, tag)
     }

@@ -198,6 +198,14 @@ impl<C: Flash + Metered> Flash for TagTracker<C> {
         self.chip.read(page, data, tag)
     }
 
+    fn reads_many(&self) -> bool {
+        self.chip.reads_many()
+    }
+
+    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+        self.chip.read_many(first, data, tags)
+    }
+
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         self.chip.read_tag(page, tag)
     }

@@ -169,6 +169,15 @@ impl Flash for Medium {
         any!(mut self, chip => chip.read(page, data, tag))
     }
 
+    fn reads_many(&self) -> bool {
+        any!(self, chip => chip.reads_many())
+    }
+
+    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+        tags.iter().for_each(|_| self.count_read());
+        any!(mut self, chip => chip.read_many(first, data, tags))
+    }
+
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         self.count_read();
         any!(mut self, chip => chip.read_tag(page, tag))

@@ -13,6 +13,11 @@ macro_rules! forward {
             self.inner.timing()
         }
     };
+    (@ reads_many) => {
+        fn reads_many(&self) -> bool {
+            self.inner.reads_many()
+        }
+    };
     (@ corrected) => {
         fn corrected(&mut self) -> steadyfs::media::Corrected {
             self.inner.corrected()

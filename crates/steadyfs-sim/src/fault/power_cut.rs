@@ -128,11 +128,16 @@ impl<F: Tearable> PowerCut<F> {
 }
 
 impl<F: Tearable> Flash for PowerCut<F> {
-    forward!(geometry timing corrected can_copy reorders hides_damage);
+    forward!(geometry timing reads_many corrected can_copy reorders hides_damage);
 
     fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         self.answer()?;
         self.inner.read(page, data, tag)
+    }
+
+    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+        self.answer()?;
+        self.inner.read_many(first, data, tags)
     }
 
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {

@@ -132,7 +132,7 @@ impl<F: Flash + Metered> Trace<F> {
 }
 
 impl<F: Flash + Metered> Flash for Trace<F> {
-    forward!(geometry timing corrected can_copy reorders hides_damage is_bad mark_bad);
+    forward!(geometry timing reads_many corrected can_copy reorders hides_damage is_bad mark_bad);
 
     fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         let bytes = data.len() + TAG_BYTES;

@@ -213,7 +213,7 @@ impl<F: Tearable> WriteCache<F> {
 }
 
 impl<F: Tearable> Flash for WriteCache<F> {
-    forward!(is_bad mark_bad);
+    forward!(reads_many is_bad mark_bad);
 
     /// What waits is whole pages.
     fn geometry(&self) -> Geometry {

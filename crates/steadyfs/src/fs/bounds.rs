@@ -88,9 +88,10 @@ impl<F: Flash> FileSystem<'_, F> {
             work.commits += 1;
         }
         if self.lists.trim() != 0 || self.has_abandoned_orphans() {
-            work = work.plus(&TRIM);
+            let steps = self.trim_steps();
+            work = (0..steps).fold(work, |work, _| work.plus(&TRIM));
             work.commits = work.commits.max(1);
-            reads = looks(26);
+            reads = looks(26) * steps;
         }
         (work, Cost { reads, ..Cost::default() })
     }

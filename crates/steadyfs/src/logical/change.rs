@@ -66,31 +66,22 @@ impl<F: Flash> Logical<'_, F> {
         })
     }
 
-    /// Supersedes what the medium holds of pages that does not count: those that hold nothing are discarded, the others programmed once more.
+    /// Programs the pages once more of which the medium holds something later that does not count, or may hold it. One that holds nothing is discarded
+    /// behind that, so that it has no frame when it is taken into use.
     pub fn rewrite_stale(&mut self) -> Result<(), Error> {
         self.ftl.transaction.restart_if_empty();
         for index in 0..self.ftl.transaction.len() {
             if self.ftl.transaction.is_stale(index) {
                 let logical = self.ftl.transaction.entry(index).0;
-                if !self.discard_stale(logical)? {
-                    self.flush_page(logical)?;
+                let is_empty = self.frame_or_lost(logical)? == 0 && !self.journal.patches(logical);
+                self.flush_page(logical)?;
+                if is_empty && self.commit_room() > 0 && self.journal.insert_discard(logical).is_ok() {
+                    self.journal.accept();
+                    self.ftl.transaction.set(logical, 0, true, &mut self.ftl.space);
                 }
             }
         }
         Ok(())
-    }
-
-    /// Discards a page of which the medium holds something later that does not count; `false` where it holds something that does, or where
-    /// there is no room to say so. Written once more, with zeros, a page that is free would keep them when it is taken into use.
-    fn discard_stale(&mut self, logical: u32) -> Result<bool, Error> {
-        let is_empty = self.frame_or_lost(logical)? == 0 && !self.journal.patches(logical);
-        let has_room = self.journal.is_discarded(logical) || self.commit_room() > 0;
-        let is_discarded = is_empty && has_room && self.journal.insert_discard(logical).is_ok();
-        if is_discarded {
-            self.journal.accept();
-            self.ftl.transaction.set(logical, 0, false, &mut self.ftl.space);
-        }
-        Ok(is_discarded)
     }
 
     /// Writes a logical page as a new frame.

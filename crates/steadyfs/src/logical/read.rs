@@ -2,9 +2,12 @@
 
 use super::Logical;
 use crate::error::Error;
-use crate::media::{Flash, Kinds, TAG_BYTES};
+use crate::media::{Flash, Kinds, PageIndex, TAG_BYTES};
 use crate::pages::{Pages, check_page};
 use crate::space::Frame;
+
+/// Program pages that one command reads at most: so many tags are on the stack.
+const MANY_PAGES: usize = 16;
 
 impl<F: Flash> Logical<'_, F> {
     /// Reads bytes of a logical page as the open transaction sees it; what was never written reads as zero.
@@ -19,7 +22,83 @@ impl<F: Flash> Logical<'_, F> {
         self.read_frame(frame, logical, offset, data, true)
     }
 
-    /// The same for what users wrote, which is checked as they [wish](crate::Verify). Small reads of one page after the other copy from the page buffer, without
+    /// Reads bytes of what users wrote from a logical page on, of which `pages` follow each other, and returns how many: to the end of the page at least, or
+    /// of what could be read `in_order`, which a call does not try again once it has failed.
+    ///
+    /// # Cost
+    /// As [`read`](Self::read); pages that follow each other on the medium too are read in one command where it has one. Where that fails they are read
+    /// once more.
+    pub fn read_pages(
+        &mut self,
+        logical: u32,
+        pages: u32,
+        offset: u32,
+        data: &mut [u8],
+        in_order: &mut bool,
+    ) -> Result<usize, Error> {
+        let logical_bytes = self.ftl.layout.logical_bytes;
+        if self.ftl.pages.flash().reads_many() && offset == 0 && *in_order {
+            let found = self.pages_in_order(logical, pages, data.len())?;
+            if let Some((first, count)) = found {
+                let done = self.read_in_order(logical, first, count, data);
+                *in_order = done == count;
+                if done > 0 {
+                    return Ok(done * self.ftl.layout.geometry.page_bytes as usize);
+                }
+            }
+        }
+        let length = data.len().min((logical_bytes - offset) as usize);
+        self.read_content(logical, offset, &mut data[..length])?;
+        Ok(length)
+    }
+
+    /// The first of the program pages from a logical page on that follow each other on the medium and need no look elsewhere, and how many of them fit
+    /// into so many bytes; `None` where fewer than two do.
+    fn pages_in_order(&mut self, logical: u32, pages: u32, bytes: usize) -> Result<Option<(PageIndex, usize)>, Error> {
+        let (unit, page_bytes) = (u32::from(self.ftl.layout.config.unit_pages), self.ftl.layout.geometry.page_bytes as usize);
+        let wanted = (bytes / page_bytes).min(MANY_PAGES) as u32;
+        if wanted < 2 || self.ftl.is_unsteady() {
+            return Ok(None);
+        }
+        let Some(frame) = self.plain_frame(logical)? else { return Ok(None) };
+        let in_block = self.ftl.layout.frames_per_block - frame % self.ftl.layout.frames_per_block;
+        let most = pages.min(in_block).min(wanted.div_ceil(unit));
+        let mut frames = 1;
+        while frames < most && self.plain_frame(logical + frames)? == Some(frame + frames) {
+            frames += 1;
+        }
+        let count = wanted.min(frames * unit) as usize;
+        Ok((count > 1).then(|| (self.ftl.layout.frame_page(frame), count)))
+    }
+
+    /// Reads so many program pages in one command, or more of them, from logical page `logical` on. Returns how many it has read that are what they
+    /// should be; whoever reads the next one by itself finds out what that is.
+    fn read_in_order(&mut self, logical: u32, first: PageIndex, count: usize, data: &mut [u8]) -> usize {
+        let (unit, page_bytes) = (u32::from(self.ftl.layout.config.unit_pages), self.ftl.layout.geometry.page_bytes as usize);
+        let (mut tags, mut done) = ([[0; TAG_BYTES]; MANY_PAGES], 0);
+        while done < count {
+            let (data, tags) = (&mut data[done * page_bytes..count * page_bytes], &mut tags[done..count]);
+            let Ok(read) = self.ftl.pages.read_many(first + done as u32, data, tags) else { return done };
+            for (page, tag) in data.chunks_exact(page_bytes).zip(&*tags).take(read) {
+                let check = self.ftl.pages.checks_content().then(|| self.ftl.pages.checksum(page, 0));
+                if check_page(check, tag, Kinds::DATA, logical + done as u32 / unit).is_err() {
+                    return done;
+                }
+                done += 1;
+            }
+        }
+        done
+    }
+
+    /// The frame of a logical page that is all there is of it; `None` where there is none, or a patch or the cache has some of it.
+    fn plain_frame(&mut self, logical: u32) -> Result<Option<Frame>, Error> {
+        if self.cached(logical).is_some() || self.journal.patches(logical) {
+            return Ok(None);
+        }
+        Ok(Some(self.frame_of(logical)?).filter(|&frame| frame != 0))
+    }
+
+    /// Reads bytes of a logical page of what users wrote, which is checked as they [wish](crate::Verify). Small reads of one page after the other copy from the page buffer, without
     /// a look at map, cache and journal, until a call begins that may change something.
     pub fn read_content(&mut self, logical: u32, offset: u32, data: &mut [u8]) -> Result<(), Error> {
         let page_bytes = self.ftl.layout.geometry.page_bytes;

@@ -128,6 +128,24 @@ pub trait Flash {
     /// As [`read`](Flash::read).
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure>;
 
+    /// Tells whether [`read_many`](Flash::read_many) takes less than as many [`read`](Flash::read)s.
+    fn reads_many(&self) -> bool {
+        false
+    }
+
+    /// Reads pages that follow each other in a block, as many as one command takes, and returns how many: one at least. `data` has room for all of their
+    /// bytes, `tags` for a tag of each. What is behind those that are read may be anything. Takes no longer than as many [`read`](Flash::read)s.
+    ///
+    /// # Errors
+    /// As [`read`](Flash::read), of any of the pages; what is in `data` may be anything then.
+    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+        let (count, page_bytes) = (tags.len(), data.len() / tags.len().max(1));
+        (first..)
+            .zip(data.chunks_exact_mut(page_bytes).zip(tags))
+            .try_for_each(|(page, (data, tag))| self.read(page, data, tag))?;
+        Ok(count)
+    }
+
     /// Tells what the ECC had to correct in the immediately preceding [`read`](Flash::read) or [`read_tag`](Flash::read_tag),
     /// which succeeded. Data that needed three quarters of the strength is moved before it needs more.
     fn corrected(&mut self) -> Corrected {
@@ -257,6 +275,12 @@ impl<F: Flash + ?Sized> Flash for &mut F {
     }
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         (**self).read_tag(page, tag)
+    }
+    fn reads_many(&self) -> bool {
+        (**self).reads_many()
+    }
+    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+        (**self).read_many(first, data, tags)
     }
     fn corrected(&mut self) -> Corrected {
         (**self).corrected()

@@ -153,6 +153,16 @@ impl<N: NorFlash> Flash for NorPages<N> {
         self.chip.read(self.tag_address(page), tag)
     }
 
+    fn reads_many(&self) -> bool {
+        true
+    }
+
+    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+        self.chip.read(self.tag_address(first), tags.as_flattened_mut())?;
+        self.chip.read(self.data_address(first), data)?;
+        Ok(tags.len())
+    }
+
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         let used = data.iter().rposition(|&byte| byte != 0xFF).map_or(0, |last| last + 1);
         if used > 0 {

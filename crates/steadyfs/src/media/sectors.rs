@@ -141,6 +141,54 @@ impl<D: SectorDevice> SectorPages<D> {
         }
     }
 
+    /// Reads pages with their tags before them in one command, as many as `data` has room for together with the tags, which then go.
+    fn read_beside(
+        &mut self,
+        generation: Generation,
+        first: PageIndex,
+        data: &mut [u8],
+        tags: &mut [[u8; TAG_BYTES]],
+    ) -> Result<usize, Failure> {
+        let page_bytes = self.blocks.layout.data_bytes() as usize;
+        let with_tag = SECTOR_BYTES + page_bytes;
+        let count = data.len() / with_tag;
+        if count < 2 {
+            return self.read(first, &mut data[..page_bytes], &mut tags[0]).map(|()| 1);
+        }
+        self.blocks.device.read(self.blocks.layout.places(first).0, &mut [&mut data[..count * with_tag]])?;
+        for (index, tag) in tags.iter_mut().enumerate().take(count) {
+            let at = index * with_tag;
+            self.blocks.sector.copy_from_slice(&data[at..at + SECTOR_BYTES]);
+            *tag = self.tag_of(generation);
+            data.copy_within(at + SECTOR_BYTES..at + with_tag, index * page_bytes);
+        }
+        Ok(count)
+    }
+
+    /// Reads pages whose ends are their tags in one command: [`COMMAND_PAGES_MAX`] of them, or fewer.
+    fn read_within(
+        &mut self,
+        generation: Generation,
+        first: PageIndex,
+        data: &mut [u8],
+        tags: &mut [[u8; TAG_BYTES]],
+    ) -> Result<usize, Failure> {
+        let count = tags.len().min(COMMAND_PAGES_MAX);
+        let mut ends = [[0; TAG_ROOM_BYTES as usize]; COMMAND_PAGES_MAX];
+        let mut parts: [&mut [u8]; 2 * COMMAND_PAGES_MAX] = core::array::from_fn(|_| &mut [][..]);
+        let pages = data.chunks_exact_mut(self.blocks.layout.data_bytes() as usize).zip(&mut ends).take(count);
+        for (parts, (page, end)) in parts.chunks_exact_mut(2).zip(pages) {
+            (parts[0], parts[1]) = (page, end);
+        }
+        self.blocks.device.read(self.blocks.layout.places(first).1, &mut parts[..2 * count])?;
+        self.blocks.sector[..PAGE.len()].copy_from_slice(PAGE);
+        for (tag, end) in tags.iter_mut().zip(&ends).take(count) {
+            self.blocks.sector[TAG_PART].copy_from_slice(end);
+            *tag = self.tag_of(generation);
+        }
+        Ok(count)
+    }
+
     /// What the tag's sector in the buffer says: the tag, if it is of a generation of the block.
     fn tag_of(&self, generation: Generation) -> [u8; TAG_BYTES] {
         let mut tag = [0xFF; TAG_BYTES];
@@ -196,6 +244,30 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
         Ok(())
     }
 
+    fn reads_many(&self) -> bool {
+        true
+    }
+
+    fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+        let generation = self.blocks.generation(first / self.blocks.layout.pages_per_block())?;
+        let page_bytes = self.blocks.layout.data_bytes() as usize;
+        let count = match self.blocks.layout.tags {
+            TagPlace::Beside => self.read_beside(generation, first, data, tags)?,
+            TagPlace::Table => {
+                self.blocks.device.read(self.blocks.layout.places(first).1, &mut [data])?;
+                for (page, tag) in (first..).zip(&mut *tags) {
+                    self.blocks.read_tag(page)?;
+                    *tag = self.tag_of(generation);
+                }
+                tags.len()
+            }
+            TagPlace::Within => self.read_within(generation, first, data, tags)?,
+        };
+        let pages = data.chunks_exact_mut(page_bytes).zip(tags).take(count);
+        pages.filter(|(_, tag)| super::is_blank(tag)).for_each(|(page, _)| page.fill(0xFF));
+        Ok(count)
+    }
+
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         let generation = self.blocks.generation(page / self.blocks.layout.pages_per_block())?;
         self.blocks.read_tag(page)?;
@@ -228,7 +300,7 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
 
     fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
         let generation = self.blocks.certain_generation(first)?;
-        let pages = data.chunks(COMMAND_PAGES_MAX * self.blocks.layout.page_bytes as usize).zip(tags.chunks(COMMAND_PAGES_MAX));
+        let pages = data.chunks(COMMAND_PAGES_MAX * self.blocks.layout.data_bytes() as usize).zip(tags.chunks(COMMAND_PAGES_MAX));
         (first..)
             .step_by(COMMAND_PAGES_MAX)
             .zip(pages)

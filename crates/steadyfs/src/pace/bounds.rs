@@ -102,7 +102,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// the buffer has no room write the page with most bytes, or their own where they are larger than that.
     /// One page with little in the buffer is written as well.
     fn flushes(&self, work: &Work) -> u32 {
-        // A stale page may be discarded instead of written.
+        // A stale page may be discarded when it was written.
         let stale_bytes = self.outlook.ftl.transaction.stale_pages() * self.journal.patch_room(0) as u32;
         let patch_bytes = work.patch_bytes + stale_bytes;
         let most = self.outlook.ftl.layout.patched_pages_max();
@@ -310,7 +310,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
 
     pub fn move_cost(&self) -> Cost {
         let unit = u32::from(self.outlook.ftl.layout.config.unit_pages);
-        if self.outlook.ftl.pages.flash().can_copy() {
+        if self.outlook.ftl.pages.flash().can_copy() && !self.outlook.ftl.layout.moves_join() {
             Cost { tag_reads: unit, copies: unit, ..Cost::default() }
         } else {
             Cost { tag_reads: 1, reads: unit, programs: unit, ..Cost::default() }

@@ -318,6 +318,12 @@ impl<'m, F: Flash> Pages<'m, F> {
         self.watched(page, result)
     }
 
+    /// Reads pages that follow each other in a block, as many as one command takes, to where the caller has room; the buffer stays.
+    pub fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
+        let count = self.flash.read_many(first, data, tags)?;
+        self.watched(first, Ok(())).map(|()| count)
+    }
+
     /// Reads some bytes of a block to their place in the buffer; `false` when they cannot be read.
     pub fn read_bytes(&mut self, block: BlockIndex, offset: u32, part: Range<usize>) -> Result<bool, Error> {
         self.held = NONE;

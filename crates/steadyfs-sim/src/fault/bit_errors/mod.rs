@@ -222,7 +222,7 @@ impl Cells {
 }
 
 impl<F: Flash> Flash for BitErrors<F> {
-    forward!(geometry timing can_copy sync reorders is_bad mark_bad);
+    forward!(geometry timing reads_many can_copy sync reorders is_bad mark_bad);
 
     fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         let outcome = self.inner.read(page, data, tag);

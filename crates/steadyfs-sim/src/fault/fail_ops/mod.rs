@@ -230,7 +230,7 @@ impl<F: Tearable> FailOps<F> {
 }
 
 impl<F: Tearable> Flash for FailOps<F> {
-    forward!(geometry timing corrected can_copy sync reorders is_bad mark_bad);
+    forward!(geometry timing reads_many corrected can_copy sync reorders is_bad mark_bad);
 
     fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         self.inner.read(page, data, tag)

@@ -27,16 +27,20 @@ impl<F: Flash> Volume<'_, F> {
             return Ok(length);
         }
         let logical_bytes = self.store.layout().logical_bytes;
-        let mut done = 0;
+        let (mut done, mut in_order) = (0, true);
         while done < length {
             let (file_page, within) = self.split(offset + done as u64);
-            let step = ((logical_bytes - within) as usize).min(length - done);
-            let target = &mut data[done..done + step];
-            match self.page_of(&mut file.node, file_page)? {
-                Some(logical) => self.store.logical.read_content(logical, within, target)?,
-                None => target.fill(0),
-            }
-            done += step;
+            done += match self.page_of(&mut file.node, file_page)? {
+                Some(logical) => {
+                    let pages = file.node.run_end(file_page).max(file_page + 1) - file_page;
+                    self.store.logical.read_pages(logical, pages, within, &mut data[done..], &mut in_order)?
+                }
+                None => {
+                    let step = ((logical_bytes - within) as usize).min(length - done);
+                    data[done..done + step].fill(0);
+                    step
+                }
+            };
         }
         Ok(length)
     }
