@@ -73,7 +73,8 @@ impl<F: Flash> Logical<'_, F> {
         for index in 0..self.ftl.transaction.len() {
             if self.ftl.transaction.is_stale(index) {
                 let logical = self.ftl.transaction.entry(index).0;
-                let is_empty = self.frame_or_lost(logical)? == 0 && !self.journal.patches(logical);
+                let is_beside = self.journal.patches(logical) || self.cache.find(logical).is_some();
+                let is_empty = !is_beside && self.frame_or_lost(logical)? == 0;
                 self.flush_page(logical)?;
                 if is_empty && self.commit_room() > 0 && self.journal.insert_discard(logical).is_ok() {
                     self.journal.accept();
