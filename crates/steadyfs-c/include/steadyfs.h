@@ -544,7 +544,7 @@ typedef struct steadyfs_settings {
   // Map changes kept in RAM, at least 40 more than transaction_pages, at most 8,192. More: fewer programs per write and more usable
   // space, for 4 bytes each (8 above 32,767 logical pages). Default: by the medium's size, from 64 on.
   uint16_t overlay_entries;
-  // Logical pages that one transaction may write, 2 to 1,024. More: larger transactions. Default: 16; 32 on some media of 12 to 32 MiB;
+  // Logical pages that one transaction may write, 2 to 1,024. More: larger transactions. With less than 16 a single call may be refused. Default: 16; 32 on some media of 12 to 32 MiB;
   // more on sectors.
   uint16_t transaction_pages;
   // Programs between two roots, 16 to 4,096. More: fewer programs per write; less: a faster mount after a power cut. Default: by the

@@ -29,7 +29,8 @@ pub struct Config {
     /// Map changes kept in RAM before they are folded into leaves, at least 40 more than `transaction_pages`. More: fewer programs
     /// per write and more usable space; 4 bytes each (8 above 32,767 frames).
     pub overlay_entries: u16,
-    /// Logical pages that one transaction may write, 2 to 1,024. More: larger transactions.
+    /// Logical pages that one transaction may write, 2 to 1,024. More: larger transactions. With less than 16 a single call may be too large for one, and
+    /// is refused ([`Error::TransactionTooLarge`](crate::Error::TransactionTooLarge)).
     pub transaction_pages: u16,
     /// Programs between two roots, at least 16. More: fewer programs per write; less: faster mount after a power cut.
     pub checkpoint_programs: u16,
