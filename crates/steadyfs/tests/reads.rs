@@ -4,7 +4,7 @@ use crate::common::{Rng, for_seeds};
 use steadyfs::media::nor::NorPages;
 use steadyfs::media::sectors::{SectorLayout, SectorPages, TagPlace};
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
-use steadyfs::{Access, Budget, CommitOn, Config, FileSystem, OpenOptions, Verify};
+use steadyfs::{Access, Budget, Call, CommitOn, Config, Cost, FileSystem, OpenOptions, Verify};
 use steadyfs_sim::{Metered, Nand, NandTiming, Nor, NorTiming, Sectors};
 
 const PIECE: usize = 16;
@@ -275,6 +275,7 @@ struct Together<F> {
     chip: F,
     /// Commands that read several pages.
     commands: u32,
+    spent: Cost,
     way: Way,
 }
 
@@ -294,6 +295,7 @@ impl<F: Flash> Flash for Together<F> {
         self.chip.timing()
     }
     fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.spent.reads += 1;
         self.chip.read(page, data, tag)
     }
     fn reads_many(&self) -> bool {
@@ -302,6 +304,7 @@ impl<F: Flash> Flash for Together<F> {
     fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
         self.commands += 1;
         let count = self.chip.read_many(first, data, tags)?;
+        self.spent.reads += count as u32;
         match self.way {
             Way::Works => {}
             Way::Fails => return Err(Failure::Uncorrectable),
@@ -310,12 +313,14 @@ impl<F: Flash> Flash for Together<F> {
         Ok(count)
     }
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.spent.tag_reads += 1;
         self.chip.read_tag(page, tag)
     }
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         self.chip.program(page, data, tag)
     }
     fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        self.spent.reads += 1;
         self.chip.read_bytes(block, offset, data)
     }
     fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
@@ -339,7 +344,7 @@ fn reads_together(chip: impl Flash + Clone, unit_pages: u16, seed: u64) {
     let config = Config { unit_pages, ..Config::for_geometry(&geometry) };
     for way in [Way::Works, Way::Fails, Way::Garbles] {
         let mut memory = vec![0; config.memory_bytes(&geometry)];
-        let chip = Together { chip: chip.clone(), commands: 0, way };
+        let chip = Together { chip: chip.clone(), commands: 0, spent: Cost::default(), way };
         let chip = FileSystem::format(chip, &config, &mut memory).expect("format");
         let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
         let mut rng = Rng(seed);
@@ -365,7 +370,11 @@ fn reads_together(chip: impl Flash + Clone, unit_pages: u16, seed: u64) {
             }
             let from = rng.below(content.len() as u64 + 1) as usize / 256 * 256;
             let mut data = vec![0xEE; rng.below(20_000) as usize];
+            let bound = fs.bound(Call::Read(data.len() as u32));
+            fs.flash_mut().spent = Cost::default();
             let read = fs.read(file, from as u64, &mut data).expect("read");
+            let spent = fs.flash().spent;
+            assert!(way != Way::Works || bound.holds(&spent), "step {step}, {read} bytes: {spent:?}, bound {bound:?}");
             assert_eq!(read, data.len().min(content.len() - from));
             assert!(data[..read] == content[from..from + read], "{way:?}, step {step}: {read} bytes from {from}");
         }

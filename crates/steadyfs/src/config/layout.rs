@@ -356,9 +356,9 @@ impl Layout {
         self.moves_join() && self.config.unit_pages == 1 && !self.geometry.programs_bytes
     }
 
-    /// Whether moved pages keep to blocks of their stream.
+    /// Whether moved pages keep to blocks of their stream, of which there are several.
     pub(crate) const fn moves_apart(&self) -> bool {
-        STREAMS && self.config.moved_apart
+        STREAMS && self.config.moved_apart && self.config.streams > 1
     }
 
     /// Whether the medium programs bytes, which a build without the feature `nor` knows not to be so.

@@ -25,7 +25,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Reads from `offset` on. Returns the number of bytes, less than asked for only at the end of the file.
     ///
     /// # Cost
-    /// [`Call::Read`](super::Call::Read).
+    /// [`Call::Read`](super::Call::Read). Where a command that reads several pages fails, those pages, sixteen at most, are read once more.
     ///
     /// # Errors
     /// [`Error::NotReadable`], [`Error::Stale`].

@@ -22,11 +22,11 @@ impl<F: Flash> Logical<'_, F> {
         self.read_frame(frame, logical, offset, data, true)
     }
 
-    /// Reads bytes of what users wrote from a logical page on, of which `pages` follow each other, and returns how many: to the end of the page at least, or
-    /// of what could be read `in_order`, which a call does not try again once it has failed.
+    /// Reads bytes of what users wrote from a logical page on, of which `pages` follow each other, and returns how many: to the end of a logical page
+    /// at least. A call does not try again to read `in_order` what follows each other on the medium once that has failed.
     ///
     /// # Cost
-    /// As [`read`](Self::read); pages that follow each other on the medium too are read in one command where it has one. Where that fails they are read
+    /// As [`read`](Self::read); pages that follow each other on the medium are read in one command where it has one. Where that fails they are read
     /// once more.
     pub fn read_pages(
         &mut self,
@@ -36,39 +36,43 @@ impl<F: Flash> Logical<'_, F> {
         data: &mut [u8],
         in_order: &mut bool,
     ) -> Result<usize, Error> {
-        let logical_bytes = self.ftl.layout.logical_bytes;
-        if self.ftl.pages.flash().reads_many() && offset == 0 && *in_order {
-            let found = self.pages_in_order(logical, pages, data.len())?;
-            if let Some((first, count)) = found {
-                let done = self.read_in_order(logical, first, count, data);
-                *in_order = done == count;
-                if done > 0 {
-                    return Ok(done * self.ftl.layout.geometry.page_bytes as usize);
-                }
-            }
+        let (logical_bytes, page_bytes) = (self.ftl.layout.logical_bytes as usize, self.ftl.layout.geometry.page_bytes as usize);
+        let is_long = offset == 0 && data.len() >= 2 * page_bytes;
+        if !(self.ftl.pages.flash().reads_many() && *in_order && is_long) || self.ftl.is_unsteady() || self.is_beside(logical) {
+            let length = data.len().min(logical_bytes - offset as usize);
+            return self.read_content(logical, offset, &mut data[..length]).map(|()| length);
         }
-        let length = data.len().min((logical_bytes - offset) as usize);
-        self.read_content(logical, offset, &mut data[..length])?;
-        Ok(length)
+        let (frame, mut done) = (self.frame_of(logical)?, 0);
+        let count = self.pages_in_order(frame, logical, pages, data.len() / page_bytes)?;
+        if count > 1 {
+            done = self.read_in_order(logical, self.ftl.layout.frame_page(frame), count, data);
+            *in_order = done == count;
+            done *= page_bytes;
+        }
+        // What is left of the logical page, of which it is known where it is.
+        let (index, within) = (done / logical_bytes, done % logical_bytes);
+        if within > 0 || done == 0 {
+            let end = data.len().min((index + 1) * logical_bytes);
+            let (frame, is_checked) = (if frame == 0 { 0 } else { frame + index as u32 }, self.ftl.pages.checks_content());
+            self.read_frame(frame, logical + index as u32, within as u32, &mut data[done..end], is_checked)?;
+            done = end;
+        }
+        Ok(done)
     }
 
-    /// The first of the program pages from a logical page on that follow each other on the medium and need no look elsewhere, and how many of them fit
-    /// into so many bytes; `None` where fewer than two do.
-    fn pages_in_order(&mut self, logical: u32, pages: u32, bytes: usize) -> Result<Option<(PageIndex, usize)>, Error> {
-        let (unit, page_bytes) = (u32::from(self.ftl.layout.config.unit_pages), self.ftl.layout.geometry.page_bytes as usize);
-        let wanted = (bytes / page_bytes).min(MANY_PAGES) as u32;
-        if wanted < 2 || self.ftl.is_unsteady() {
-            return Ok(None);
+    /// How many program pages from the first of a frame on follow each other on the medium, `wanted` at most, and need no look elsewhere.
+    fn pages_in_order(&mut self, frame: Frame, logical: u32, pages: u32, wanted: usize) -> Result<usize, Error> {
+        if frame == 0 {
+            return Ok(0);
         }
-        let Some(frame) = self.plain_frame(logical)? else { return Ok(None) };
+        let (unit, wanted) = (u32::from(self.ftl.layout.config.unit_pages), wanted.min(MANY_PAGES) as u32);
         let in_block = self.ftl.layout.frames_per_block - frame % self.ftl.layout.frames_per_block;
         let most = pages.min(in_block).min(wanted.div_ceil(unit));
         let mut frames = 1;
-        while frames < most && self.plain_frame(logical + frames)? == Some(frame + frames) {
+        while frames < most && !self.is_beside(logical + frames) && self.frame_of(logical + frames)? == frame + frames {
             frames += 1;
         }
-        let count = wanted.min(frames * unit) as usize;
-        Ok((count > 1).then(|| (self.ftl.layout.frame_page(frame), count)))
+        Ok(wanted.min(frames * unit) as usize)
     }
 
     /// Reads so many program pages in one command, or more of them, from logical page `logical` on. Returns how many it has read that are what they
@@ -90,12 +94,9 @@ impl<F: Flash> Logical<'_, F> {
         done
     }
 
-    /// The frame of a logical page that is all there is of it; `None` where there is none, or a patch or the cache has some of it.
-    fn plain_frame(&mut self, logical: u32) -> Result<Option<Frame>, Error> {
-        if self.cached(logical).is_some() || self.journal.patches(logical) {
-            return Ok(None);
-        }
-        Ok(Some(self.frame_of(logical)?).filter(|&frame| frame != 0))
+    /// Whether the cache or the journal buffer has something of a logical page.
+    fn is_beside(&self, logical: u32) -> bool {
+        self.cached(logical).is_some() || self.journal.patches(logical)
     }
 
     /// Reads bytes of a logical page of what users wrote, which is checked as they [wish](crate::Verify). Small reads of one page after the other copy from the page buffer, without

@@ -168,7 +168,10 @@ impl<F: Flash> Bounds<'_, '_, F> {
             Buffer::Any if work.patches == 0 => 0,
             Buffer::Any => work.pages + work.patches + 1,
         };
-        let earlier = flushes + self.written_back(work, buffer) + self.outlook.ftl.transaction.stale_pages();
+        let stale = self.outlook.ftl.transaction.stale_pages();
+        let earlier = flushes + self.written_back(work, buffer) + stale;
+        // A stale page is read before it is programmed once more, whatever the call does.
+        let stale = Cost { reads: if work.patches > 0 { 0 } else { stale * merge_reads(layout) }, ..Cost::default() };
         let frames = work.frames + earlier;
         // A commit also lets the overlay know of what earlier calls wrote and discarded.
         let waiting = match buffer {
@@ -181,7 +184,9 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let late = work.discards + waiting;
         let own = Parts {
             call: self.call_cost(work, self.outlook.ftl.space.near_full(&self.outlook.ftl.layout, frames)),
-            earlier: self.frames_cost(work, earlier, self.outlook.ftl.space.near_full(&self.outlook.ftl.layout, frames)),
+            earlier: self
+                .frames_cost(work, earlier, self.outlook.ftl.space.near_full(&self.outlook.ftl.layout, frames))
+                .plus(&stale),
             // A fold makes room before the commit, where the overlay is too full for what it brings. Frames that move apart show their
             // stream first: one of each stream may find its head without a block.
             reclamation: Cost { tag_reads: layout.extra_moved_heads(), ..self.fold_cost().times(u32::from(late > 0)) },
