@@ -46,8 +46,8 @@ mod calls {
     use steadyfs::disk::{Disk, DiskCall};
     use steadyfs::media::Flash;
     use steadyfs::{
-        Access, Budget, Call, Change, CleanReader, CommitOn, Config, Cursor, File, FileSystem, MountError, Finding, OpenOptions, Part,
-        Permissions, Reader, Verify,
+        Access, Budget, Call, Change, CleanReader, CommitOn, Config, Cursor, File, FileSystem, Finding, MountError, OpenOptions,
+        Part, Permissions, Reader, Verify,
     };
 
     /// Makes every call of the image once. Names, offsets and options are opaque, so that no path is optimised away.

@@ -5,7 +5,7 @@ use super::failure::Failure;
 use super::message::Message;
 use super::ours::{Guard, Ours};
 use super::place::check_mountpoint;
-use super::signals::Signals;
+use super::signals::Waiting;
 use crate::options::Options;
 use crate::upkeep::{Timer, Upkeep};
 use fuser::{Config, Filesystem, Session};
@@ -91,12 +91,13 @@ where
     // simulated chips do: a mount without anyone who serves it would stay.
     let mut guard;
     let (sender, receiver) = channel();
+    let catches = on_signals == OnSignals::Unmount;
+    let waiting = catches.then(Waiting::new).transpose().map_err(Failure::Kernel)?;
     let (device, ours) = attach(&mountpoint, options).map_err(Failure::Kernel)?;
     guard = Guard::new(ours.clone());
     let session = Session::from_fd(bridge(sender.clone()), device, options.acl(), Config::default());
     let session = start(session.map_err(Failure::Kernel)?, sender.clone()).map_err(Failure::Kernel)?;
-    let catches = on_signals == OnSignals::Unmount;
-    let signals = catches.then(|| Signals::catch(ours.clone(), sender)).transpose().map_err(Failure::Kernel)?;
+    let signals = waiting.map(|waiting| waiting.catch(ours.clone(), sender)).transpose().map_err(Failure::Kernel)?;
     ready(&ours);
 
     let is_ended = work(served, &receiver);

@@ -8,16 +8,24 @@ use std::io::{self, Write};
 use std::sync::mpsc::Sender;
 use std::thread::{self, JoinHandle};
 
+/// Signals that wait until somebody takes the mount away for them: a signal that comes right behind the mount must not end the service as it ends others.
+pub(super) struct Waiting(signal_hook::iterator::Signals);
+
 /// Signals that are caught until this is dropped.
 pub(super) struct Signals {
     handle: Handle,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Signals {
+impl Waiting {
+    /// From now on signals wait.
+    pub fn new() -> io::Result<Self> {
+        signal_hook::iterator::Signals::new([SIGINT, SIGTERM]).map(Self)
+    }
+
     /// The first signal takes the mount away, the second one ends the service.
-    pub fn catch<J: Send + 'static>(ours: Ours, volume: Sender<Message<J>>) -> io::Result<Self> {
-        let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
+    pub fn catch<J: Send + 'static>(self, ours: Ours, volume: Sender<Message<J>>) -> io::Result<Signals> {
+        let mut signals = self.0;
         let handle = signals.handle();
         let thread = thread::Builder::new().name("steadyfs-signals".into()).spawn(move || {
             for (count, _) in signals.forever().enumerate() {
@@ -40,7 +48,7 @@ impl Signals {
                 let _ = writeln!(io::stderr(), "{told}. A second signal ends it nevertheless.");
             }
         })?;
-        Ok(Self { handle, thread: Some(thread) })
+        Ok(Signals { handle, thread: Some(thread) })
     }
 }
 

@@ -205,7 +205,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             let result = self.lists.collect_orphans(&mut self.volume).and_then(|()| self.volume.store.logical.commit());
             self.step(result)?;
         }
-        for _ in 0..self.trim_steps() {
+        let steps = if self.lists.trim() == 0 { 0 } else { self.trim_steps() };
+        for _ in 0..steps {
             if self.trims_first() {
                 self.trim()?;
             }
