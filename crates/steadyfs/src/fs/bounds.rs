@@ -4,6 +4,7 @@ use super::call::{COLLECT, Call, TRIM, looks};
 use super::commits::CommitOn;
 use super::filesystem::FileSystem;
 use super::handle::File;
+use super::lists::steps_of;
 use super::volume::MAP;
 use crate::cost::{Bound, Cost, Envelope, Parts};
 use crate::media::{Flash, Timing};
@@ -88,7 +89,7 @@ impl<F: Flash> FileSystem<'_, F> {
             work.commits += 1;
         }
         if self.lists.trim() != 0 || self.has_abandoned_orphans() {
-            let steps = self.trim_steps();
+            let steps = steps_of(&self.volume);
             work = (0..steps).fold(work, |work, _| work.plus(&TRIM));
             work.commits = work.commits.max(1);
             reads = looks(26) * steps;

@@ -16,6 +16,10 @@ use crate::error::Error;
 use crate::media::Flash;
 
 const LISTS_BYTES: usize = 12;
+/// Pending pages that a call may need which frees pages of removed files first.
+const PENDING_PER_CALL: u32 = 8;
+/// Pages that a write takes: one for the data, two for the index that names it. A step of freeing may free one.
+const TAKEN_PER_CALL: u32 = 3;
 
 /// Where the lists start and end: inodes plus one, or 0.
 #[derive(Clone, Copy, Default)]
@@ -80,6 +84,12 @@ impl Lists {
     /// The first inode of the trim list plus one, or 0.
     pub fn trim(&self) -> u32 {
         self.heads.trim
+    }
+
+    /// Whether the next call begins with freeing pages of removed files.
+    pub fn trims_first<F: Flash>(&self, volume: &Volume<'_, F>) -> bool {
+        let needed = lacks_room(volume) && volume.store.logical.pending_room() >= PENDING_PER_CALL;
+        self.trim() != 0 && (needed || !volume.store.logical.is_open()) && !volume.store.status().is_unchecked()
     }
 
     /// The first and the last orphan: inodes plus one, or 0.
@@ -185,6 +195,16 @@ impl Lists {
         link_orphan(volume, orphan_last, NEXT_AT, trim)?;
         self.write(volume, Heads { trim: orphan_first, ..Heads::default() })
     }
+}
+
+/// Steps of freeing that a call may begin with: one, or as many as free the pages that a call may take, where those are not free.
+pub(super) fn steps_of<F: Flash>(volume: &Volume<'_, F>) -> u32 {
+    if lacks_room(volume) { TAKEN_PER_CALL } else { 1 }
+}
+
+/// Whether the pages that a call may take are not free.
+fn lacks_room<F: Flash>(volume: &Volume<'_, F>) -> bool {
+    volume.space().used + TAKEN_PER_CALL > volume.capacity()
 }
 
 /// Writes one link of an orphan, if `number` names one.

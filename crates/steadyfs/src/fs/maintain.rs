@@ -27,7 +27,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let frames = self.volume.split(burst_bytes).0.min(self.volume.store.layout().frame_count()) + 1;
         let mut left = budget;
         // Freeing pages commits, and an open transaction is not ours to commit.
-        while !self.volume.store.logical.is_open() && self.trims_first() {
+        while !self.volume.store.logical.is_open() && self.lists.trims_first(&self.volume) {
             let cost = self.bound(Call::Remove { depth: 0 }).most();
             let Some(rest) = left.after(&cost, self.volume.store.flash()) else { return Ok(false) };
             left = rest;

@@ -6,16 +6,13 @@ use super::commits::CommitLimits;
 use super::commits::CommitOn;
 use super::filesystem::{Change, FileSystem};
 use super::handle::File;
+use super::lists::steps_of;
 use crate::error::Error;
 use crate::media::Flash;
 
 /// Pages of data and of the file table, and inodes, that one call may take. With fewer left it may fail.
 const PAGES_PER_CALL: u32 = 8;
 const INODES_PER_CALL: u32 = 3;
-/// Pending pages that a call may need which frees pages of removed files first.
-const PENDING_PER_CALL: u32 = 8;
-/// Pages that a write takes: one for the data, two for the index that names it. A step of freeing may free one.
-const TAKEN_PER_CALL: u32 = 3;
 
 impl<'m, F: Flash> FileSystem<'m, F> {
     /// Chooses the events after which the volume commits. [`CommitOn::ON_FLUSH`] is the default; it may change at any time.
@@ -205,23 +202,13 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             let result = self.lists.collect_orphans(&mut self.volume).and_then(|()| self.volume.store.logical.commit());
             self.step(result)?;
         }
-        let steps = if self.lists.trim() == 0 { 0 } else { self.trim_steps() };
+        let steps = if self.lists.trim() == 0 { 0 } else { steps_of(&self.volume) };
         for _ in 0..steps {
-            if self.trims_first() {
+            if self.lists.trims_first(&self.volume) {
                 self.trim()?;
             }
         }
         Ok(())
-    }
-
-    /// Steps of freeing that a call may begin with: one, or as many as free the pages that a call may take, where those are not free.
-    pub(super) fn trim_steps(&self) -> u32 {
-        if self.lacks_room() { TAKEN_PER_CALL } else { 1 }
-    }
-
-    /// Whether the pages that a call may take are not free.
-    fn lacks_room(&self) -> bool {
-        self.volume.space().used + TAKEN_PER_CALL > self.volume.capacity()
     }
 
     /// Whether the next call begins with a commit. Not inlined: what it adds up is off the stack when the call works.
@@ -234,12 +221,6 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             && (self.volume.store.logical.pending_room() < call.pages(&self.volume, is_long, self.lists.trim() != 0)
                 || last_pages
                 || last_inodes)
-    }
-
-    /// Whether the next call begins with freeing pages of removed files.
-    pub(super) fn trims_first(&self) -> bool {
-        let needed = self.lacks_room() && self.volume.store.logical.pending_room() >= PENDING_PER_CALL;
-        self.lists.trim() != 0 && (needed || !self.volume.store.logical.is_open()) && !self.volume.store.status().is_unchecked()
     }
 
     /// Ends a step that a call begins with.
