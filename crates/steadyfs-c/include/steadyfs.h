@@ -225,7 +225,7 @@ typedef enum steadyfs_error {
   STEADYFS_ERR_CONFIG_TRANSACTION_PAGES = -234,
   // overlay_entries must be at least 40 more than transaction_pages, and at most 8,192.
   STEADYFS_ERR_CONFIG_OVERLAY_ENTRIES = -235,
-  // checkpoint_programs must be 16 to 4,096, and not more than 10 blocks of pages.
+  // checkpoint_programs must be 16 to 4,096, and but on NOR not more than 24 blocks of pages, less one for each of failures.
   STEADYFS_ERR_CONFIG_CHECKPOINT_PROGRAMS = -236,
   // wear_spread must be 8 to 200, or STEADYFS_NONE where the device levels wear itself.
   STEADYFS_ERR_CONFIG_WEAR_SPREAD = -237,

@@ -123,7 +123,7 @@ pub enum Code {
     ErrConfigTransactionPages = -234,
     /// overlay_entries must be at least 40 more than transaction_pages, and at most 8,192.
     ErrConfigOverlayEntries = -235,
-    /// checkpoint_programs must be 16 to 4,096, and not more than 10 blocks of pages.
+    /// checkpoint_programs must be 16 to 4,096, and but on NOR not more than 24 blocks of pages, less one for each of failures.
     ErrConfigCheckpointPrograms = -236,
     /// wear_spread must be 8 to 200, or STEADYFS_NONE where the device levels wear itself.
     ErrConfigWearSpread = -237,
@@ -225,7 +225,7 @@ texts! {
     ErrConfigUnitPages "unit_pages must be a power of two up to 32, and a block must hold at least 4 logical pages"
     ErrConfigTransactionPages "transaction_pages must be 2 to 1,024"
     ErrConfigOverlayEntries "overlay_entries must be at least 40 more than transaction_pages, and at most 8,192"
-    ErrConfigCheckpointPrograms "checkpoint_programs must be 16 to 4,096, and not more than 10 blocks of pages"
+    ErrConfigCheckpointPrograms "checkpoint_programs must be 16 to 4,096, and but on NOR not more than 24 blocks of pages, less one for each of failures"
     ErrConfigWearSpread "wear_spread must be 8 to 200, or STEADYFS_NONE where the device levels wear itself"
     ErrConfigFiles "files_max must be at most 1,048,576, and failures at most 8"
     ErrConfigStreams "streams must be 1 to 4"

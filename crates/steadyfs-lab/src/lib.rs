@@ -26,6 +26,7 @@
 pub mod advise;
 pub mod backlog;
 pub mod bench;
+mod blocks;
 #[cfg(feature = "boot")]
 pub mod boot;
 pub mod costs;

@@ -168,7 +168,7 @@ pub enum ConfigError {
     TooManyLogicalPages,
     /// A block must hold a root with its copies, three logical pages and a journal page, and a root has 64 pages at most: fewer `overlay_entries`, or larger blocks.
     BlockTooSmall,
-    /// `checkpoint_programs` must not be more than 10 blocks of pages.
+    /// `checkpoint_programs` must not be more than 24 blocks of pages, less one for each of `failures`, but on NOR.
     CheckpointTooRare,
     /// Too few blocks: `bad_blocks_max`, ring and reserve leave no room for data.
     TooFewBlocks,
@@ -202,7 +202,7 @@ impl fmt::Display for ConfigError {
             Self::BlockTooSmall => {
                 "a block must hold a root with its copies, three logical pages and a journal page, and a root has 64 pages at most: fewer overlay_entries, or larger blocks"
             }
-            Self::CheckpointTooRare => "checkpoint_programs must not be more than 10 blocks of pages",
+            Self::CheckpointTooRare => "checkpoint_programs must not be more than 24 blocks of pages, less one for each of `failures`, but on NOR",
             Self::TooFewBlocks => "too few blocks: bad_blocks_max, ring and reserve leave no room for data",
             Self::NoGain => "a reclaimed block would not gain a frame: more overlay_entries or larger blocks",
         })

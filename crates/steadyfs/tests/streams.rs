@@ -32,14 +32,14 @@ struct Run<'m> {
 }
 
 impl<'m> Run<'m> {
-    fn new(config: &Config, memory: &'m mut Vec<u8>, percent: u32) -> Self {
+    fn new(config: &Config, memory: &'m mut Vec<u8>, percent: u32, seed: u64) -> Self {
         *memory = vec![0; config.memory_bytes(&GEOMETRY)];
         let chip = Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1);
         let chip = Disk::format(chip, config, memory).expect("a sound chip");
         let disk = Disk::mount(chip, Access::ReadWrite, memory).expect("what was formatted");
         let pages = disk.sectors() / disk.page_sectors() / 100 * percent;
         let areas = [0, pages * SHARES[0] / 812, pages * (SHARES[0] + SHARES[1]) / 812, pages];
-        let mut run = Self { disk, areas, cursors: [0; 3], seed: 7 };
+        let mut run = Self { disk, areas, cursors: [0; 3], seed };
         (0..pages).for_each(|page| run.write(page));
         run
     }
@@ -80,12 +80,16 @@ impl<'m> Run<'m> {
 }
 
 /// Frames moved for each page written, once the disk has been written over several times.
-fn moved(config: &Config, percent: u32, in_order: bool) -> f64 {
+fn moved_with(config: &Config, percent: u32, in_order: bool, seed: u64) -> f64 {
     let mut memory = Vec::new();
-    let mut run = Run::new(config, &mut memory, percent);
+    let mut run = Run::new(config, &mut memory, percent, seed);
     let pages = run.areas[3];
     run.moved_per_write(8 * pages, in_order);
     run.moved_per_write(3 * pages, in_order)
+}
+
+fn moved(config: &Config, percent: u32, in_order: bool) -> f64 {
+    moved_with(config, percent, in_order, 7)
 }
 
 #[test]
@@ -100,7 +104,9 @@ fn jobs_in_order_move_nothing_where_each_has_a_stream() {
 #[test]
 fn jobs_at_random_move_less_where_moved_pages_keep_apart() {
     for (percent, share) in [(80, 0.9), (90, 0.85)] {
-        let [one, apart] = [config(1, false), config(3, true)].map(|config| 1.0 + moved(&config, percent, false));
+        // A volume is a matter of chance: the mean of several tells.
+        let mean = |config: &Config| (0..4).map(|seed| 1.0 + moved_with(config, percent, false, seed)).sum::<f64>() / 4.0;
+        let [one, apart] = [mean(&config(1, false)), mean(&config(3, true))];
         assert!(
             apart <= share * one,
             "at {percent} % the amplification is {apart:.2} with streams kept apart, {one:.2} with one"
@@ -130,7 +136,7 @@ fn the_disk_finds_streams_by_itself() {
 fn a_mount_knows_the_lives_of_pages() {
     let config = automatic(false);
     let mut memory = Vec::new();
-    let mut run = Run::new(&config, &mut memory, 80);
+    let mut run = Run::new(&config, &mut memory, 80, 7);
     let pages = run.areas[3];
     run.moved_per_write(8 * pages, true);
     let Run { disk, areas, cursors, seed } = run;

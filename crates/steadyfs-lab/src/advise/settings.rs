@@ -4,7 +4,7 @@ use crate::bench::{BenchError, Medium, Options};
 use crate::evaluate::Timing;
 use steadyfs::Config;
 use steadyfs::media::Geometry;
-use steadyfs_sim::{Chip, NorTiming, Profile};
+use steadyfs_sim::{Chip, Profile};
 
 /// Largest logical page that is tried.
 const LOGICAL_BYTES_MAX: u32 = 16 << 10;
@@ -58,15 +58,12 @@ pub(super) fn shapes(profile: &Profile, size_bytes: Option<u64>, timing: Timing)
     let mut shapes: Vec<Shape> = Vec::new();
     for erase in &nor.erases {
         let options = Options { size_bytes, timing, erase_block_bytes: Some(erase.bytes), ..Options::default() };
-        let whole = Medium::of(profile, &options)?;
-        let sectors = (whole.size_bytes() / u64::from(erase.bytes)) as u32;
-        // What one sector is too small for, several together are not.
-        let Some(group) = Config::group_sectors(erase.bytes, sectors) else { continue };
-        let (block_bytes, block_count) = (erase.bytes * group, sectors / group);
-        let Some(timing) = NorTiming::of_block(nor, block_bytes, timing.choice()) else { continue };
-        if shapes.iter().all(|shape| shape.block_bytes != block_bytes) {
-            let medium = Medium::Nor { block_bytes, block_count, timing };
-            shapes.push(Shape { medium, geometry: Geometry::of_nor(block_bytes, block_count), block_bytes });
+        let medium = Medium::of(profile, &options)?;
+        let Medium::Nor { block_bytes, block_count, .. } = medium else { continue };
+        let geometry = Geometry::of_nor(block_bytes, block_count);
+        let fits = Config::for_geometry(&geometry).check(&geometry).is_ok();
+        if fits && shapes.iter().all(|shape| shape.block_bytes != block_bytes) {
+            shapes.push(Shape { medium, geometry, block_bytes });
         }
     }
     Ok(shapes)

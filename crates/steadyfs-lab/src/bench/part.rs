@@ -1,11 +1,11 @@
-//! The part of a chip that the options ask for, in erase blocks of the size that they choose.
+//! The part of a chip that the options ask for, in erase blocks of the size that they choose; several are a block where one has no room for a root.
 
 use super::error::BenchError;
 use super::medium::Medium;
 use super::options::Options;
+use crate::blocks;
 use crate::units::format_size;
-use steadyfs::media::Geometry;
-use steadyfs_sim::{Chip, NandTiming, NorProfile, NorTiming, Profile};
+use steadyfs_sim::{Chip, NorProfile, Profile};
 
 /// Blocks below which a chip of several erase sizes is taken with the smallest of them.
 const BLOCKS_MIN: u64 = 64;
@@ -23,15 +23,15 @@ impl Medium {
                 let block_bytes = whole.page_bytes * whole.pages_per_block;
                 let block_bytes = options.pick_block(&[block_bytes], block_bytes)?;
                 let block_count = options.blocks_of(block_bytes, u64::from(block_bytes) * u64::from(whole.block_count))?;
-                let geometry = Geometry { block_count, ..whole };
-                Ok(Medium::Nand { geometry, timing: NandTiming::of(nand, choice), on_chip_copy: nand.on_chip_copy })
+                let (geometry, timing) = blocks::nand(nand, block_count, choice);
+                Ok(Medium::Nand { geometry, timing, on_chip_copy: nand.on_chip_copy })
             }
             Chip::Nor(nor) => {
                 let sizes: Vec<u32> = nor.erases.iter().map(|erase| erase.bytes).collect();
-                let block_bytes = options.pick_block(&sizes, usual_block(nor, options.size_bytes))?;
-                let block_count = options.blocks_of(block_bytes, nor.size_bytes.into())?;
-                let timing = NorTiming::of(nor, block_bytes, choice);
-                let timing = timing.ok_or_else(|| no_such_block(block_bytes, &sizes))?;
+                let sector_bytes = options.pick_block(&sizes, usual_block(nor, options.size_bytes))?;
+                let sectors = options.blocks_of(sector_bytes, nor.size_bytes.into())?;
+                let blocks = blocks::nor(nor, sector_bytes, sectors, choice);
+                let (block_bytes, block_count, timing) = blocks.ok_or_else(|| no_such_block(sector_bytes, &sizes))?;
                 Ok(Medium::Nor { block_bytes, block_count, timing })
             }
         }
@@ -83,7 +83,8 @@ mod tests {
         assert_eq!(medium("w25q128jv", None, None).unwrap().block_bytes(), 65_536);
         let small = medium("w25q128jv", Some(1 << 20), None).unwrap();
         assert_eq!((small.block_bytes(), small.size_bytes()), (4096, 1 << 20));
-        assert_eq!(medium("w25q128jv", None, Some(4096)).unwrap().block_bytes(), 4096);
+        // A chip of so many sectors takes several to a block.
+        assert_eq!(medium("w25q128jv", None, Some(4096)).unwrap().block_bytes(), 16_384);
         assert_eq!(medium("mt29f1g01abafd", Some(16 << 20), None).unwrap().size_bytes(), 16 << 20);
     }
 

@@ -3,12 +3,9 @@
 //! A root of SteadyFS has a byte and a half for each block, and lies in one block with its copies: 4,096 blocks of 16 KiB, as the K9F1208 has them, are too many
 //! and too small. Pages stay what they are.
 
-use steadyfs::Config;
+use crate::blocks::join_nand;
 use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs_sim::{Counters, Metered};
-
-/// Most blocks that are joined.
-const JOINED_MAX: u32 = 64;
 
 /// A chip whose blocks are several of another one. One that is bad makes all of them bad.
 pub struct Joined<F> {
@@ -19,11 +16,8 @@ pub struct Joined<F> {
 impl<F: Flash> Joined<F> {
     /// Joins as few blocks as SteadyFS needs: one, where it takes the chip as it is.
     pub fn new(chip: F) -> Self {
-        let mut joined = Self { chip, blocks: 1 };
-        while joined.blocks < JOINED_MAX && Config::for_geometry(&joined.geometry()).check(&joined.geometry()).is_err() {
-            joined.blocks *= 2;
-        }
-        joined
+        let (blocks, _) = join_nand(&chip.geometry());
+        Self { chip, blocks }
     }
 
     /// Blocks of the chip that are one here.
@@ -99,6 +93,7 @@ impl<F: Metered> Metered for Joined<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use steadyfs::Config;
     use steadyfs_sim::{Nand, NandTiming};
 
     fn chip(pages_per_block: u32, block_count: u32, page_bytes: u32) -> Nand {

@@ -2,6 +2,7 @@
 
 use super::drive::{Drive, drive};
 use super::{EvaluateError, Options, Outcome, Timing};
+use crate::blocks;
 use std::path::Path;
 use steadyfs::media::Flash;
 use steadyfs::media::nor::{NorPages, page_bytes_for};
@@ -141,10 +142,16 @@ pub trait OnChip {
 pub fn on_chip<T: OnChip>(profile: &Profile, timing: Timing, seed: u64, task: T) -> T::Output {
     let choice = timing.choice();
     match &profile.chip {
-        Chip::Nand(_) => task.run(Nand::new(profile, choice, seed)),
+        Chip::Nand(nand) => {
+            let (geometry, timing) = blocks::nand(nand, nand.geometry().block_count, choice);
+            task.run(Nand::with_geometry(geometry, timing, seed).with_on_chip_copy(nand.on_chip_copy))
+        }
         Chip::Nor(nor) => {
-            let chip = Nor::new(profile, nor.size_bytes, nor.default_erase_bytes, choice, seed);
-            task.run(NorPages::new(chip, page_bytes_for(nor.default_erase_bytes)))
+            let sectors = nor.size_bytes / nor.default_erase_bytes;
+            let (block_bytes, block_count, timing) = blocks::nor(nor, nor.default_erase_bytes, sectors, choice)
+                .unwrap_or_else(|| panic!("{} does not erase what it does by default", profile.name));
+            let chip = Nor::with_geometry(block_bytes, block_count, timing, seed).with_lines(nor.program_line_bytes);
+            task.run(NorPages::new(chip, page_bytes_for(block_bytes)))
         }
     }
 }

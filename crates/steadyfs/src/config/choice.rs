@@ -61,8 +61,8 @@ impl Config {
         let checkpoint_pages = ceil_div(overlay_entries * entry_bytes + geometry.block_count * 3 / 2, geometry.page_bytes);
         let rare = clamp(20 * checkpoint_pages, 0, 10 * geometry.pages_per_block);
         let checkpoint_programs = clamp(pages / 32, 32, 192);
-        // Where tags are read in no time, roots may be as rare as the blocks that one lists allow.
-        let rare = if geometry.programs_bytes { clamp(20 * geometry.pages_per_block, 64, 1024) } else { rare };
+        // Where tags are read in no time, roots may be as rare as the blocks that one lists allow: a small block takes five times as many programs as it has pages.
+        let rare = if geometry.programs_bytes { clamp(80 * geometry.pages_per_block, 64, 1024) } else { rare };
         let small_files = clamp(pages / 25 * (geometry.page_bytes / 64), 0, 16_384);
         let usual = Self {
             unit_pages: unit_pages as u16,

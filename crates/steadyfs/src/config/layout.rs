@@ -19,6 +19,8 @@ pub(crate) const RING_MIN: u32 = 6;
 pub(crate) const COPIED_MAX: u32 = 3;
 /// Most blocks that may be allocated between two roots.
 pub(crate) const LISTED_MAX: usize = 32;
+/// Blocks that are used between two roots, where these are as rare as may be.
+const RARE_BLOCKS: u32 = 24;
 /// Erased blocks that reclamation keeps in stock.
 const STOCK: u32 = 4;
 
@@ -184,7 +186,9 @@ impl Layout {
         // Enough for their wear to be the average, and for one of them to go bad.
         let least = RING_MIN + if config.bad_blocks_max > 0 { 1 } else { 0 };
         let levelled = if config.wear_spread > 0 {
-            ceil_div(self.root_programs * block_count, config.checkpoint_programs as u32)
+            // Where programs are of bytes, blocks are used up later than programs are counted.
+            let most = if programs_bytes { RARE_BLOCKS * pages_per_block } else { u32::MAX };
+            ceil_div(self.root_programs * block_count, clamp(config.checkpoint_programs as u32, 0, most))
         } else {
             0
         };
@@ -205,7 +209,8 @@ impl Layout {
         // What is left of the block of each other stream may be of no use to a call.
         self.reserve_frames = (fpb - 1) + fpb * (4 + config.failures as u32 + extra) + full_logs;
         let listed = ceil_div(config.checkpoint_programs as u32, pages_per_block) + 4 + STOCK + config.failures as u32;
-        if listed > LISTED_MAX as u32 {
+        // Where programs are of bytes, most fill no page: a root comes when they have used up what is listed.
+        if listed > LISTED_MAX as u32 && !self.geometry.programs_bytes {
             return Err(ConfigError::CheckpointTooRare);
         }
         // Each head may begin a block, and the stock has one for each stream. With fewer the next root comes sooner.
@@ -349,6 +354,12 @@ impl Layout {
     /// Erased blocks that reclamation keeps in stock.
     pub(crate) const fn stock(&self) -> u32 {
         if STREAMS { STOCK + self.config.streams as u32 - 1 } else { STOCK }
+    }
+
+    /// Blocks that a format erases for the first calls, so that they find what those of a volume in use do: a block for the caller's pages, one for the
+    /// journal, and the stock.
+    pub(crate) const fn first_blocks(&self) -> u32 {
+        2 + self.stock()
     }
 
     /// Whether a journal page that commits pages goes behind them, as a frame.

@@ -12,7 +12,8 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Makes an empty volume. Everything on the medium is lost.
     ///
     /// # Cost
-    /// One look at each block's mark and one read; where the medium programs bytes, and a block begins with no page, reads of one or two records; `ring_count + 2` erases; `root_programs + 2` programs.
+    /// One look at each block's mark and one read; where the medium programs bytes, and a block begins with no page, reads of one or two records; `ring_count + 2` erases, and
+    /// one of each block that the first calls use, six without streams; `root_programs + 2` programs.
     ///
     /// # Power loss
     /// The medium is not formatted until the last program.
@@ -35,21 +36,27 @@ impl<'m, F: Flash> Store<'m, F> {
         let must_go = self.pass_earlier_volume()?;
         self.choose_own_blocks()?;
         match erasing {
-            Some(told) => self.erase_all(told)?,
-            None if must_go => self.erase_all(&mut |_, _| {})?,
-            None => {}
+            Some(told) => self.erase_for_data(u32::MAX, told)?,
+            None if must_go => self.erase_for_data(u32::MAX, &mut |_, _| {})?,
+            None => self.erase_for_data(self.logical.ftl.layout.first_blocks(), &mut |_, _| {})?,
         }
         self.logical.ftl.in_ring(|roots, said, _| roots.write_first(said).and_then(|()| roots.program_superblocks()))?;
         Ok(self.logical.ftl.pages.flash_mut().sync()?)
     }
 
-    /// Erases the blocks for data, and tells after each how many are done, of how many. The root that ends the format says that they are erased.
-    fn erase_all(&mut self, told: &mut dyn FnMut(u32, u32)) -> Result<(), MountError> {
+    /// Erases blocks for data, `most` of them, and tells after each block how many are done, of how many. The root that ends the format says that they are erased;
+    /// the first ones may be programmed from then on.
+    fn erase_for_data(&mut self, most: u32, told: &mut dyn FnMut(u32, u32)) -> Result<(), MountError> {
         let ftl = &mut self.logical.ftl;
-        let block_count = ftl.layout.geometry.block_count;
+        let (block_count, first) = (ftl.layout.geometry.block_count, ftl.layout.first_blocks());
+        let mut erased = 0;
         for block in 0..block_count {
+            if erased == most {
+                break;
+            }
             if ftl.space.blocks().state(block) == State::Free && ftl.erase(block)? {
-                ftl.space.blocks_mut().set_state(block, State::Clean);
+                ftl.space.blocks_mut().set_state(block, if erased < first { State::Erased } else { State::Clean });
+                erased += 1;
             }
             told(block + 1, block_count);
         }
