@@ -50,6 +50,39 @@ fn any_row_of_overwrites_stays_within_both_envelopes() {
     });
 }
 
+/// A write of several whole pages, each durable, is a row of calls: the bound of all of them is told before.
+#[test]
+fn a_durable_write_of_many_pages_stays_within_the_bound_of_the_row() {
+    for_seeds("bounds", "a_durable_write_of_many_pages_stays_within_the_bound_of_the_row", 4 * SHAPES.len() as u64, |seed| {
+        let shape = &SHAPES[seed as usize % SHAPES.len()];
+        let percent = [50, 80, 90, 95][seed as usize / SHAPES.len() % 4];
+        let mut device = shape.device(seed);
+        let mut model = Model::new(EXPLICIT);
+        fill(&mut device, &mut model, percent);
+        let names: Vec<(String, usize)> = model.current.files().map(|(name, node)| (name.to_string(), node.data.len())).collect();
+        let page = shape.logical_bytes() as usize;
+        let mut fs = device.mount(Access::ReadWrite).expect("mount");
+        let timing = fs.flash().timing();
+        let mut files: Vec<_> =
+            names.iter().map(|(name, _)| fs.open(name.as_str(), OpenOptions::DURABLE).expect("open")).collect();
+        let mut rng = Rng(seed);
+        let mut rows = 0;
+        for _ in 0..2 * fs.usage().usable_bytes / page as u64 {
+            let file = rng.below(files.len() as u64) as usize;
+            let whole = (names[file].1 / page) as u64;
+            let count = 1 + rng.below(whole.min(24));
+            let at = rng.below(whole - count + 1) * page as u64;
+            let bound_ns = fs.overwrites_bound_ns(count as u32, &timing);
+            let before_ns = fs.flash().time_ns();
+            fs.write(&mut files[file], at, &vec![0x3C; page * count as usize]).expect("overwrite");
+            let spent_ns = fs.flash().time_ns() - before_ns;
+            assert!(spent_ns <= bound_ns, "{count} pages: {spent_ns} ns, the bound is {bound_ns}");
+            rows += u32::from(count > 1);
+        }
+        assert!(rows > 20, "{rows} writes of more than one page");
+    });
+}
+
 #[test]
 fn restart_without_a_write_costs_no_room_and_stays_within_its_bound() {
     for shape in &SHAPES {

@@ -35,6 +35,28 @@ fn chains_of_an_earlier_volume_do_not_count() {
     }
 }
 
+/// A format leaves as many erased blocks as a volume in use has: the first calls erase nothing, on whatever was on the chip before.
+#[test]
+fn the_first_calls_of_a_new_volume_erase_nothing() {
+    let (mut chip, config) = used_chip();
+    let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
+    FileSystem::format(&mut chip, &config, &mut memory).expect("format");
+    let before = chip.chip().erase_counts();
+    let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+    let mut file = fs.open("file", OpenOptions::DURABLE).expect("open");
+    // Less than a block of pages, in durable pieces.
+    for piece in 0..12 {
+        fs.write(&mut file, piece * 256, &[piece as u8; 256]).expect("write");
+    }
+    // The ring's next block is erased in good time.
+    assert_eq!(chip.chip().erase_counts()[OWN_BLOCKS..], before[OWN_BLOCKS..]);
+    // Dropped: a power cut.
+    let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount after a cut");
+    let (mut file, mut read) = (fs.open("file", OpenOptions::READ).expect("open"), [0; 12 * 256]);
+    assert_eq!(fs.read(&mut file, 0, &mut read).expect("read"), read.len());
+    assert!(read.chunks(256).enumerate().all(|(piece, bytes)| bytes.iter().all(|&byte| usize::from(byte) == piece)));
+}
+
 /// Blocks of superblocks and of the ring of roots, which lie at the begin of a chip without bad blocks.
 const OWN_BLOCKS: usize = 10;
 

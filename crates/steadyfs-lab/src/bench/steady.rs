@@ -24,8 +24,12 @@ impl<C: BenchChip> Steady<C> {
     /// SteadyFS on an erased chip.
     pub fn new(chip: C) -> Self {
         let geometry = chip.geometry();
-        let config = Config::for_geometry(&geometry);
-        let memory = vec![0; config.memory_bytes(&geometry)];
+        Self::with_config(chip, Config::for_geometry(&geometry))
+    }
+
+    /// The same with other settings.
+    pub fn with_config(chip: C, config: Config) -> Self {
+        let memory = vec![0; config.memory_bytes(&chip.geometry())];
         Self { chip, config, memory, cache: Vec::new(), read_cache: Vec::new(), erases: false }
     }
 
@@ -119,6 +123,10 @@ impl<C: BenchChip> Mounted<'_, C> {
     /// A write is a call for each logical page; the first as the volume is now, the others as it may have become.
     fn write_bound_ns(&self, file: &OpenFile, offset: u64, bytes: usize) -> u64 {
         let logical_bytes = u64::from(self.fs.usage().logical_bytes);
+        let is_whole = offset.is_multiple_of(logical_bytes) && (bytes as u64).is_multiple_of(logical_bytes);
+        if file.durable && is_whole && offset + bytes as u64 <= file.size {
+            return self.fs.overwrites_bound_ns((bytes as u64 / logical_bytes) as u32, &self.fs.flash().timing());
+        }
         let (mut at, end, mut sum) = (offset, offset + bytes as u64, 0);
         while at < end {
             let step = (logical_bytes - at % logical_bytes).min(end - at);

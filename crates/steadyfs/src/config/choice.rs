@@ -13,10 +13,36 @@ use crate::media::sectors::{SECTOR_BYTES, SectorLayout};
 pub(crate) const LEAF_LOG_BYTES: u8 = 96;
 /// As many as let blocks of 15 frames be victims with 13 of them: 28 changes would do, 32 leave calls a little more to move.
 const LONG_LEAF_LOG_BYTES: u8 = 192;
-/// Bytes of a record of the journal where blocks are large.
-const LARGE_JOURNAL_BYTES: u32 = 2048;
+/// Bytes of a record of the journal on NOR at most: two logical pages, so that what comes in pieces is whole before it leaves the buffer.
+const JOURNAL_BYTES_MAX: u32 = 2048;
 /// Bytes from which a block of NOR is large.
 const LARGE_NOR_BLOCK: u32 = 24 << 10;
+/// Entries of the overlay beyond a transaction's, at least.
+const OVERLAY_ROOM: u32 = 40;
+
+/// Settings beside the usual ones.
+struct Choice {
+    /// Size of a logical page, in eighths of the usual one.
+    logical_eighths: u32,
+    /// Bytes of a record of the journal on NOR; 0: as many as usual.
+    journal_bytes: u32,
+    /// The overlay is the usual one, divided by this.
+    overlay_parts: u32,
+}
+
+/// What more memory buys, and what less of it costs: the best first. The fourth is the usual one.
+const CHOICES: [Choice; 9] = [
+    Choice { logical_eighths: 4, journal_bytes: 4096, overlay_parts: 1 },
+    Choice { logical_eighths: 8, journal_bytes: 4096, overlay_parts: 1 },
+    Choice { logical_eighths: 8, journal_bytes: 2048, overlay_parts: 1 },
+    Choice { logical_eighths: 8, journal_bytes: 0, overlay_parts: 1 },
+    Choice { logical_eighths: 8, journal_bytes: 1024, overlay_parts: 1 },
+    Choice { logical_eighths: 8, journal_bytes: 512, overlay_parts: 1 },
+    Choice { logical_eighths: 8, journal_bytes: 512, overlay_parts: 2 },
+    Choice { logical_eighths: 8, journal_bytes: 512, overlay_parts: 8192 },
+    Choice { logical_eighths: 16, journal_bytes: 512, overlay_parts: 8192 },
+];
+
 /// Bytes of the allocation units that [`SectorLayout::for_size`] chooses among.
 const UNITS: [u32; 6] = [4 << 20, 2 << 20, 1 << 20, 512 << 10, 256 << 10, 128 << 10];
 /// Bytes of a block of four of the largest, where a root has no room for so many blocks.
@@ -27,8 +53,18 @@ pub(crate) const fn usual_journal_pages(page_bytes: u32) -> u8 {
     if page_bytes > 0 && page_bytes < 512 { 512_u32.div_ceil(page_bytes) as u8 } else { 1 }
 }
 
+/// Program pages of a record of the journal that suit logical pages of so many program pages.
+const fn journal_pages(geometry: &Geometry, unit_pages: u32) -> u8 {
+    let usual = usual_journal_pages(geometry.page_bytes);
+    if !geometry.programs_bytes {
+        return usual;
+    }
+    let two = clamp(2 * unit_pages * geometry.page_bytes, 0, JOURNAL_BYTES_MAX) / geometry.page_bytes;
+    max(two, usual as u32) as u8
+}
+
 impl Config {
-    /// Settings for a medium: 4 KiB logical pages where a block holds at least 8 of them; 2 KiB, and as large a buffer of the journal, on NOR of large blocks.
+    /// Settings for a medium: 4 KiB logical pages where a block holds at least 8 of them, 2 KiB on NOR of large blocks; on NOR a buffer of the journal of two of them, or of 2 KiB.
     pub const fn for_geometry(geometry: &Geometry) -> Self {
         let small = Self::with_logical_bytes(geometry, 2048);
         let has_large_blocks = geometry.page_bytes.saturating_mul(geometry.pages_per_block) >= LARGE_NOR_BLOCK;
@@ -37,11 +73,57 @@ impl Config {
         if !geometry.programs_bytes || !has_large_blocks || frames > 0x8000 {
             return Self::with_logical_bytes(geometry, 4096);
         }
-        let small = Self { journal_pages: (LARGE_JOURNAL_BYTES / geometry.page_bytes) as u8, ..small };
         match small.check(geometry) {
             Ok(()) => small,
             Err(_) => Self::with_logical_bytes(geometry, 4096),
         }
+    }
+
+    /// The best settings for a medium of those for which [`memory_bytes`](Self::memory_bytes) are at most so many: the [usual ones](Self::for_geometry) where these just fit; with
+    /// more memory, on NOR, longer buffers of the journal and smaller logical pages, in the order of `docs/bench.md`; with less, what small changes need least. Where nothing
+    /// fits, the smallest. What is left is best lent as a [cache](crate::FileSystem::lend_cache).
+    ///
+    /// ```
+    /// use steadyfs::Config;
+    /// use steadyfs::media::Geometry;
+    ///
+    /// const CHIP: Geometry = Geometry::of_nor(4096 * 4, 1024); // 16 MiB, four sectors to a block
+    /// const CONFIG: Config = Config::for_geometry_with(&CHIP, 16 << 10);
+    /// static MEMORY: [u8; CONFIG.memory_bytes(&CHIP)] = [0; CONFIG.memory_bytes(&CHIP)];
+    /// assert!(MEMORY.len() <= 16 << 10);
+    /// ```
+    pub const fn for_geometry_with(geometry: &Geometry, memory_bytes: usize) -> Self {
+        let usual = Self::for_geometry(geometry);
+        let mut smallest = usual;
+        let mut choice = 0;
+        while choice < CHOICES.len() {
+            let config = usual.with_choice(geometry, &CHOICES[choice]);
+            if let Ok(layout) = Layout::derive(geometry, &config)
+                && layout.journal_bytes >= config.journal_pages as u32 * geometry.page_bytes
+            {
+                if config.memory_bytes(geometry) <= memory_bytes {
+                    return config;
+                }
+                if config.memory_bytes(geometry) < smallest.memory_bytes(geometry) {
+                    smallest = config;
+                }
+            }
+            choice += 1;
+        }
+        smallest
+    }
+
+    /// The same with logical page, journal and overlay of a choice.
+    const fn with_choice(self, geometry: &Geometry, choice: &Choice) -> Self {
+        let unit_pages = clamp(self.unit_pages as u32 * choice.logical_eighths / 8, 1, 16) as u16;
+        let least = self.transaction_pages as u32 + OVERLAY_ROOM;
+        let overlay_entries = clamp(self.overlay_entries as u32 / choice.overlay_parts, least, 8192) as u16;
+        let journal_pages = match choice.journal_bytes {
+            0 => self.journal_pages,
+            _ if !geometry.programs_bytes => self.journal_pages,
+            bytes => max(bytes / geometry.page_bytes, 1) as u8,
+        };
+        Self { unit_pages, overlay_entries, journal_pages, ..self }
     }
 
     /// The usual settings with logical pages of so many bytes, where a block holds at least 8 of them.
@@ -82,7 +164,7 @@ impl Config {
             auto_streams: false,
             move_group: 1,
             leaf_log_bytes: LEAF_LOG_BYTES,
-            journal_pages: usual_journal_pages(geometry.page_bytes),
+            journal_pages: journal_pages(geometry, unit_pages),
         };
         // Where logical pages are small and many, pages of removed files fill a transaction too, and leaves have so few entries that a larger
         // overlay makes more of the medium usable.
@@ -196,5 +278,56 @@ impl SectorLayout {
             return large;
         }
         *layouts.iter().find(enough).unwrap_or(&layouts[UNITS.len() - 1])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHIPS: [Geometry; 7] = [
+        Geometry::of_nor(4096, 128),
+        Geometry::of_nor(4096, 256),
+        Geometry::of_nor(8192, 256),
+        Geometry::of_nor(16_384, 1024),
+        Geometry::of_nor(65_536, 256),
+        Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false },
+        Geometry { page_bytes: 512, pages_per_block: 32, block_count: 1024, programs_bytes: false },
+    ];
+
+    #[test]
+    fn settings_for_so_much_memory_take_no_more_and_more_of_it_never_makes_them_worse() {
+        let rank = |geometry: &Geometry, config: &Config| {
+            let usual = Config::for_geometry(geometry);
+            CHOICES.iter().position(|choice| usual.with_choice(geometry, choice) == *config).expect("one of the choices")
+        };
+        for geometry in &CHIPS {
+            let usual = Config::for_geometry(geometry);
+            let (mut last, mut different) = (usize::MAX, 0);
+            for memory_bytes in (512..40_000).step_by(128) {
+                let config = Config::for_geometry_with(geometry, memory_bytes);
+                assert_eq!(config.check(geometry), Ok(()), "{geometry:?} with {memory_bytes}");
+                let fits = config.memory_bytes(geometry) <= memory_bytes;
+                let rank = rank(geometry, &config);
+                assert!(fits || last == usize::MAX, "{geometry:?} with {memory_bytes}: nothing fits, and less was enough");
+                if fits {
+                    assert!(rank <= last, "{geometry:?}: {memory_bytes} buy {rank} where less bought {last}");
+                    different += u32::from(rank < last);
+                    last = rank;
+                }
+            }
+            assert!(different > 1, "{geometry:?} has {different} settings");
+            let just = usual.memory_bytes(geometry);
+            assert_eq!(Config::for_geometry_with(geometry, just).memory_bytes(geometry), just, "{geometry:?}");
+        }
+    }
+
+    #[test]
+    fn the_journal_of_nor_holds_two_logical_pages_where_a_block_has_room() {
+        for geometry in CHIPS.iter().filter(|geometry| geometry.programs_bytes) {
+            let config = Config::for_geometry(geometry);
+            let layout = Layout::derive(geometry, &config).expect("the usual settings");
+            assert_eq!(layout.journal_bytes, (2 * layout.logical_bytes).clamp(512, JOURNAL_BYTES_MAX), "{geometry:?}");
+        }
     }
 }

@@ -28,6 +28,27 @@ impl<F: Flash> FileSystem<'_, F> {
         self.bound_of(call, Buffer::Any, failures)
     }
 
+    /// Worst case, in nanoseconds, of so many durable overwrites of whole logical pages in a row, the first of them now, such as one write of several pages
+    /// through a file that is durable: less than as many times [`bound`](Self::bound), for one of them pays for what the next ones need not do, as
+    /// [`envelopes`](Self::envelopes) say.
+    ///
+    /// ```
+    /// # use steadyfs::{Call, FileSystem, media::Flash};
+    /// # fn within(fs: &FileSystem<'_, impl Flash>) -> bool {
+    /// let timing = fs.flash().timing();
+    /// fs.overwrites_bound_ns(16, &timing) <= 16 * fs.bound_at_fill(Call::Overwrite, 0).time_ns(&timing)
+    /// # }
+    /// ```
+    pub fn overwrites_bound_ns(&self, count: u32, timing: &Timing) -> u64 {
+        let time_ns = |buffer| self.bound_of(Call::Overwrite, buffer, 0).time_ns(timing);
+        let further = u64::from(count.saturating_sub(1));
+        let each = time_ns(Buffer::AsItIs).saturating_add(further.saturating_mul(time_ns(Buffer::Committed)));
+        let in_a_row = self
+            .envelopes(Call::Overwrite, timing)
+            .map(|envelope| envelope.burst_ns.saturating_add(u64::from(count).saturating_mul(envelope.rate_ns)));
+        in_a_row.into_iter().fold(each, u64::min)
+    }
+
     /// What the worst case of a call, made now, with `failures` programs that fail, is made of: the parts of the longest of its cases. Together they
     /// take the time of [`bound_with_failures`](Self::bound_with_failures).
     pub fn bound_parts(&self, call: Call, failures: u32, timing: &Timing) -> Parts {
@@ -62,7 +83,7 @@ impl<F: Flash> FileSystem<'_, F> {
         match buffer {
             _ if work.commits > 0 => {}
             Buffer::AsItIs => work.commits = u32::from(self.volume.store.logical.waits_beside(self.volume.plan().data)),
-            Buffer::Any => beside.programs += 1,
+            Buffer::Any | Buffer::Committed => beside.programs += 1,
         }
         let (work, first) = self.with_first_steps(call, work, buffer);
         (work, beside.plus(&first))

@@ -26,6 +26,8 @@ pub(crate) enum Buffer {
     AsItIs,
     /// Whatever it may be.
     Any,
+    /// Whatever patches are in it, right behind a commit: nothing waits for the next one.
+    Committed,
 }
 
 /// Bytes of a patch that is not small.
@@ -136,6 +138,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
             _ if work.commits == 0 => 0,
             Buffer::AsItIs => self.cache.dirty(),
             Buffer::Any => self.cache.len(),
+            Buffer::Committed => 0,
         };
         waiting + u32::from(self.cache.len() > 0 && work.frames > 0)
     }
@@ -165,8 +168,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let layout = &self.outlook.ftl.layout;
         let flushes = match buffer {
             Buffer::AsItIs => self.flushes(work),
-            Buffer::Any if work.patches == 0 => 0,
-            Buffer::Any => work.pages + work.patches + 1,
+            Buffer::Any | Buffer::Committed if work.patches == 0 => 0,
+            Buffer::Any | Buffer::Committed => work.pages + work.patches + 1,
         };
         let stale = self.outlook.ftl.transaction.stale_pages();
         let earlier = flushes + self.written_back(work, buffer) + stale;
@@ -175,11 +178,9 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let frames = work.frames + earlier;
         // A commit also lets the overlay know of what earlier calls wrote and discarded.
         let waiting = match buffer {
-            _ if work.commits == 0 => 0,
+            _ if work.commits == 0 || buffer == Buffer::Committed => 0,
             Buffer::AsItIs => self.outlook.ftl.transaction.len() + self.journal.discard_count(),
-            Buffer::Any => {
-                self.outlook.ftl.transaction.capacity() + layout.journal_bytes / layout.journal_shape().header_bytes() as u32
-            }
+            _ => self.outlook.ftl.transaction.capacity() + layout.journal_bytes / layout.journal_shape().header_bytes() as u32,
         };
         let late = work.discards + waiting;
         let own = Parts {
