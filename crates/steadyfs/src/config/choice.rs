@@ -182,12 +182,12 @@ impl Config {
         .or_with_longer_logs(geometry)
     }
 
-    /// With long logs of leaves, where less than four fifths of the frames were usable, and a twentieth more are with them.
+    /// With long logs of leaves, where less than seventeen twentieths of the frames were usable, and a twentieth more are with them.
     const fn or_with_longer_logs(self, geometry: &Geometry) -> Self {
         let longer = Self { leaf_log_bytes: LONG_LEAF_LOG_BYTES, ..self };
         let (usable, frames) =
             (self.usable_pages(geometry), geometry.pages_per_block / self.unit_pages as u32 * geometry.block_count);
-        let gains = geometry.programs_bytes && 5 * usable < 4 * frames && longer.usable_pages(geometry) > usable / 20 * 21;
+        let gains = geometry.programs_bytes && 20 * usable < 17 * frames && longer.usable_pages(geometry) > usable / 20 * 21;
         if gains { longer } else { self }
     }
 

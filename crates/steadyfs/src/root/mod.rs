@@ -65,6 +65,8 @@ pub(crate) struct Ring {
     prepared: Option<u8>,
     /// The newest root ends the use of the volume, and nothing was changed since.
     closed: bool,
+    /// No cut can have touched a block behind that of the next root since a format erased it: see [`is_blank`](Self::is_blank).
+    untouched: bool,
     /// Blocks were freed or listed, and no root says so yet.
     needs_root: bool,
 }
@@ -86,6 +88,7 @@ impl Ring {
             complete: 0,
             prepared: None,
             closed: false,
+            untouched: false,
             needs_root: false,
         }
     }
@@ -186,6 +189,14 @@ impl Ring {
             && space.blocks().state(block) == State::Reserved
             && space.blocks().live(block) == 0
             && !space.holds_journal(block)
+    }
+
+    /// Whether the block at a place is as a format has left it, which erased all of the ring: this is the first round, for what later rounds use is erased
+    /// before, and the use of the volume was begun by a mark. So what has begun to use the block was neither an earlier use, which would have been ended by
+    /// a cut, nor a start that was cut.
+    fn is_blank(&self, place: u32, space: &Space<'_>) -> bool {
+        let erased_once = |place| space.blocks().wear_base == 0 && space.blocks().wear(self.block(place)) == 1;
+        self.untouched && place > self.place.into() && erased_once(self.place.into()) && erased_once(place)
     }
 
     /// Erases that the first change after a mount may need.

@@ -21,12 +21,15 @@ pub(crate) struct Roots<'s, 'm, F> {
 }
 
 impl<F: Flash> Roots<'_, '_, F> {
-    /// Erases the ring block that comes next, ahead of time.
+    /// Erases the ring block that comes next, ahead of time, unless it is blank.
     pub fn prepare_block(&mut self) -> Result<(), Error> {
         let count = self.tables.layout.ring_count;
         for step in 1..count {
             let place = (u32::from(self.ring.place) + step) % count;
-            if self.ring.rests(place, self.tables.space) && self.tables.space.erase(self.tables.pages, self.ring.block(place))? {
+            let Tables { space, pages, .. } = &mut self.tables;
+            if self.ring.rests(place, space)
+                && (self.ring.is_blank(place, space) || space.erase(pages, self.ring.block(place))?)
+            {
                 self.ring.prepared = Some(place as u8);
                 return Ok(());
             }
@@ -227,7 +230,7 @@ impl<F: Flash> Roots<'_, '_, F> {
     /// One erase and `root_programs` programs, once after a mount that found nothing to settle, and an erase of each ring block in which cuts
     /// have left what nobody can read; one program where the medium programs bytes, and there are no such blocks.
     pub fn open(&mut self, said: Said, lost: &mut Lost) -> Result<bool, Error> {
-        self.ring.closed = false;
+        (self.ring.closed, self.ring.untouched) = (false, true);
         let mark = core::mem::replace(&mut self.ring.mark, NONE);
         let is_marked = mark != NONE && self.ring.unknown == 0 && self.mark_opened(mark).is_ok();
         let result = if is_marked { Ok(()) } else { self.begin_new_block(said, lost) };
@@ -237,6 +240,7 @@ impl<F: Flash> Roots<'_, '_, F> {
 
     /// Goes on to a root that no other one outranks, today or tomorrow.
     fn begin_new_block(&mut self, said: Said, lost: &mut Lost) -> Result<(), Error> {
+        self.ring.untouched = false;
         self.advance()?;
         self.write(said, lost)?;
         self.erase_unknown()
