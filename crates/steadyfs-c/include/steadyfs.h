@@ -926,7 +926,7 @@ int steadyfs_settings_of(const struct steadyfs_config *config, struct steadyfs_s
 // Makes an empty volume on a medium. Everything on it is lost. `fs` holds no volume afterwards.
 //
 // Power loss: after a cut neither the new volume nor an earlier one can be relied on; format again. Cost: a look at the mark of each
-// block and one read, about ten erases, a few programs. Errors: those of steadyfs_memory_bytes, STEADYFS_ERR_NOMEM,
+// block and one read, some sixteen erases, a few programs. Errors: those of steadyfs_memory_bytes, STEADYFS_ERR_NOMEM,
 // STEADYFS_ERR_BADBLOCKS, STEADYFS_ERR_IO and others of the medium.
 int steadyfs_format(struct steadyfs_t *fs, const struct steadyfs_config *config);
 

@@ -112,7 +112,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// After a cut neither the new volume nor an earlier one can be relied on: format again.
     ///
     /// # Cost
-    /// One look at the mark of each block and one read, about ten erases, a few programs.
+    /// One look at the mark of each block and one read, some sixteen erases (superblocks, ring, and what the first calls use), a few programs.
     ///
     /// # Errors
     /// [`MountError::Config`], [`MountError::MemoryTooSmall`], [`MountError::TooManyBadBlocks`], [`MountError::OwnBlocksBad`], [`MountError::Volume`].

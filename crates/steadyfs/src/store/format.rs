@@ -37,8 +37,10 @@ impl<'m, F: Flash> Store<'m, F> {
         self.choose_own_blocks()?;
         match erasing {
             Some(told) => self.erase_for_data(u32::MAX, told)?,
-            None if must_go => self.erase_for_data(u32::MAX, &mut |_, _| {})?,
-            None => self.erase_for_data(self.logical.ftl.layout.first_blocks(), &mut |_, _| {})?,
+            None => {
+                let first = self.logical.ftl.layout.first_blocks();
+                self.erase_for_data(if must_go { u32::MAX } else { first }, |_, _| {})?;
+            }
         }
         self.logical.ftl.in_ring(|roots, said, _| roots.write_first(said).and_then(|()| roots.program_superblocks()))?;
         Ok(self.logical.ftl.pages.flash_mut().sync()?)
@@ -46,7 +48,7 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Erases blocks for data, `most` of them, and tells after each block how many are done, of how many. The root that ends the format says that they are erased;
     /// the first ones may be programmed from then on.
-    fn erase_for_data(&mut self, most: u32, told: &mut dyn FnMut(u32, u32)) -> Result<(), MountError> {
+    fn erase_for_data(&mut self, most: u32, mut told: impl FnMut(u32, u32)) -> Result<(), MountError> {
         let ftl = &mut self.logical.ftl;
         let (block_count, first) = (ftl.layout.geometry.block_count, ftl.layout.first_blocks());
         let mut erased = 0;
