@@ -135,6 +135,18 @@ static void refuse_configurations(const steadyfs_nor *good_nor, const steadyfs_n
         config.settings = settings;
         EXPECT(bytes, steadyfs_memory_bytes(&config));
     }
+    /* Settings for so much memory: those above where they just fit. */
+    {
+        steadyfs_config some = config;
+        some.settings = (steadyfs_settings){0};
+        ptrdiff_t bytes = steadyfs_memory_bytes(&some);
+        EXPECT(0, steadyfs_settings_for(&some, (size_t)bytes, &some.settings));
+        EXPECT(bytes, steadyfs_memory_bytes(&some));
+        some.settings = (steadyfs_settings){0};
+        EXPECT(0, steadyfs_settings_for(&some, (size_t)bytes - 1, &some.settings));
+        EXPECT(1, steadyfs_memory_bytes(&some) < bytes);
+        EXPECT(STEADYFS_ERR_INVAL, steadyfs_settings_for(&config, 0, NULL));
+    }
     EXPECT(2 * steadyfs_cache_bytes(&config, 1), steadyfs_cache_bytes(&config, 2));
     EXPECT(STEADYFS_ERR_INVAL, steadyfs_cache_bytes(&config, (size_t)-1));
     EXPECT(2 * steadyfs_read_cache_bytes(&config, 2), steadyfs_read_cache_bytes(&config, 1) + steadyfs_read_cache_bytes(&config, 3));
@@ -466,6 +478,13 @@ static void keep_bounds(steadyfs_t *fs, struct power *power, unsigned factor)
         EXPECT(1, whole.time_ns > cost.time_ns);
         BOUNDED(power, &whole, steadyfs_file_write(fs, &file, bytes, sizeof bytes));
         EXPECT(0, steadyfs_bound_overwrite(fs, &cost));
+        {
+            uint64_t one, many;
+            EXPECT(0, steadyfs_bound_overwrites(fs, 1, &one));
+            EXPECT(0, steadyfs_bound_overwrites(fs, 16, &many));
+            EXPECT(1, one > 0 && one <= cost.time_ns && one < many);
+            EXPECT(STEADYFS_ERR_INVAL, steadyfs_bound_overwrites(fs, 1, NULL));
+        }
         EXPECT(1, cost.erases <= 2);
         EXPECT(0, steadyfs_bound_file_truncate(fs, &cost));
         BOUNDED(power, &cost, steadyfs_file_truncate(fs, &file, 4000));

@@ -923,6 +923,13 @@ ptrdiff_t steadyfs_check_bytes(const struct steadyfs_config *config);
 // Tells all settings, with the defaults where they are 0. Returns 0, or an error as steadyfs_memory_bytes does.
 int steadyfs_settings_of(const struct steadyfs_config *config, struct steadyfs_settings *settings);
 
+// Tells the best settings for which steadyfs_memory_bytes is at most so many, in place of those that are 0: with more memory than the defaults need, on NOR, longer
+// buffers of the journal and smaller logical pages; with less, what small changes need least. Where nothing fits, the smallest: compare steadyfs_memory_bytes with them.
+// What is left is best lent as a cache. Returns 0, or an error as steadyfs_memory_bytes does.
+int steadyfs_settings_for(const struct steadyfs_config *config,
+                          size_t memory_bytes,
+                          struct steadyfs_settings *settings);
+
 // Makes an empty volume on a medium. Everything on it is lost. `fs` holds no volume afterwards.
 //
 // Power loss: after a cut neither the new volume nor an earlier one can be relied on; format again. Cost: a look at the mark of each
@@ -1224,6 +1231,11 @@ int steadyfs_bound_file_write(struct steadyfs_t *fs, struct steadyfs_file_t *fil
 
 // Tells the worst case of an overwrite of one whole logical page that the file has already, with STEADYFS_O_DURABLE and without a clock.
 int steadyfs_bound_overwrite(struct steadyfs_t *fs, struct steadyfs_cost *cost);
+
+// Tells the worst case, in nanoseconds, of so many of these in a row, such as one write of several whole pages: less than as many times the worst case of one.
+int steadyfs_bound_overwrites(struct steadyfs_t *fs,
+                              uint32_t count,
+                              uint64_t *time_ns);
 
 // Tells the worst case of steadyfs_file_truncate.
 int steadyfs_bound_file_truncate(struct steadyfs_t *fs, struct steadyfs_cost *cost);

@@ -230,6 +230,22 @@ pub unsafe extern "C" fn steadyfs_bound_overwrite(fs: *mut Fs, cost: *mut Cost) 
     unsafe { tell(fs, cost, |fs| Cost::of_call(fs, Call::Overwrite)) }
 }
 
+/// Tells the worst case, in nanoseconds, of so many of these in a row, such as one write of several whole pages: less than as many times the worst case of one.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_bound_overwrites(fs: *mut Fs, count: u32, time_ns: *mut u64) -> c_int {
+    // SAFETY: As the header says.
+    let result = unsafe {
+        enter(fs, |fs| {
+            let bound_ns = fs.overwrites_bound_ns(count, &fs.flash().timing());
+            pointers::put(time_ns, bound_ns)
+        })
+    };
+    status(result)
+}
+
 /// Tells the worst case of steadyfs_file_truncate.
 ///
 /// # Safety

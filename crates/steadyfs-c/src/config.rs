@@ -339,6 +339,12 @@ impl Config {
         Ok(settings)
     }
 
+    /// Settings of a volume, with what is not of the volume.
+    fn told(&self, driver: &Driver, config: &steadyfs::Config) -> Settings {
+        let group_sectors = if let Driver::Nor(pages) = driver { pages.chip().sectors() as u16 } else { 0 };
+        Settings::of(config, group_sectors, self.settings.open_files.max(8))
+    }
+
     /// Bytes of memory that a volume needs.
     fn memory_needed(&self, driver: &Driver) -> Result<usize, Code> {
         let more = usize::from(self.settings.open_files).saturating_sub(8) * OPEN_FILE_BYTES;
@@ -489,10 +495,30 @@ pub unsafe extern "C" fn steadyfs_check_bytes(config: *const Config) -> isize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_settings_of(config: *const Config, settings: *mut Settings) -> c_int {
     // SAFETY: As the header says.
+    let result = unsafe { inspect(config, |config, driver, found| pointers::put(settings, config.told(driver, &found))) };
+    status(result)
+}
+
+/// Tells the best settings for which steadyfs_memory_bytes is at most so many, in place of those that are 0: with more memory than the defaults need, on NOR, longer
+/// buffers of the journal and smaller logical pages; with less, what small changes need least. Where nothing fits, the smallest: compare steadyfs_memory_bytes with them.
+/// What is left is best lent as a cache. Returns 0, or an error as steadyfs_memory_bytes does.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_settings_for(config: *const Config, memory_bytes: usize, settings: *mut Settings) -> c_int {
+    // SAFETY: As the header says.
     let result = unsafe {
         inspect(config, |config, driver, found| {
-            let group_sectors = if let Driver::Nor(pages) = driver { pages.chip().sectors() as u16 } else { 0 };
-            pointers::put(settings, Settings::of(&found, group_sectors, config.settings.open_files.max(8)))
+            let geometry = driver.geometry();
+            let beside = config.memory_needed(driver)? - found.memory_bytes(&geometry);
+            let best = match driver {
+                // A card has settings of its own.
+                Driver::Sectors(..) => found,
+                _ => config.settings.over(steadyfs::Config::for_geometry_with(&geometry, memory_bytes.saturating_sub(beside))),
+            };
+            best.check(&geometry)?;
+            pointers::put(settings, config.told(driver, &best))
         })
     };
     status(result)
