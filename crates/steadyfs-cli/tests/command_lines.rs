@@ -283,6 +283,10 @@ const SESSIONS: [Session; 12] = [
                 Elsewhere("crates/steadyfs-lab/examples/advise_sweep.rs", "takes minutes; the tests build the example"),
             ),
             (
+                "cargo run --release -p steadyfs-lab --example defaults_sweep",
+                Elsewhere("crates/steadyfs-lab/examples/defaults_sweep.rs", "takes minutes; the tests build the example"),
+            ),
+            (
                 "cargo run --release -p steadyfs-sim --example fits",
                 Elsewhere("crates/steadyfs-sim/examples/fits.rs", "takes many minutes; the tests build the example"),
             ),

@@ -196,7 +196,10 @@ fn dump_tells_the_blocks_as_text_and_json() {
         assert_eq!(dump["blocks"].as_array().unwrap().len(), 64);
         let live: u64 = dump["blocks"].as_array().unwrap().iter().map(|block| block["live"].as_u64().unwrap()).sum();
         let used = bench.json("df i.img --json");
-        assert!(live >= used["used_bytes"].as_u64().unwrap() / used["logical_bytes"].as_u64().unwrap());
+        // A page of a few bytes may be in the journal's buffer alone.
+        let in_journal = dump["journal"]["bytes"].as_u64().unwrap() / 50;
+        let pages = used["used_bytes"].as_u64().unwrap() / used["logical_bytes"].as_u64().unwrap();
+        assert!(live + in_journal >= pages && pages > 2 * in_journal, "{live} live, {pages} used, {in_journal} in the journal");
         assert!(dump["journal"]["page"].is_u64() && dump["root"]["sequence"].as_u64() > Some(100));
         assert!(dump["root"]["ring_blocks"].as_u64() >= Some(7) && dump["root"]["damage"].is_null(), "{dump}");
         let text = bench.ok("dump i.img");

@@ -208,7 +208,9 @@ fn check(row: &Row, too_large: &[&str]) {
     assert_eq!((skipped.is_some(), failed), (too_large.contains(&case.as_str()), &None), "{row:?}");
     let Some(Figures { mean_us, p99_us, max_us, bound_us, limit_us, wear, data_wear, .. }) = *figures else { return };
     assert!(mean_us <= max_us && p99_us <= max_us && bound_us.is_none_or(|bound_us| max_us <= bound_us), "{row:?}");
-    assert!(limit_us.is_none_or(|limit_us| limit_us <= mean_us), "faster than the chip: {row:?}");
+    // What the journal's buffer has of a name is not read.
+    let is_name = ["open", "stat"].contains(&case.as_str());
+    assert!(is_name || limit_us.is_none_or(|limit_us| limit_us <= mean_us), "faster than the chip: {row:?}");
     assert!(wear.min <= data_wear.min && data_wear.max <= wear.max, "{row:?}");
 }
 
