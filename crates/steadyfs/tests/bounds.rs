@@ -3,10 +3,10 @@
 
 use crate::common::oracle::{Model, fill};
 use crate::common::steps::EXPLICIT;
-use crate::common::{Rng, SHAPES, bounded, for_seeds};
+use crate::common::{Fs, Rng, SHAPES, bounded, for_seeds};
 use steadyfs::media::Flash;
 use steadyfs::media::nor::NorPages;
-use steadyfs::{Access, Call, Config, Cost, Envelope, FileSystem, OpenOptions};
+use steadyfs::{Access, Call, Config, Cost, Envelope, File, FileSystem, OpenOptions};
 use steadyfs_sim::{Metered, Nor, NorTiming};
 
 /// The largest excess of any row of writes over the envelope's rate: the backlog of a server that takes `rate_ns` for each.
@@ -22,9 +22,33 @@ impl Backlog {
     }
 }
 
-#[test]
-fn any_row_of_overwrites_stays_within_both_envelopes() {
-    for_seeds("bounds", "any_row_of_overwrites_stays_within_both_envelopes", 4 * SHAPES.len() as u64, |seed| {
+/// A volume with files that fill half of it, or nearly all, and what may be written to them.
+struct Full<'f, 'm> {
+    fs: &'f mut Fs<'m>,
+    /// The files, open and durable, and the whole logical pages of each.
+    files: Vec<(File, u64)>,
+    page: usize,
+    rng: Rng,
+}
+
+impl Full<'_, '_> {
+    /// A file, and how many whole pages it has.
+    fn pick(&mut self) -> (usize, u64) {
+        let file = self.rng.below(self.files.len() as u64) as usize;
+        (file, self.files[file].1)
+    }
+
+    /// Time of a call.
+    fn spent_ns(&mut self, act: impl FnOnce(&mut Self)) -> u64 {
+        let before_ns = self.fs.flash().time_ns();
+        act(self);
+        self.fs.flash().time_ns() - before_ns
+    }
+}
+
+/// Tries something on volumes of every shape at four fills.
+fn on_full_volumes(test: &str, act: impl Fn(Full<'_, '_>)) {
+    for_seeds("bounds", test, 4 * SHAPES.len() as u64, |seed| {
         let shape = &SHAPES[seed as usize % SHAPES.len()];
         let percent = [50, 80, 90, 95][seed as usize / SHAPES.len() % 4];
         let mut device = shape.device(seed);
@@ -33,18 +57,26 @@ fn any_row_of_overwrites_stays_within_both_envelopes() {
         let names: Vec<(String, usize)> = model.current.files().map(|(name, node)| (name.to_string(), node.data.len())).collect();
         let page = shape.logical_bytes() as usize;
         let mut fs = device.mount(Access::ReadWrite).expect("mount");
-        let timing = fs.flash().timing();
-        let mut files: Vec<_> =
-            names.iter().map(|(name, _)| fs.open(name.as_str(), OpenOptions::DURABLE).expect("open")).collect();
-        let mut rng = Rng(seed);
-        let data = vec![0xC3; page];
-        let mut backlogs = fs.envelopes(Call::Overwrite, &timing).map(|envelope| Backlog { envelope, now_ns: 0 });
-        for _ in 0..6 * fs.usage().usable_bytes / page as u64 {
-            let file = rng.below(files.len() as u64) as usize;
-            let at = rng.below((names[file].1 / page) as u64) * page as u64;
-            let before_ns = fs.flash().time_ns();
-            bounded(&mut fs, Call::Overwrite, |fs| fs.write(&mut files[file], at, &data)).expect("overwrite");
-            let write_ns = fs.flash().time_ns() - before_ns;
+        let open = |(name, bytes): &(String, usize)| {
+            (fs.open(name.as_str(), OpenOptions::DURABLE).expect("open"), (bytes / page) as u64)
+        };
+        let files = names.iter().map(open).collect();
+        act(Full { fs: &mut fs, files, page, rng: Rng(seed) });
+    });
+}
+
+#[test]
+fn any_row_of_overwrites_stays_within_both_envelopes() {
+    on_full_volumes("any_row_of_overwrites_stays_within_both_envelopes", |mut volume| {
+        let timing = volume.fs.flash().timing();
+        let data = vec![0xC3; volume.page];
+        let mut backlogs = volume.fs.envelopes(Call::Overwrite, &timing).map(|envelope| Backlog { envelope, now_ns: 0 });
+        for _ in 0..6 * volume.fs.usage().usable_bytes / volume.page as u64 {
+            let (file, pages) = volume.pick();
+            let at = volume.rng.below(pages) * volume.page as u64;
+            let write_ns = volume.spent_ns(|Full { fs, files, .. }| {
+                bounded(fs, Call::Overwrite, |fs| fs.write(&mut files[file].0, at, &data)).expect("overwrite");
+            });
             backlogs.iter_mut().for_each(|backlog| backlog.add(write_ns));
         }
     });
@@ -53,30 +85,19 @@ fn any_row_of_overwrites_stays_within_both_envelopes() {
 /// A write of several whole pages, each durable, is a row of calls: the bound of all of them is told before.
 #[test]
 fn a_durable_write_of_many_pages_stays_within_the_bound_of_the_row() {
-    for_seeds("bounds", "a_durable_write_of_many_pages_stays_within_the_bound_of_the_row", 4 * SHAPES.len() as u64, |seed| {
-        let shape = &SHAPES[seed as usize % SHAPES.len()];
-        let percent = [50, 80, 90, 95][seed as usize / SHAPES.len() % 4];
-        let mut device = shape.device(seed);
-        let mut model = Model::new(EXPLICIT);
-        fill(&mut device, &mut model, percent);
-        let names: Vec<(String, usize)> = model.current.files().map(|(name, node)| (name.to_string(), node.data.len())).collect();
-        let page = shape.logical_bytes() as usize;
-        let mut fs = device.mount(Access::ReadWrite).expect("mount");
-        let timing = fs.flash().timing();
-        let mut files: Vec<_> =
-            names.iter().map(|(name, _)| fs.open(name.as_str(), OpenOptions::DURABLE).expect("open")).collect();
-        let mut rng = Rng(seed);
+    on_full_volumes("a_durable_write_of_many_pages_stays_within_the_bound_of_the_row", |mut volume| {
+        let timing = volume.fs.flash().timing();
         let mut rows = 0;
-        for _ in 0..2 * fs.usage().usable_bytes / page as u64 {
-            let file = rng.below(files.len() as u64) as usize;
-            let whole = (names[file].1 / page) as u64;
-            let count = 1 + rng.below(whole.min(24));
-            let at = rng.below(whole - count + 1) * page as u64;
-            let bound_ns = fs.overwrites_bound_ns(count as u32, &timing);
-            let before_ns = fs.flash().time_ns();
-            fs.write(&mut files[file], at, &vec![0x3C; page * count as usize]).expect("overwrite");
-            let spent_ns = fs.flash().time_ns() - before_ns;
-            assert!(spent_ns <= bound_ns, "{count} pages: {spent_ns} ns, the bound is {bound_ns}");
+        for _ in 0..2 * volume.fs.usage().usable_bytes / volume.page as u64 {
+            let (file, pages) = volume.pick();
+            let count = 1 + volume.rng.below(pages.min(24));
+            let at = volume.rng.below(pages - count + 1) * volume.page as u64;
+            let data = vec![0x3C; volume.page * count as usize];
+            let bound_ns = volume.fs.overwrites_bound_ns(count as u32, &timing);
+            let write_ns = volume.spent_ns(|Full { fs, files, .. }| {
+                fs.write(&mut files[file].0, at, &data).expect("overwrite");
+            });
+            assert!(write_ns <= bound_ns, "{count} pages: {write_ns} ns, the bound is {bound_ns}");
             rows += u32::from(count > 1);
         }
         assert!(rows > 20, "{rows} writes of more than one page");
