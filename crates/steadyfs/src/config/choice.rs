@@ -94,18 +94,19 @@ impl Config {
     /// ```
     pub const fn for_geometry_with(geometry: &Geometry, memory_bytes: usize) -> Self {
         let usual = Self::for_geometry(geometry);
-        let mut smallest = usual;
+        let (mut smallest, mut least) = (usual, usize::MAX);
         let mut choice = 0;
         while choice < CHOICES.len() {
             let config = usual.with_choice(geometry, &CHOICES[choice]);
             if let Ok(layout) = Layout::derive(geometry, &config)
                 && layout.journal_bytes >= config.journal_pages as u32 * geometry.page_bytes
             {
-                if config.memory_bytes(geometry) <= memory_bytes {
+                let bytes = config.memory_bytes(geometry);
+                if bytes <= memory_bytes {
                     return config;
                 }
-                if config.memory_bytes(geometry) < smallest.memory_bytes(geometry) {
-                    smallest = config;
+                if bytes < least {
+                    (smallest, least) = (config, bytes);
                 }
             }
             choice += 1;
