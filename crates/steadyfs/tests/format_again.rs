@@ -121,13 +121,19 @@ fn work(mut flash: impl Flash, memory: &mut [u8], pieces: u8) {
 }
 
 #[test]
-fn an_erase_that_is_refused_costs_an_erasing_format_its_block() {
+fn an_erase_that_is_refused_costs_a_format_its_block() {
     let (chip, config) = used_chip();
     let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
-    for erase in 1..=chip.geometry().block_count.into() {
+    let erases = (1..=chip.geometry().block_count.into()).flat_map(|erase| [(erase, true), (erase, false)]);
+    for (erase, erases_all) in erases {
         let mut failing = FailOps::new(chip.clone(), 1);
         failing.fail_erase(erase);
-        match FileSystem::format_erased(&mut failing, &config, &mut memory, &mut |_, _| {}) {
+        let result = if erases_all {
+            FileSystem::format_erased(&mut failing, &config, &mut memory, &mut |_, _| {})
+        } else {
+            FileSystem::format(&mut failing, &config, &mut memory)
+        };
+        match result {
             // Block 0 holds a superblock.
             Err(MountError::OwnBlocksBad { first_is_good: false, .. }) => assert_eq!(erase, 1),
             result => {
@@ -136,6 +142,62 @@ fn an_erase_that_is_refused_costs_an_erasing_format_its_block() {
             }
         }
     }
+}
+
+/// The ring's first round is not erased: uses that end well go on in it, starts that are cut again and again spoil nothing of it.
+#[test]
+fn starts_that_are_cut_again_and_again_lose_nothing_of_a_new_volume() {
+    for seed in 0..12 {
+        let (chip, config) = used_chip();
+        let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
+        let mut chip = PowerCut::new(chip, seed);
+        FileSystem::format(&mut chip, &config, &mut memory).expect("format");
+        // What was there when a use ended well.
+        let mut expected = Vec::new();
+        for round in 0..24u8 {
+            // Every second use begins with starts that are cut: in the mark, in the first change, in what settles that, and in that again.
+            let cuts = if round % 2 == 1 { seed + 1 } else { 0 };
+            // A record in one logical page is there or not.
+            let record = [0xC0 | round; 32];
+            let mut acknowledged = 0;
+            for cut in (1..=cuts).rev() {
+                chip.cut_at(cut);
+                if let Ok(mut fs) = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory) {
+                    let file = fs.open("file", OpenOptions::DURABLE);
+                    acknowledged += usize::from(file.is_ok_and(|mut file| fs.append(&mut file, &record).is_ok()));
+                }
+                chip.power_on();
+            }
+            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+            assert_eq!(fs.damage(), None, "seed {seed}, round {round}");
+            let found = content(&mut fs);
+            let appended = (found.len() - expected.len()) / record.len();
+            assert!((acknowledged..=cuts as usize).contains(&appended), "seed {seed}, round {round}: {acknowledged}, {appended}");
+            expected.extend(record.repeat(appended));
+            assert!(found == expected, "seed {seed}, round {round}");
+            let mut file = fs.open("file", OpenOptions::DURABLE).expect("open");
+            // An overwrite takes a page: more than a root lists in a few rounds.
+            for _ in 0..80 {
+                fs.write(&mut file, 0, &[0xA0; 256]).expect("write");
+            }
+            if round == 0 {
+                expected = vec![0xA0; 256];
+            }
+            fs.close(file).expect("close");
+            fs.unmount().expect("unmount");
+        }
+        let mut fs = FileSystem::mount(&mut chip, Access::ReadOnly, &mut memory).expect("mount");
+        assert!(content(&mut fs) == expected, "seed {seed}");
+    }
+}
+
+/// What the file holds.
+fn content(fs: &mut FileSystem<'_, impl Flash>) -> Vec<u8> {
+    let Ok(mut file) = fs.open("file", OpenOptions::READ) else { return Vec::new() };
+    let mut bytes = vec![0; fs.size(&mut file).expect("size") as usize];
+    assert_eq!(fs.read(&mut file, 0, &mut bytes), Ok(bytes.len()));
+    fs.close(file).expect("close");
+    bytes
 }
 
 #[test]
