@@ -11,7 +11,7 @@
 //! ```
 
 use super::inode::{Header, InodeKind, NEXT_AT, PARENT_AT};
-use super::volume::Volume;
+use super::volume::{Tail, Volume};
 use crate::error::Error;
 use crate::media::Flash;
 
@@ -105,32 +105,50 @@ impl Lists {
         self.write(volume, Heads { trim: inode + 1, ..self.heads })
     }
 
-    /// Frees a file: at once when its data lies in the inode, step by step otherwise.
+    /// Frees a file: at once when its data lies in the inode or is a run of few pages, step by step otherwise.
     pub fn free_file<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32, header: &Header) -> Result<(), Error> {
-        if header.inline {
-            volume.free_extensions(header)?;
-            return volume.free_inode(inode);
-        }
-        self.add_removed(volume, inode)
+        if self.free_at_once(volume, inode, header, !header.inline)? { Ok(()) } else { self.add_removed(volume, inode) }
     }
 
-    /// Frees a directory.
+    /// Frees a directory, likewise.
     pub fn free_directory<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32, header: &Header) -> Result<(), Error> {
-        volume.free_extensions(header)?;
-        if header.extra == 0 {
-            return volume.free_inode(inode);
+        if self.free_at_once(volume, inode, header, header.extra > 0)? {
+            return Ok(());
         }
+        volume.free_extensions(header)?;
         let freed = Header { kind: InodeKind::Removed, extra: 0, name_more: 0, attributes: 0, ..*header };
         let (page, at) = volume.inode_place(inode);
         volume.store.logical.patch(page, at, &freed.emit())?;
         self.add_removed(volume, inode)
     }
 
-    /// Takes the pages from page `keep` on off a file, and puts them on the trim list under an inode of their own.
+    /// Frees an inode, and its pages where they are few; whether it did.
+    fn free_at_once<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        inode: u32,
+        header: &Header,
+        has_pages: bool,
+    ) -> Result<bool, Error> {
+        match if has_pages { volume.tail_of(inode, 0)? } else { Tail::None } {
+            Tail::None => {}
+            Tail::Run(run) => volume.free_run(&run)?,
+            Tail::Large => return Ok(false),
+        }
+        volume.free_extensions(header)?;
+        volume.free_inode(inode)?;
+        Ok(true)
+    }
+
+    /// Takes the pages from page `keep` on off a file. Few of them are freed at once, others are put on the trim list under an inode of their own.
     pub fn cut<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32, keep: u32) -> Result<(), Error> {
-        match volume.cut_regions(inode, keep)? {
-            Some(tail) => self.add_removed(volume, tail),
-            None => Ok(()),
+        match volume.tail_of(inode, keep)? {
+            Tail::None => Ok(()),
+            Tail::Run(run) => volume.cut_run(inode, &run),
+            Tail::Large => match volume.cut_regions(inode, keep)? {
+                Some(tail) => self.add_removed(volume, tail),
+                None => Ok(()),
+            },
         }
     }
 

@@ -122,6 +122,11 @@ impl<F: Flash> Logical<'_, F> {
         self.ftl.map.capacity().saturating_sub(self.ftl.transaction.len() + self.journal.discard_count() + COPIED_MAX)
     }
 
+    /// Whether so many logical pages may be discarded, and as many be written behind them as a transaction has at most.
+    pub fn has_room_to_discard(&self, count: u32) -> bool {
+        self.commit_room() >= count + self.ftl.transaction.capacity()
+    }
+
     /// Refuses one more page when the table of pending pages has no place for it, those that wait in the cache counted.
     pub(super) fn check_pending_room(&self, logical: u32) -> Result<(), Error> {
         let has_place = self.ftl.transaction.knows(logical) || self.cache.find_dirty(logical).is_some();

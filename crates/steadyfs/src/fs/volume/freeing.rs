@@ -12,6 +12,22 @@ const PAGES_PER_STEP: u32 = 8;
 /// Looks at a page before it is taken for lost.
 const LOOKS: u32 = 3;
 
+/// The pages that a file has from some page on.
+pub enum Tail {
+    None,
+    /// Few, and without an index: the open transaction has room to discard them.
+    Run(Run),
+    Large,
+}
+
+/// The end of the run of a region.
+pub struct Run {
+    number: u32,
+    region: Region,
+    /// Pages before it that stay.
+    kept: u32,
+}
+
 /// The last region of an inode that has pages.
 pub struct LastRegion {
     number: u32,
@@ -105,6 +121,33 @@ impl<F: Flash> Volume<'_, F> {
             region: Region::of(&area, number),
             is_first: (0..REGIONS).find(taken) == last,
         }))
+    }
+
+    /// The pages of an inode from page `keep` on. On a volume that is to be repaired they may be those of another file as well, and are not freed at once.
+    pub fn tail_of(&mut self, inode: u32, keep: u32) -> Result<Tail, Error> {
+        let (first, kept) = (keep / self.plan.region_pages, keep % self.plan.region_pages);
+        let Some(LastRegion { number, region, .. }) = self.last_region(inode)? else { return Ok(Tail::None) };
+        if number < first || (number == first && region.index == 0 && region.count <= kept) {
+            return Ok(Tail::None);
+        }
+        let is_few = number == first
+            && region.index == 0
+            && region.count - kept <= PAGES_PER_STEP
+            && self.store.logical.has_room_to_discard(region.count - kept)
+            && self.check_data_pages(region.logical, region.count).is_ok()
+            && !self.store.status().is_unchecked();
+        Ok(if is_few { Tail::Run(Run { number, region, kept }) } else { Tail::Large })
+    }
+
+    /// Frees the pages of a run.
+    pub fn free_run(&mut self, run: &Run) -> Result<(), Error> {
+        self.free_pages(run.region.logical + run.kept, run.region.count - run.kept)
+    }
+
+    /// Takes a run off its file, and frees its pages.
+    pub fn cut_run(&mut self, inode: u32, run: &Run) -> Result<(), Error> {
+        self.write_region(inode, run.number, run.region.split(run.kept).0)?;
+        self.free_run(run)
     }
 
     /// Frees pages of the last region of an inode that has some; `false` when there are none. Entries of the first index before

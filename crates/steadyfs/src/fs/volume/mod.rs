@@ -22,6 +22,7 @@ mod records;
 mod regions;
 mod space;
 
+pub use freeing::Tail;
 pub use plan::{MAP, Plan, capacity_empty};
 pub use records::{Cursor, END, bucket_of, check_name, entries_max, hash, slots};
 pub use regions::Node;
