@@ -7,7 +7,7 @@ use crate::pointers;
 use crate::volume::{Fs, Mounted, enter};
 use core::ffi::{c_char, c_int};
 use steadyfs::media::Flash;
-use steadyfs::{Bound, Call};
+use steadyfs::{Bound, Call, Row};
 
 /// The worst case of a call that is made now, in which no program fails.
 ///
@@ -191,8 +191,8 @@ pub unsafe extern "C" fn steadyfs_bound_file_read(fs: *mut Fs, size: usize, cost
 /// Bytes of a read at once, in bounds.
 const READ_MAX: u64 = 1 << 24;
 
-/// Tells the worst case of steadyfs_file_write of so many bytes at the position of a file, whatever is at it: that of each logical page
-/// that it touches, the first as the volume is now, each further one at the present fill. Errors: STEADYFS_ERR_BADF.
+/// Tells the worst case of steadyfs_file_write of so many bytes at the position of a file, whatever is at it. The time is that of the whole write; the numbers are those of
+/// each logical page that it touches, the first as the volume is now, each further one at the present fill. Errors: STEADYFS_ERR_BADF.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -202,17 +202,16 @@ pub unsafe extern "C" fn steadyfs_bound_file_write(fs: *mut Fs, file: *mut FileH
     let result = unsafe {
         with_handle(fs, file, |fs, file, position, flags| {
             let page = u64::from(fs.usage().logical_bytes);
-            let start = if flags & STEADYFS_O_APPEND != 0 { fs.size(file)? } else { *position };
-            let room = page - start % page;
+            let offset = if flags & STEADYFS_O_APPEND != 0 { fs.size(file)? } else { *position };
+            let room = page - offset % page;
             let first = (size as u64).min(room);
-            let (whole, rest) = ((size as u64 - first) / page, (size as u64 - first) % page);
-            let further = |bytes: u64| Cost::of_bound(fs, &fs.bound_at_fill(Call::Write(bytes as u32), 0));
-            let mut sum = Cost::of_call(fs, fs.write_call(file, first as u32));
-            if whole > 0 {
-                sum = sum.plus(further(page).times(whole));
-            }
-            if rest > 0 {
-                sum = sum.plus(further(rest));
+            let further = (size as u64 - first).div_ceil(page);
+            let mut sum = Cost::of_call(fs, fs.write_call(file, offset, first as u32));
+            if further > 0 {
+                let row = Row::Write { file, offset, bytes: size as u32 };
+                let time_ns = fs.row_bound_ns(row, &fs.flash().timing());
+                sum = sum.plus(Cost::of_bound(fs, &fs.bound_at_fill(Call::Write(page as u32), 0)).times(further));
+                sum.time_ns = sum.time_ns.min(time_ns);
             }
             pointers::put(cost, sum)
         })
@@ -239,7 +238,7 @@ pub unsafe extern "C" fn steadyfs_bound_overwrites(fs: *mut Fs, count: u32, time
     // SAFETY: As the header says.
     let result = unsafe {
         enter(fs, |fs| {
-            let bound_ns = fs.overwrites_bound_ns(count, &fs.flash().timing());
+            let bound_ns = fs.row_bound_ns(Row::Overwrites(count), &fs.flash().timing());
             pointers::put(time_ns, bound_ns)
         })
     };

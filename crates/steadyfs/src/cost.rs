@@ -194,6 +194,13 @@ pub struct Envelope {
     pub rate_ns: u64,
 }
 
+impl Envelope {
+    /// That of calls which may each be of this kind or of another one.
+    pub(crate) fn or(&self, other: &Envelope) -> Envelope {
+        Envelope { burst_ns: self.burst_ns.max(other.burst_ns), rate_ns: self.rate_ns.max(other.rate_ns) }
+    }
+}
+
 /// What idle work may spend: [`FileSystem::maintain`](crate::FileSystem::maintain), [`FileSystem::scrub`](crate::FileSystem::scrub).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Budget {

@@ -319,11 +319,11 @@ impl<'m, F: Flash> Disk<'m, F> {
             DiskCall::Write(bytes) => (self.store.bounds().work_of_write(bytes), reads(1 + unit)),
             DiskCall::WriteDurable(bytes) => {
                 let work = self.store.bounds().work_of_write(bytes);
-                let commits = u32::from(work.patches > 0 || self.store.logical.waits_beside(0));
+                let commits = u32::from(work.frames == 0 || self.store.logical.waits_beside(0));
                 (Work { commits, ..work }, reads(1 + unit))
             }
             DiskCall::Trim => (TRIM, reads(TRIM_LOOKS)),
-            DiskCall::Flush => (Work { commits: 1, ..Work::default() }, reads(0)),
+            DiskCall::Flush => (Work::COMMIT, reads(0)),
         };
         let first = u32::from(call != DiskCall::Flush && self.commits_first(&work));
         let work = Work { commits: work.commits + first, ..work };
@@ -507,4 +507,4 @@ impl<'m, F: Flash> Disk<'m, F> {
 }
 
 /// A call of [`Disk::trim`].
-const TRIM: Work = Work { discards: TRIM_PAGES, ..Work::patched(TRIM_PAGES, TRIM_PAGES * 7, 7, 0, TRIM_PAGES) };
+const TRIM: Work = Work { discards: TRIM_PAGES, ..Work::NONE };

@@ -6,7 +6,7 @@ use crate::common::steps::EXPLICIT;
 use crate::common::{Fs, Rng, SHAPES, bounded, for_seeds};
 use steadyfs::media::Flash;
 use steadyfs::media::nor::NorPages;
-use steadyfs::{Access, Call, Config, Cost, Envelope, File, FileSystem, OpenOptions};
+use steadyfs::{Access, Call, Config, Cost, Envelope, Error, File, FileSystem, OpenOptions, Row};
 use steadyfs_sim::{Metered, Nor, NorTiming};
 
 /// The largest excess of any row of writes over the envelope's rate: the backlog of a server that takes `rate_ns` for each.
@@ -93,7 +93,7 @@ fn a_durable_write_of_many_pages_stays_within_the_bound_of_the_row() {
             let count = 1 + volume.rng.below(pages.min(24));
             let at = volume.rng.below(pages - count + 1) * volume.page as u64;
             let data = vec![0x3C; volume.page * count as usize];
-            let bound_ns = volume.fs.overwrites_bound_ns(count as u32, &timing);
+            let bound_ns = volume.fs.row_bound_ns(Row::Overwrites(count as u32), &timing);
             let write_ns = volume.spent_ns(|Full { fs, files, .. }| {
                 fs.write(&mut files[file].0, at, &data).expect("overwrite");
             });
@@ -101,6 +101,53 @@ fn a_durable_write_of_many_pages_stays_within_the_bound_of_the_row() {
             rows += u32::from(count > 1);
         }
         assert!(rows > 20, "{rows} writes of more than one page");
+    });
+}
+
+/// So is that of any write, through handles that are durable and others, to files that stay and to one that grows and is cut or removed again and again.
+#[test]
+fn a_write_of_any_length_stays_within_the_bound_of_its_row() {
+    on_full_volumes("a_write_of_any_length_stays_within_the_bound_of_its_row", |mut volume| {
+        let timing = volume.fs.flash().timing();
+        let (mut long, mut refused) = (0, 0);
+        let mut growing = volume.fs.open("growing", OpenOptions::CREATE).ok();
+        for _ in 0..3 * volume.fs.usage().usable_bytes / volume.page as u64 {
+            let bytes = match volume.rng.below(3) {
+                0 => 1 + volume.rng.below(200),
+                _ => 1 + volume.rng.below(12 * volume.page as u64),
+            };
+            let (file, pages) = volume.pick();
+            let there = pages * volume.page as u64;
+            let Full { fs, files, page, rng } = &mut volume;
+            let stays = rng.below(2) == 0 || growing.is_none();
+            let offset = if stays { rng.below(there.saturating_sub(bytes).max(1)) } else { rng.below(8 * bytes) };
+            let bytes = if stays { bytes.min(there - offset) } else { bytes };
+            let handle = growing.as_mut().filter(|_| !stays).unwrap_or(&mut files[file].0);
+            let bound_ns = fs.row_bound_ns(Row::Write { file: handle, offset, bytes: bytes as u32 }, &timing);
+            let before_ns = fs.flash().time_ns();
+            let result = fs.write(handle, offset, &vec![0xA5; bytes as usize]);
+            let write_ns = fs.flash().time_ns() - before_ns;
+            assert!(write_ns <= bound_ns, "{bytes} bytes at {offset}, {result:?}: {write_ns} ns, the bound is {bound_ns}");
+            match result {
+                Ok(()) => long += u32::from(bytes > 2 * *page as u64),
+                Err(Error::NoSpace) => refused += 1,
+                Err(error) => panic!("{error}"),
+            }
+            if let Some(mut file) = growing.take_if(|_| result.is_err() || rng.below(8) == 0) {
+                if rng.below(2) == 0 {
+                    fs.truncate(&mut file, 0).expect("truncate");
+                    growing = Some(file);
+                } else {
+                    fs.close(file).expect("close");
+                    fs.remove("growing").expect("remove");
+                    growing = fs.open("growing", OpenOptions::CREATE).ok();
+                }
+            }
+            if rng.below(6) == 0 {
+                fs.sync().expect("sync");
+            }
+        }
+        assert!(long > 20, "{long} writes of more than two pages, {refused} refused");
     });
 }
 

@@ -555,7 +555,7 @@ fn groups_of_moves_keep_to_the_bound_on_a_chip_that_copies() {
         let mut rng = Rng(1);
         for write in 0..20 * pages {
             let page = if write < pages { write } else { rng.below(pages) };
-            let (bound, before) = (fs.bound(fs.write_call(&file, 2048)), fs.flash().counts());
+            let (bound, before) = (fs.bound(fs.write_call(&file, 0, 2048)), fs.flash().counts());
             fs.write(&mut file, page * 2048, &[page as u8; 2048]).expect("write");
             let seen = cost(&fs.flash().counts().since(&before));
             assert!(bound.holds(&seen), "copies {copies}, write {write}: {seen:?}, bound {bound:?}");

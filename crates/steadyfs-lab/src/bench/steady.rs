@@ -4,7 +4,9 @@ use super::contender::{Contender, Fault, Mode, Operation, Room, Volume};
 use super::medium::BenchChip;
 use std::mem::size_of;
 use steadyfs::media::Flash;
-use steadyfs::{Access, BlockState, Bound, Budget, Call, CommitOn, Config, Error, FileSystem, MountError, OpenOptions, Usage};
+use steadyfs::{
+    Access, BlockState, Bound, Budget, Call, CommitOn, Config, Error, FileSystem, MountError, OpenOptions, Row, Usage,
+};
 use steadyfs_sim::Counters;
 
 /// Names in a path.
@@ -120,23 +122,16 @@ impl<C: BenchChip> Mounted<'_, C> {
         self.time_ns(&self.fs.bound(call))
     }
 
-    /// A write is a call for each logical page; the first as the volume is now, the others as it may have become.
+    /// A write is a row of calls, one for each logical page.
     fn write_bound_ns(&self, file: &OpenFile, offset: u64, bytes: usize) -> u64 {
         let logical_bytes = u64::from(self.fs.usage().logical_bytes);
         let is_whole = offset.is_multiple_of(logical_bytes) && (bytes as u64).is_multiple_of(logical_bytes);
-        if file.durable && is_whole && offset + bytes as u64 <= file.size {
-            return self.fs.overwrites_bound_ns((bytes as u64 / logical_bytes) as u32, &self.fs.flash().timing());
-        }
-        let (mut at, end, mut sum) = (offset, offset + bytes as u64, 0);
-        while at < end {
-            let step = (logical_bytes - at % logical_bytes).min(end - at);
-            let overwrites = file.durable && step == logical_bytes && at + step <= file.size;
-            let call = if overwrites { Call::Overwrite } else { self.fs.write_call(&file.file, step as u32) };
-            let bound = if at == offset { self.fs.bound(call) } else { self.fs.bound_at_fill(call, 0) };
-            sum += self.time_ns(&bound);
-            at += step;
-        }
-        sum
+        let row = if file.durable && is_whole && offset + bytes as u64 <= file.size {
+            Row::Overwrites((bytes as u64 / logical_bytes) as u32)
+        } else {
+            Row::Write { file: &file.file, offset, bytes: bytes as u32 }
+        };
+        self.fs.row_bound_ns(row, &self.fs.flash().timing())
     }
 }
 

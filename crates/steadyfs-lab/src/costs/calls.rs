@@ -342,7 +342,7 @@ fn write<C: Flash + Metered>(
         let within = (at % logical_bytes as u64) as usize;
         let (piece, after) = rest.split_at((logical_bytes - within).min(rest.len()));
         let whole = piece.len() == logical_bytes && offset.is_some();
-        let call = if whole { Call::Overwrite } else { fs.write_call(file, piece.len() as u32) };
+        let call = if whole { Call::Overwrite } else { fs.write_call(file, at, piece.len() as u32) };
         step.call(fs, call, |fs| fs.write(file, at, piece))?;
         at += piece.len() as u64;
         rest = after;

@@ -143,7 +143,7 @@ impl Appends {
             let bytes = (page_bytes - size % page_bytes).min(left);
             let data = &mut self.page[..bytes as usize];
             fill_with_content(number, size, data);
-            let call = fs.write_call(&file, data.len() as u32);
+            let call = fs.write_call(&file, size, data.len() as u32);
             if let Err(error) = checker.call(fs, call, |fs| fs.append(&mut file, data)) {
                 self.doubt = Some(Doubt::Write { file: index, offset: size, bytes: data.to_vec() });
                 return Err(error);

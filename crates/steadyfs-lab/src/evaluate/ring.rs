@@ -107,7 +107,7 @@ impl Ring {
             let bytes = (page_bytes - *size % page_bytes).min(left);
             let (file, data) = (&mut self.newest, &mut self.page[..bytes as usize]);
             fill_with_content(self.first + older, *size, data);
-            let call = fs.write_call(file, data.len() as u32);
+            let call = fs.write_call(file, *size, data.len() as u32);
             if let Err(error) = checker.call(fs, call, |fs| fs.append(file, data)) {
                 self.doubt = Some(Doubt::Write { file: older as usize, offset: *size, bytes: data.to_vec() });
                 return Err(error);

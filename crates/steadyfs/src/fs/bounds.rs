@@ -1,14 +1,33 @@
 //! The worst case of each call, made now.
 
-use super::call::{COLLECT, Call, TRIM, looks};
+use super::call::{Call, first_steps, looks, work_of_pieces};
 use super::commits::CommitOn;
 use super::filesystem::FileSystem;
 use super::handle::File;
-use super::lists::steps_of;
+use super::inode::AREA_BYTES;
+use super::lists::TAKEN_PER_CALL;
+use super::transaction::PAGES_PER_CALL;
 use super::volume::MAP;
 use crate::cost::{Bound, Cost, Envelope, Parts};
 use crate::media::{Flash, Timing};
 use crate::pace::{Buffer, Work, mount_bound};
+
+/// Calls in a row, each made as soon as the one before has returned, whose worst case [`FileSystem::row_bound_ns`] tells.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Row<'f> {
+    /// So many durable overwrites of whole logical pages that the file has already, without a clock: [`Call::Overwrite`].
+    Overwrites(u32),
+    /// One write through a handle, of any length, whatever the file has there.
+    Write {
+        /// The file.
+        file: &'f File,
+        /// Where it begins; a handle that appends writes at the end of the file.
+        offset: u64,
+        /// Its length.
+        bytes: u32,
+    },
+}
 
 impl<F: Flash> FileSystem<'_, F> {
     /// Worst case of a call, made now, in which no program fails. See `docs/design.md` for the formulas. It computes, and does not touch the
@@ -28,25 +47,71 @@ impl<F: Flash> FileSystem<'_, F> {
         self.bound_of(call, Buffer::Any, failures)
     }
 
-    /// Worst case, in nanoseconds, of so many durable overwrites of whole logical pages in a row, the first of them now, such as one write of several pages
-    /// through a file that is durable: less than as many times [`bound`](Self::bound), for one of them pays for what the next ones need not do, as
-    /// [`envelopes`](Self::envelopes) say.
+    /// Worst case, in nanoseconds, of the calls of a [row](Row), the first of them now: less than the sum of their bounds, for one of them pays for what the next
+    /// ones need not do, as [`envelopes`](Self::envelopes) say.
     ///
     /// ```
-    /// # use steadyfs::{Call, FileSystem, media::Flash};
-    /// # fn within(fs: &FileSystem<'_, impl Flash>) -> bool {
+    /// # use steadyfs::{Call, File, FileSystem, Row, media::Flash};
+    /// # fn within(fs: &FileSystem<'_, impl Flash>, file: &File) -> bool {
     /// let timing = fs.flash().timing();
-    /// fs.overwrites_bound_ns(16, &timing) <= 16 * fs.bound_at_fill(Call::Overwrite, 0).time_ns(&timing)
+    /// let write_ns = fs.row_bound_ns(Row::Write { file, offset: 0, bytes: 65_536 }, &timing);
+    /// # write_ns > 0 &&
+    /// fs.row_bound_ns(Row::Overwrites(16), &timing) <= 16 * fs.bound_at_fill(Call::Overwrite, 0).time_ns(&timing)
     /// # }
     /// ```
-    pub fn overwrites_bound_ns(&self, count: u32, timing: &Timing) -> u64 {
+    pub fn row_bound_ns(&self, row: Row<'_>, timing: &Timing) -> u64 {
+        match row {
+            Row::Overwrites(count) => self.overwrites_ns(count, timing),
+            Row::Write { file, offset, bytes } => self.write_ns(file, offset, bytes, timing),
+        }
+    }
+
+    fn overwrites_ns(&self, count: u32, timing: &Timing) -> u64 {
         let time_ns = |buffer| self.bound_of(Call::Overwrite, buffer, 0).time_ns(timing);
         let further = u64::from(count.saturating_sub(1));
         let each = time_ns(Buffer::AsItIs).saturating_add(further.saturating_mul(time_ns(Buffer::Committed)));
-        let in_a_row = self
-            .envelopes(Call::Overwrite, timing)
-            .map(|envelope| envelope.burst_ns.saturating_add(u64::from(count).saturating_mul(envelope.rate_ns)));
-        in_a_row.into_iter().fold(each, u64::min)
+        each.min(self.volume.store.bounds().in_a_row_ns(&Work::PAGE, count, timing))
+    }
+
+    fn write_ns(&self, file: &File, offset: u64, bytes: u32, timing: &Timing) -> u64 {
+        let logical_bytes = self.volume.store.layout().logical_bytes;
+        let is_known = file.stamp == self.volume.stamp();
+        let offset = if file.options.append { file.size } else { offset };
+        let first = (logical_bytes - self.volume.split(offset).1).min(bytes);
+        // Where the end of the file is not known, the bytes may begin at another place of a page.
+        let pieces = 1 + (bytes - first).div_ceil(logical_bytes) + u32::from(file.options.append && !is_known && bytes > 1);
+        let first_ns = self.bound(self.write_call(file, offset, first)).time_ns(timing);
+        if pieces == 1 {
+            return first_ns;
+        }
+        let leaves = (file.inline || !is_known).then_some(if is_known { file.size as u32 } else { AREA_BYTES as u32 });
+        let further = if leaves.is_some() { Call::Write(logical_bytes) } else { Call::WriteLarge(logical_bytes) };
+        let further_ns = self.bound_at_fill(further, 0).time_ns(timing);
+        let each = first_ns.saturating_add(u64::from(pieces - 1).saturating_mul(further_ns));
+        let last = (bytes - first) % logical_bytes;
+        let ends = if is_known {
+            [first, if last > 0 { last } else { logical_bytes }]
+        } else {
+            [1; 2].map(|least| bytes.min(logical_bytes).max(least))
+        };
+        let orphans = self.has_abandoned_orphans();
+        let trims = self.lists.steps(&self.volume, orphans);
+        let work = work_of_pieces(&self.volume, pieces, ends, leaves).plus(&first_steps(&self.volume, pieces * trims, orphans));
+        let looks = further.lookups(&self.volume).plus(&Cost { reads: looks(26) * trims, ..Cost::default() }).times(pieces);
+        let per_commit = self.pages_between_commits(further, pieces, file.options.durable);
+        each.min(self.volume.store.bounds().row_ns(&work, pieces, per_commit, timing).saturating_add(looks.time_ns(timing)))
+    }
+
+    /// Pages that so many calls in a row write at least from one commit to the next, where only a transaction without room for one more call commits.
+    fn pages_between_commits(&self, call: Call, calls: u32, durable: bool) -> u32 {
+        let room = self.volume.capacity().saturating_sub(self.volume.space().used);
+        if durable || self.commits.events() != CommitOn::ON_FLUSH || room <= PAGES_PER_CALL + TAKEN_PER_CALL * calls {
+            return 1;
+        }
+        let first = first_steps(&self.volume, self.lists.steps(&self.volume, false), false);
+        let works = call.works(&self.volume, true).into_iter().flatten().map(|work| work.plus(&first));
+        let most = works.map(|work| work.frames + work.flushes_of_any()).max().unwrap_or(0);
+        u32::from(self.config().transaction_pages).saturating_sub(most).max(1)
     }
 
     /// What the worst case of a call, made now, with `failures` programs that fail, is made of: the parts of the longest of its cases. Together they
@@ -54,8 +119,8 @@ impl<F: Flash> FileSystem<'_, F> {
     pub fn bound_parts(&self, call: Call, failures: u32, timing: &Timing) -> Parts {
         let bound = self.bound_with_failures(call, failures);
         let (case, whole) = bound.longest(timing);
-        let works = [call.work(&self.volume, self.volume.has_long_names()), call.completing(&self.volume)];
-        let parts = works.into_iter().flatten().map(|work| {
+        let works = call.works(&self.volume, self.volume.has_long_names()).into_iter().flatten();
+        let parts = works.map(|work| {
             let (work, _) = self.with_all_steps(call, work, Buffer::AsItIs);
             self.volume.store.bounds().parts(&work, Buffer::AsItIs, failures, case)
         });
@@ -68,11 +133,11 @@ impl<F: Flash> FileSystem<'_, F> {
             let (work, beside) = self.with_all_steps(call, work, buffer);
             self.volume.store.bounds().bound(&work, buffer, failures).plus(&beside)
         };
-        match (call.work(&self.volume, self.volume.has_long_names()), call.completing(&self.volume)) {
-            (Some(work), Some(completing)) if buffer == Buffer::AsItIs => bound_of(work).or(&bound_of(completing)),
-            (Some(work), _) => bound_of(work),
-            (None, _) => Bound::default().plus(&call.lookups(&self.volume)),
-        }
+        let works = call.works(&self.volume, self.volume.has_long_names()).into_iter().flatten();
+        works
+            .map(bound_of)
+            .reduce(|one, other| one.or(&other))
+            .unwrap_or_else(|| Bound::default().plus(&call.lookups(&self.volume)))
     }
 
     /// Adds to what a call changes what it begins and ends with; and what the call looks up beside that.
@@ -89,15 +154,20 @@ impl<F: Flash> FileSystem<'_, F> {
         (work, beside.plus(&first))
     }
 
-    /// The call that a write of at most `bytes` bytes through a handle is, for [`bound`](Self::bound).
-    pub fn write_call(&self, file: &File, bytes: u32) -> Call {
-        if file.inline || file.stamp != self.volume.stamp() { Call::Write(bytes) } else { Call::WriteLarge(bytes) }
+    /// The call that a write of at most `bytes` bytes within one logical page is, at `offset` of a file (a handle that appends: at its end), for [`bound`](Self::bound).
+    pub fn write_call(&self, file: &File, offset: u64, bytes: u32) -> Call {
+        let offset = if file.options.append { file.size } else { offset };
+        match () {
+            () if file.stamp != self.volume.stamp() => Call::Write(bytes),
+            () if !file.inline => Call::WriteLarge(bytes),
+            () if offset <= file.size && offset + u64::from(bytes) <= AREA_BYTES as u64 => Call::WriteInline(bytes),
+            () => Call::Write(bytes),
+        }
     }
 
     /// Adds what a call begins with: a commit, the orphans of the time before the mount, a step of the trim list.
     fn with_first_steps(&self, call: Call, mut work: Work, buffer: Buffer) -> (Work, Cost) {
-        let mut reads = 0;
-        if work == (Work { commits: 1, ..Work::default() }) {
+        if work == Work::COMMIT {
             return (work, Cost::default());
         }
         if self.commits_first(call, self.volume.has_long_names())
@@ -105,23 +175,20 @@ impl<F: Flash> FileSystem<'_, F> {
         {
             work.commits += 1;
         }
-        if self.has_abandoned_orphans() {
-            work = work.plus(&COLLECT);
-            work.commits += 1;
-        }
-        if self.lists.trim() != 0 || self.has_abandoned_orphans() {
-            let steps = steps_of(&self.volume);
-            work = (0..steps).fold(work, |work, _| work.plus(&TRIM));
-            work.commits = work.commits.max(1);
-            reads = looks(26) * steps;
-        }
-        (work, Cost { reads, ..Cost::default() })
+        let orphans = self.has_abandoned_orphans();
+        let trims = self.lists.steps(&self.volume, orphans);
+        let work = Work { commits: (work.commits + u32::from(orphans)).max(u32::from(trims > 0)), ..work };
+        let reads = looks(26) * trims;
+        (work.plus(&first_steps(&self.volume, trims, orphans)), Cost { reads, ..Cost::default() })
     }
 
     /// Envelopes of calls in a row at the present fill: any `n` of them take at most `burst_ns + n · rate_ns`, for each envelope.
     /// Reads of the file system's own pages are not included, save those of whole-page overwrites.
     pub fn envelopes(&self, call: Call, timing: &Timing) -> [Envelope; 2] {
-        self.volume.store.bounds().envelopes(&call.work(&self.volume, self.volume.has_long_names()).unwrap_or_default(), timing)
+        let works = call.works(&self.volume, self.volume.has_long_names()).into_iter().flatten();
+        let each = works.map(|work| self.volume.store.bounds().envelopes(&work, timing));
+        each.reduce(|one, other| [one[0].or(&other[0]), one[1].or(&other[1])])
+            .unwrap_or_else(|| self.volume.store.bounds().envelopes(&Work::NONE, timing))
     }
 
     /// Worst case of the root that [`unmount`](Self::unmount) writes.

@@ -4,7 +4,7 @@
 
 #[cfg(doc)]
 use super::FileSystem;
-use super::inode::REGIONS;
+use super::inode::{AREA_BYTES, EXTENSION_BYTES, REGIONS};
 use super::volume::{MAP, Volume};
 use crate::cost::Cost;
 use crate::media::Flash;
@@ -23,6 +23,8 @@ pub enum Call {
     Write(u32),
     /// The same in a file whose data is not kept in its inode: larger than 144 bytes. [`FileSystem::write_call`] tells.
     WriteLarge(u32),
+    /// The same in a file whose data is kept in its inode before and behind: it ends within the first 144 bytes, and begins at the end of the file or before.
+    WriteInline(u32),
     /// A truncate.
     Truncate,
     /// A read of at most this many bytes.
@@ -67,85 +69,182 @@ pub enum Call {
     Sync,
 }
 
-/// What a write changes beside the data.
-const fn around_data(call: Call) -> Work {
-    let leave = if matches!(call, Call::Write(_)) { LEAVE_INODE } else { Work::patched(0, 0, 0, 0, 0) };
-    ADD_PAGE.plus(&leave).plus(&NOTE)
+/// What decides on how much a call changes: how many pages of the allocation map there are, and levels of an index.
+#[derive(Clone, Copy)]
+struct Shape {
+    map_pages: u32,
+    index_is_deep: bool,
 }
 
-/// What an inode and its entry change.
+impl Shape {
+    fn of<F: Flash>(volume: &Volume<'_, F>) -> Self {
+        Self { map_pages: volume.plan().table - MAP, index_is_deep: volume.plan().index_is_deep }
+    }
+
+    /// Pages that so many bits of the allocation map lie on.
+    fn bits(self, count: u32) -> u32 {
+        count.min(self.map_pages)
+    }
+
+    /// A page more for a file: its bit, a region; beside a run the page's entry, an index and its bit, and where that has two levels one more of each.
+    fn add_page(self) -> Work {
+        if self.index_is_deep {
+            Work::patched(&[8, 4, 4, 1, 1, 1], 2 + self.bits(3))
+        } else {
+            Work::patched(&[8, 4, 1, 1], 1 + self.bits(2))
+        }
+    }
+
+    /// What a write changes beside the data.
+    fn around_data(self, call: Call) -> Work {
+        let leave = if matches!(call, Call::Write(_)) { leave_inode(AREA) } else { Work::NONE };
+        self.add_page().plus(&leave).plus(&NOTE)
+    }
+
+    /// What the pieces of one write change beside the data, which follow each other in a file and lie on so many of its pages: of each page its bit, and its entry in an
+    /// index; regions with their indexes and the bits of these, one or two more than they fill; size and time.
+    fn around_pieces(self, pieces: u32, index_entries: u32) -> Work {
+        let of_each = Work::patched(&[4, 1], 0).times(pieces);
+        let regions = Work::patched(&[8, 4, 1], 1).times(2 + pieces / index_entries * (1 + u32::from(self.index_is_deep)));
+        Work { pages: self.bits(pieces), ..of_each }.plus(&regions).plus(&NOTE)
+    }
+
+    /// A record, the directory's count, and growth: a page, the number of buckets, and either what an earlier file has left of its regions, or two buckets that are written.
+    fn insert(self) -> Work {
+        Work { frames: 2, ..Work::patched(&[16, 8, AREA, 4], 2) }.plus(&self.add_page())
+    }
+
+    /// A record less, the directory's count. And a file that goes at once: bits and pages of eight pages that follow each other, of the inode and of its extensions; or its
+    /// place in a list; or that of a directory, whose extensions go at once.
+    fn remove(self) -> Work {
+        Work { discards: 11, ..Work::patched(&[48, 16, 12, 4, 4, 1, 1, 1], 5 + self.bits(2)) }
+    }
+
+    /// A step of the trim list: a region, bits and pages of eight pages that follow each other, the list, and those of the inode and of its extensions; or four entries of
+    /// an index, with bits and pages.
+    fn trim(self) -> Work {
+        Work { discards: 11, ..Work::patched(&[12, 8, 4, 4, 1, 1, 1, 1], 2 + self.bits(5)) }
+    }
+
+    /// The last page cut; size, a region, bits and pages of eight pages that follow each other.
+    fn cut_run(self) -> Work {
+        Work { frames: 1, discards: 8, ..Work::patched(&[16, 8, 1, 1], 1 + self.bits(2)) }
+    }
+
+    /// The last page cut; size, the list, an inode for the end with its bit and regions; and where an index is cut, that of each level is copied, with a bit.
+    fn truncate(self) -> Work {
+        let work = Work::patched(&[AREA, AREA, 48, 16, 12, 4, 1, 1, 1], 4 + self.bits(2));
+        if self.index_is_deep {
+            Work { frames: 3, ..work }.plus(&Work::patched(&[4, 1], 1 + self.bits(1)))
+        } else {
+            Work { frames: 2, ..work }
+        }
+    }
+}
+
+/// What an inode changes.
 const fn creation(is_long: bool) -> Work {
-    if is_long { INODE.plus(&INSERT) } else { SHORT_INODE.plus(&INSERT) }
+    if is_long { INODE } else { SHORT_INODE }
 }
 
-/// A step of the trim list: a region, eight bits and discards, the list, two extensions; the inode and these with the pages that they leave empty.
-pub(super) const TRIM: Work = Work { discards: 11, ..Work::patched(21, 171, 19, 0, 12) };
+/// Bytes of an inode's regions, or of the data in their place.
+const AREA: u32 = AREA_BYTES as u32;
+/// Bytes of an extension that are written at once.
+const PIECE: u32 = EXTENSION_BYTES as u32 / 2;
+
 /// The list of orphans becomes part of the trim list.
-pub(super) const COLLECT: Work = Work::patched(2, 30, 19, 0, 2);
-/// A page more for a file: three bits, a region, two index entries.
-const ADD_PAGE: Work = Work::patched(6, 61, 15, 0, 6);
-/// The inode left by its data: the data, the regions, the flag, a bit.
-const LEAVE_INODE: Work = Work::patched(4, 318, 151, 2, 3);
+const COLLECT: Work = Work::patched(&[12, 4], 2);
+/// An inode left by so much data: the data, the regions, the flag, a bit.
+const fn leave_inode(bytes: u32) -> Work {
+    if bytes > 0 { Work::patched(&[bytes, AREA, 1, 1], 2) } else { Work::patched(&[AREA, 1], 1) }
+}
+
 /// Size and time.
-const NOTE: Work = Work::patched(1, 23, 23, 0, 1);
+const NOTE: Work = Work::patched(&[16], 1);
 /// An inode with a long name: its bit, header and name, the extension's bit, header and two pieces.
-const INODE: Work = Work::patched(6, 355, 131, 3, 4);
+const INODE: Work = Work::patched(&[112, PIECE, PIECE, 8, 1, 1], 4);
 /// The same with a name that the inode holds.
-const SHORT_INODE: Work = Work::patched(2, 127, 119, 1, 2);
-/// A record, the directory's count, and growth: regions, a page, the number of buckets; two buckets are written.
-const INSERT: Work = Work { frames: 2, ..Work::patched(10, 261, 151, 1, 8) };
-/// A record less, the directory's count, the inode, its extensions, and the pages that these leave empty; the list of orphans or of trims.
-const REMOVE: Work = Work { discards: 3, ..Work::patched(14, 196, 55, 0, 11) };
+const SHORT_INODE: Work = Work::patched(&[112, 1], 2);
 /// Another name and place: name, lengths, extension and the page that it leaves empty, parent.
-const RENAME: Work = Work { discards: 1, ..Work::patched(10, 367, 131, 3, 5) };
+const RENAME: Work = Work { discards: 1, ..Work::patched(&[PIECE, PIECE, 64, 8, 4, 4, 1, 1], 3) };
 /// The same where the inode holds both names.
-const SHORT_RENAME: Work = Work::patched(3, 90, 71, 1, 1);
-/// Two records name another inode; number of directories and time of their directories.
-const EXCHANGE: Work = Work::patched(4, 68, 23, 0, 4);
+const SHORT_RENAME: Work = Work::patched(&[64, 4, 1], 1);
+/// A record that names another inode, and the number of directories and the time of its directory.
+const REPLACE: Work = Work::patched(&[16, 4], 2);
 /// Attributes: an extension's bit, header and two pieces, or the page that it leaves empty; the inode's link.
-const ATTRIBUTES: Work = Work { discards: 1, ..Work::patched(5, 296, 131, 2, 4) };
-/// The last page cut, two index pages copied; size, regions, an inode for the end, its regions, the list.
-const TRUNCATE: Work = Work { frames: 3, ..Work::patched(12, 480, 151, 2, 9) };
+const ATTRIBUTES: Work = Work { discards: 1, ..Work::patched(&[PIECE, PIECE, 8, 4, 1], 3) };
+
+/// What the calls before have left for a call to begin with: so many steps of the trim list; the orphans of the time before the mount.
+pub(super) fn first_steps<F: Flash>(volume: &Volume<'_, F>, trims: u32, orphans: bool) -> Work {
+    let trim = Shape::of(volume).trim();
+    (0..trims).fold(if orphans { COLLECT } else { Work::NONE }, |work, _| work.plus(&trim))
+}
+
+/// What a write of several pieces changes, the first and the last of so many bytes, and where so much data leaves the inode.
+pub(super) fn work_of_pieces<F: Flash>(
+    volume: &Volume<'_, F>,
+    pieces: u32,
+    [first, last]: [u32; 2],
+    leaves: Option<u32>,
+) -> Work {
+    let around = Shape::of(volume).around_pieces(pieces, volume.plan().index_entries);
+    let ends = [first, last].map(|bytes| volume.store.bounds().work_of_write(bytes));
+    let whole = Work { frames: pieces.saturating_sub(2), ..Work::NONE };
+    around.plus(&ends[0]).plus(&ends[1]).plus(&whole).plus(&leaves.map_or(Work::NONE, leave_inode))
+}
 
 impl Call {
-    /// What a call changes, perhaps with a name that an inode does not hold; `None` when it changes nothing.
-    pub(super) fn work<F: Flash>(self, volume: &Volume<'_, F>, is_long: bool) -> Option<Work> {
-        let commit = Work { commits: 1, ..Work::default() };
+    /// What a call changes, perhaps with a name that an inode does not hold: one or the other; nothing when it changes nothing.
+    pub(super) fn works<F: Flash>(self, volume: &Volume<'_, F>, is_long: bool) -> [Option<Work>; 2] {
+        let shape = Shape::of(volume);
+        let commit = Work::COMMIT;
+        let of_data = |bytes| volume.store.bounds().work_of_write(bytes);
         let work = match self {
-            Call::Read(_) | Call::Open { .. } | Call::List => return None,
-            Call::Overwrite => Work { frames: 1, ..Work::default() },
+            Call::Read(_) | Call::Open { .. } | Call::List => return [None; 2],
+            Call::Overwrite => Work::PAGE,
             Call::Write(bytes) | Call::WriteLarge(bytes) => {
-                commit.plus(&volume.store.bounds().work_of_write(bytes)).plus(&around_data(self))
+                let around = commit.plus(&shape.around_data(self));
+                let completing = self.may_complete(volume).then(|| Work::PAGE.plus(&around));
+                return [Some(of_data(bytes).plus(&around)), completing];
             }
-            Call::Truncate => commit.plus(&TRUNCATE).plus(&LEAVE_INODE),
-            Call::Create { .. } => commit.plus(&creation(is_long)),
+            Call::WriteInline(bytes) => {
+                let work = commit.plus(&NOTE);
+                return [work.plus(&Work::patched(&[bytes], 0)), work.plus(&Work::PAGE)].map(Some);
+            }
+            Call::Truncate => return [shape.truncate(), shape.cut_run()].map(|cut| Some(commit.plus(&cut))),
+            Call::Create { .. } => commit.plus(&creation(is_long)).plus(&shape.insert()),
             Call::Symlink { bytes, .. } => commit
                 .plus(&creation(is_long))
-                .plus(&volume.store.bounds().work_of_write(bytes))
-                .plus(&around_data(Call::Write(bytes))),
-            Call::Remove { .. } => commit.plus(&REMOVE),
-            Call::Rename { .. } => commit.plus(if is_long { &RENAME } else { &SHORT_RENAME }).plus(&INSERT).plus(&REMOVE),
+                .plus(&shape.insert())
+                .plus(&of_data(bytes))
+                .plus(&shape.around_data(Call::Write(bytes))),
+            Call::Remove { .. } => commit.plus(&shape.remove()),
+            Call::Rename { .. } => {
+                // The old name's record goes, and a new one comes or names another inode.
+                let moved = commit.plus(if is_long { &RENAME } else { &SHORT_RENAME }).plus(&REPLACE);
+                return [shape.insert(), shape.remove()].map(|target| Some(moved.plus(&target)));
+            }
             Call::Exchange { .. } => {
                 let names = if is_long { RENAME.plus(&RENAME) } else { SHORT_RENAME.plus(&SHORT_RENAME) };
-                commit.plus(&names).plus(&EXCHANGE)
+                commit.plus(&names).plus(&REPLACE).plus(&REPLACE)
             }
             Call::SetAttribute => commit.plus(&ATTRIBUTES),
             Call::Sync => commit,
         };
-        Some(work)
+        [Some(work), None]
     }
 
-    /// What a write of few bytes changes when they complete a page of which the journal buffer has much; `None` where none can.
-    pub(super) fn completing<F: Flash>(self, volume: &Volume<'_, F>) -> Option<Work> {
-        let (Call::Write(bytes) | Call::WriteLarge(bytes)) = self else { return None };
-        let may_be = bytes as usize <= volume.store.logical.patch_bytes_max() && volume.store.logical.may_be_completed(bytes);
-        may_be.then(|| Work { commits: 1, ..Work::PAGE }.plus(&around_data(self)))
+    /// Whether few bytes that are written may complete a page of which the journal buffer has much, so that it is written.
+    fn may_complete<F: Flash>(self, volume: &Volume<'_, F>) -> bool {
+        let (Call::Write(bytes) | Call::WriteLarge(bytes)) = self else { return false };
+        bytes as usize <= volume.store.logical.patch_bytes_max() && volume.store.logical.may_be_completed(bytes)
     }
 
-    /// Logical pages that a call may write, the step of the trim list that it may begin with included.
-    pub(super) fn pages<F: Flash>(self, volume: &Volume<'_, F>, is_long: bool, trims: bool) -> u32 {
-        let pages = |work: Work| volume.store.bounds().pages_of(&if trims { work.plus(&TRIM) } else { work });
-        pages(self.work(volume, is_long).unwrap_or_default()).max(self.completing(volume).map_or(0, pages))
+    /// Logical pages that a call may write, what it begins with included.
+    pub(super) fn pages<F: Flash>(self, volume: &Volume<'_, F>, is_long: bool, trims: u32) -> u32 {
+        let first = first_steps(volume, trims, false);
+        let works = self.works(volume, is_long).into_iter().flatten();
+        works.map(|work| volume.store.bounds().pages_of(&work.plus(&first))).max().unwrap_or(0)
     }
 
     /// Reads of a call, beside those of the frames that it writes.
@@ -166,6 +265,7 @@ impl Call {
             Call::Write(_) => write,
             // The page's place; then the inode's regions, a free page, and the index.
             Call::WriteLarge(_) => 2 * page + scan,
+            Call::WriteInline(_) => 2 + unit,
             Call::Truncate => 2 * page + 10 + REGIONS / 8 + 3 * scan,
             Call::Read(bytes) => {
                 let pages = bytes / layout.geometry.page_bytes + 2;

@@ -127,7 +127,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// The room is kept after the next commit.
     ///
     /// # Cost
-    /// [`Call::Write`](super::Call::Write) of one byte.
+    /// [`Call::Write`](super::Call::Write) of 65 bytes, which the bits of 512 pages take.
     ///
     /// # Errors
     /// [`Error::NoSpace`], [`Error::FileTooLarge`], [`Error::NotWritable`], [`Error::Stale`].
@@ -142,7 +142,7 @@ impl<F: Flash> FileSystem<'_, F> {
         if from >= to || (file.inline && to <= AREA_BYTES as u64) {
             return Ok(to);
         }
-        self.begin(Call::Write(1))?;
+        self.begin(Call::Write(65))?;
         let result = self.volume.reserve_pages(file, from, to);
         self.finish(result, CommitOn::NONE, file.options.durable)
     }

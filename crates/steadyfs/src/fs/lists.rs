@@ -19,7 +19,7 @@ const LISTS_BYTES: usize = 12;
 /// Pending pages that a call may need which frees pages of removed files first.
 const PENDING_PER_CALL: u32 = 8;
 /// Pages that a write takes: one for the data, two for the index that names it. A step of freeing may free one.
-const TAKEN_PER_CALL: u32 = 3;
+pub(super) const TAKEN_PER_CALL: u32 = 3;
 
 /// Where the lists start and end: inodes plus one, or 0.
 #[derive(Clone, Copy, Default)]
@@ -84,6 +84,15 @@ impl Lists {
     /// The first inode of the trim list plus one, or 0.
     pub fn trim(&self) -> u32 {
         self.heads.trim
+    }
+
+    /// Steps of freeing that a call may begin with, where the list may get `others` as well: one, or as many as free the pages that a call may take, where those are not free.
+    pub fn steps<F: Flash>(&self, volume: &Volume<'_, F>, others: bool) -> u32 {
+        match () {
+            () if self.trim() == 0 && !others => 0,
+            () if lacks_room(volume) => TAKEN_PER_CALL,
+            () => 1,
+        }
     }
 
     /// Whether the next call begins with freeing pages of removed files.
@@ -213,11 +222,6 @@ impl Lists {
         link_orphan(volume, orphan_last, NEXT_AT, trim)?;
         self.write(volume, Heads { trim: orphan_first, ..Heads::default() })
     }
-}
-
-/// Steps of freeing that a call may begin with: one, or as many as free the pages that a call may take, where those are not free.
-pub(super) fn steps_of<F: Flash>(volume: &Volume<'_, F>) -> u32 {
-    if lacks_room(volume) { TAKEN_PER_CALL } else { 1 }
 }
 
 /// Whether the pages that a call may take are not free.

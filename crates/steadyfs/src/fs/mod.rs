@@ -57,6 +57,7 @@ mod symlink;
 mod transaction;
 mod volume;
 
+pub use bounds::Row;
 pub use call::Call;
 pub use check::{Checked, Finding, Mended};
 pub use clean_reader::CleanReader;

@@ -6,12 +6,11 @@ use super::commits::CommitLimits;
 use super::commits::CommitOn;
 use super::filesystem::{Change, FileSystem};
 use super::handle::File;
-use super::lists::steps_of;
 use crate::error::Error;
 use crate::media::Flash;
 
 /// Pages of data and of the file table, and inodes, that one call may take. With fewer left it may fail.
-const PAGES_PER_CALL: u32 = 8;
+pub(super) const PAGES_PER_CALL: u32 = 8;
 const INODES_PER_CALL: u32 = 3;
 
 impl<'m, F: Flash> FileSystem<'m, F> {
@@ -202,8 +201,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             let result = self.lists.collect_orphans(&mut self.volume).and_then(|()| self.volume.store.logical.commit());
             self.step(result)?;
         }
-        let steps = if self.lists.trim() == 0 { 0 } else { steps_of(&self.volume) };
-        for _ in 0..steps {
+        for _ in 0..self.lists.steps(&self.volume, false) {
             if self.lists.trims_first(&self.volume) {
                 self.trim()?;
             }
@@ -218,7 +216,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         let last_inodes = self.volume.space().inodes + INODES_PER_CALL >= self.volume.plan().files_max();
         self.commits.events().contains(CommitOn::FULL)
             && self.volume.store.logical.is_open()
-            && (self.volume.store.logical.pending_room() < call.pages(&self.volume, is_long, self.lists.trim() != 0)
+            && (self.volume.store.logical.pending_room()
+                < call.pages(&self.volume, is_long, self.lists.steps(&self.volume, false))
                 || last_pages
                 || last_inodes)
     }

@@ -5,6 +5,15 @@ use super::record::{Record, START};
 use crate::config::Layout;
 use core::ops::Range;
 
+/// The logical pages with most patches.
+pub(crate) struct Largest {
+    pub count: u32,
+    /// Bytes that they take.
+    pub freed: u32,
+    /// Bytes of the largest one that is there when the last of them is written, whichever others have gone: where all may have gone, of the smallest.
+    pub least: u32,
+}
+
 impl Journal<'_> {
     /// The logical page whose patches of before the call take most room, and how many bytes.
     pub fn largest(&self) -> Option<(u32, usize)> {
@@ -29,19 +38,23 @@ impl Journal<'_> {
         (self.bytes.len() - self.used()) as u32
     }
 
-    /// How many of the logical pages with most patches must be written before `bytes` more fit, and the bytes of the least of them;
-    /// `None` when all of them do not do.
-    pub fn flushes_for(&self, bytes: u32) -> Option<(u32, u32)> {
-        let mut room = self.room();
-        let (mut flushes, mut limit) = (0, (usize::MAX, u32::MAX));
-        while room < bytes {
-            // The next smaller page: fewer bytes, or as many and a smaller number.
-            let next = self.page_sizes().map(|(logical, size)| (size, logical)).filter(|&page| page < limit).max()?;
-            room += next.0 as u32;
+    /// The logical pages with most patches that make room for so many bytes, or all of them, where `others` may go beside them.
+    pub fn largest_for(&self, bytes: u32, others: u32) -> Largest {
+        let mut found = Largest { count: 0, freed: 0, least: 0 };
+        let (mut limit, mut others) = ((usize::MAX, u32::MAX), others);
+        // The next smaller page: fewer bytes, or as many and a smaller number.
+        while let Some(next) = self.page_sizes().map(|(logical, size)| (size, logical)).filter(|&page| page < limit).max() {
             limit = next;
-            flushes += 1;
+            found.least = next.0 as u32;
+            if found.freed < bytes {
+                (found.count, found.freed) = (found.count + 1, found.freed + found.least);
+            } else if others > 1 {
+                others -= 1;
+            } else {
+                break;
+            }
         }
-        Some((flushes, limit.0 as u32))
+        found
     }
 
     /// The logical pages that were patched before the call, each with the bytes that it takes.

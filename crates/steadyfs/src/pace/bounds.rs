@@ -9,11 +9,11 @@
 //! A call that writes `h` frames costs `h` frames of programs and then either `c` moves, or `c − 1` moves and `f` folds (or a root
 //! in their place), or `c − e` moves, one erase, and the folds for `w`; `c` and `e` as the [pace](crate::pace) has them.
 
-use super::{Outlook, Plan, Promise, ROOT_SLACK};
+use super::{Outlook, Plan, Promise, ROOT_SLACK, Work};
 use crate::commit::Cache;
 use crate::config::{COPIED_MAX, Layout, SUPERBLOCK_BLOCKS};
 use crate::cost::{Bound, Cost, Envelope, Parts};
-use crate::journal::{Journal, empty_places};
+use crate::journal::{Journal, Largest, empty_places};
 use crate::media::{Flash, Timing};
 use crate::pages::TRIES;
 use crate::root::ring_window;
@@ -28,58 +28,6 @@ pub(crate) enum Buffer {
     Any,
     /// Whatever patches are in it, right behind a commit: nothing waits for the next one.
     Committed,
-}
-
-/// Bytes of a patch that is not small.
-const LARGE_PATCH: u32 = 64;
-
-/// What a call changes at most, beside reclamation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Work {
-    /// Logical pages that it writes itself.
-    pub frames: u32,
-    /// Patches and discards.
-    pub patches: u32,
-    /// Bytes of the journal that they take.
-    pub patch_bytes: u32,
-    /// Bytes of the journal that one of them takes.
-    pub patch_bytes_max: u32,
-    /// How many of them take more than [`LARGE_PATCH`].
-    pub large_patches: u32,
-    /// Logical pages that they are of.
-    pub pages: u32,
-    /// Logical pages that it discards; each of them is a patch as well.
-    pub discards: u32,
-    /// Journal pages that it commits with.
-    pub commits: u32,
-}
-
-impl Work {
-    /// A logical page that is written.
-    pub(crate) const PAGE: Self = Self { frames: 1, ..Self::patched(0, 0, 0, 0, 0) };
-
-    /// Patches of `bytes` together, the largest of `largest`, on so many pages.
-    pub(crate) const fn patched(patches: u32, bytes: u32, largest: u32, large_patches: u32, pages: u32) -> Self {
-        Self { frames: 0, patches, patch_bytes: bytes, patch_bytes_max: largest, large_patches, pages, discards: 0, commits: 0 }
-    }
-
-    /// Both one after the other.
-    pub(crate) const fn plus(&self, other: &Self) -> Self {
-        Self {
-            frames: self.frames + other.frames,
-            patches: self.patches + other.patches,
-            patch_bytes: self.patch_bytes + other.patch_bytes,
-            patch_bytes_max: if self.patch_bytes_max > other.patch_bytes_max {
-                self.patch_bytes_max
-            } else {
-                other.patch_bytes_max
-            },
-            large_patches: self.large_patches + other.large_patches,
-            pages: self.pages + other.pages,
-            discards: self.discards + other.discards,
-            commits: self.commits + other.commits,
-        }
-    }
 }
 
 /// A mark of a bad block, which the driver may erase first.
@@ -100,36 +48,34 @@ pub(crate) struct Bounds<'s, 'm, F> {
 impl<F: Flash> Bounds<'_, '_, F> {
     /// Frames of pages that leave the journal buffer to make room for a call's patches.
     ///
-    /// A patch of a page that the buffer does not know writes one in its turn where there are as many as there may be. Patches for which
-    /// the buffer has no room write the page with most bytes, or their own where they are larger than that.
-    /// One page with little in the buffer is written as well.
-    fn flushes(&self, work: &Work) -> u32 {
+    /// A patch of a page that the buffer does not know writes one in its turn where there are as many as there may be. Patches for which the buffer has no
+    /// room write the page with most bytes, each at most one; or their own, where that one would not make enough room, or there is none left. One page with little
+    /// in the buffer is written as well in each of the calls that do the work.
+    fn flushes(&self, work: &Work, calls: u32) -> u32 {
         // A stale page may be discarded when it was written.
-        let stale_bytes = self.outlook.ftl.transaction.stale_pages() * self.journal.patch_room(0) as u32;
-        let patch_bytes = work.patch_bytes + stale_bytes;
-        let most = self.outlook.ftl.layout.patched_pages_max();
-        let turns = (self.journal.patched_pages() + work.pages).saturating_sub(most);
-        if patch_bytes <= self.journal.room() {
+        let work = Work { discards: work.discards + self.outlook.ftl.transaction.stale_pages(), ..*work };
+        let header = self.journal.patch_room(0) as u32;
+        let turns = (self.journal.patched_pages() + work.pages).saturating_sub(self.outlook.ftl.layout.patched_pages_max());
+        let (bytes, room) = (work.bytes(header), self.journal.room());
+        if bytes <= room {
             return turns;
         }
-        let full = match self.journal.flushes_for(patch_bytes) {
-            Some((flushes, least)) if least >= work.patch_bytes_max => flushes,
-            Some((flushes, least)) if least >= LARGE_PATCH => flushes + work.large_patches,
-            Some(_) => work.patches,
-            None => work.patches,
-        };
-        turns + full.min(work.patches) + 1
+        let Largest { count, freed, least } = self.journal.largest_for(bytes - room, turns + 1);
+        let own = work.longer_than(least.saturating_sub(header));
+        let left_out = if room + freed < bytes { work.left_out(room + freed, header) } else { 0 };
+        let full = (count + own + left_out).min(work.records());
+        turns + full + full.min(calls)
     }
 
     /// What so many bytes in one logical page change.
     pub fn work_of_write(&self, bytes: u32) -> Work {
         let fits = bytes as usize <= self.journal.small_patch_bytes_max(&self.outlook.ftl.layout);
-        if fits { Work::patched(1, bytes + 7, bytes + 7, 1, 1) } else { Work::PAGE }
+        if fits { Work::patched(&[bytes], 1) } else { Work::PAGE }
     }
 
     /// Pages that a call may add to the open transaction; all that there may be where that is less.
     pub fn pages_of(&self, work: &Work) -> u32 {
-        (work.frames + self.flushes(work)).min(self.outlook.ftl.transaction.capacity())
+        (work.frames + self.flushes(work, 1)).min(self.outlook.ftl.transaction.capacity())
     }
 
     /// Frames of pages that leave the cache: one that makes room, and all that wait, when the call commits.
@@ -167,14 +113,13 @@ impl<F: Flash> Bounds<'_, '_, F> {
     fn own_and_plans(&self, work: &Work, buffer: Buffer, failures: u32) -> (Parts, [Plan; 3]) {
         let layout = &self.outlook.ftl.layout;
         let flushes = match buffer {
-            Buffer::AsItIs => self.flushes(work),
-            Buffer::Any | Buffer::Committed if work.patches == 0 => 0,
-            Buffer::Any | Buffer::Committed => work.pages + work.patches + 1,
+            Buffer::AsItIs => self.flushes(work, 1),
+            Buffer::Any | Buffer::Committed => work.flushes_of_any(),
         };
         let stale = self.outlook.ftl.transaction.stale_pages();
         let earlier = flushes + self.written_back(work, buffer) + stale;
         // A stale page is read before it is programmed once more, whatever the call does.
-        let stale = Cost { reads: if work.patches > 0 { 0 } else { stale * merge_reads(layout) }, ..Cost::default() };
+        let stale = Cost { reads: if work.records() > 0 { 0 } else { stale * merge_reads(layout) }, ..Cost::default() };
         let frames = work.frames + earlier;
         // A commit also lets the overlay know of what earlier calls wrote and discarded.
         let waiting = match buffer {
@@ -222,7 +167,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
 
     /// Frames of a call: one that patches may have to read what it patches.
     fn frames_cost(&self, work: &Work, frames: u32, is_near_full: bool) -> Cost {
-        let merging = if work.patches > 0 { merge_reads(&self.outlook.ftl.layout) } else { 0 };
+        let merging = if work.records() > 0 { merge_reads(&self.outlook.ftl.layout) } else { 0 };
         self.write_cost(frames, is_near_full).plus(&Cost { reads: frames * merging, ..Cost::default() })
     }
 
@@ -328,8 +273,14 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// The first lets every call move as much as it may and spreads erases; the second spreads all of a victim's cost over the
     /// writes that its space pays for, two victims ahead.
     pub fn envelopes(&self, work: &Work, timing: &Timing) -> [Envelope; 2] {
+        self.envelopes_with(0, work, timing)
+    }
+
+    /// The same of calls that begin where so many blocks are erased.
+    fn envelopes_with(&self, erased: u32, work: &Work, timing: &Timing) -> [Envelope; 2] {
+        let restocks = self.outlook.ftl.layout.stock().saturating_sub(erased);
         let bound = self.bound(work, Buffer::Any, 0);
-        let flushes = if work.patches == 0 { 0 } else { work.pages + work.patches + 1 };
+        let flushes = work.flushes_of_any();
         let commits = if self.outlook.ftl.layout.commits_join() { work.commits } else { 0 };
         let frames = work.frames + flushes + self.written_back(work, Buffer::Any) + commits;
         let promise = self.outlook.promise(frames);
@@ -339,10 +290,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let usual_ns = bound.moving.time_ns(timing).max(bound.folding.time_ns(timing));
         let over_ns = bound.erasing.time_ns(timing).saturating_sub(usual_ns);
         let calls = u64::from((promise.gain_frames() / frames.max(1)).max(1));
-        let spread = Envelope {
-            burst_ns: over_ns * u64::from(self.outlook.ftl.layout.stock() + 2) + patched_ns,
-            rate_ns: usual_ns + over_ns.div_ceil(calls),
-        };
+        let spread =
+            Envelope { burst_ns: over_ns * u64::from(restocks + 2) + patched_ns, rate_ns: usual_ns + over_ns.div_ceil(calls) };
         let mut own = self.write_cost(frames, self.outlook.ftl.space.near_full(&self.outlook.ftl.layout, frames));
         own.programs += work.commits;
         // What a victim's space pays for, journal pages not counted: each of them brings the next root nearer.
@@ -358,14 +307,45 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let saved_ns = u64::from(saved) * share_ns.max((rest_ns / u64::from(meanwhile)).saturating_sub(share_ns));
         let journal_ns = self.program_share_ns(work.commits, timing);
         let average = Envelope {
-            burst_ns: 2 * cycle_ns
-                + rest_ns
-                + saved_ns
-                + patched_ns
-                + u64::from(self.outlook.ftl.layout.stock()) * timing.erase_ns,
+            burst_ns: 2 * cycle_ns + rest_ns + saved_ns + patched_ns + u64::from(restocks) * timing.erase_ns,
             rate_ns: own.time_ns(timing) + journal_ns + promise.share_ns(paid_ns, frames),
         };
         [spread, average]
+    }
+
+    /// Worst case, in nanoseconds, of so many calls in a row that do so much work together, the first of them now: that of as many pages as they may write, one after the
+    /// other, and of their commits, between which they write so many pages at least.
+    pub fn row_ns(&self, work: &Work, calls: u32, per_commit: u32, timing: &Timing) -> u64 {
+        let (layout, space) = (&self.outlook.ftl.layout, &self.outlook.ftl.space);
+        let frames = work.frames + self.flushes(work, calls) + self.outlook.ftl.transaction.stale_pages() + self.cache.len();
+        let commits = 2 + calls.min(frames / per_commit);
+        let frames = frames + if layout.commits_join() { commits } else { 0 };
+        let programs = commits * layout.journal_pages();
+        let places = (commits * layout.journal_record_places()).saturating_sub(space.rest(HeadIndex::JOURNAL));
+        let erases = places.div_ceil(space.capacity(HeadIndex::JOURNAL));
+        // A commit also lets the overlay know of what earlier calls wrote and discarded.
+        let late = work.discards + self.outlook.ftl.transaction.len() + self.journal.discard_count();
+        let beside = Cost { reads: frames * merge_reads(layout) + late, programs, erases, ..Cost::default() }
+            .plus(&self.fold_cost().times(late.div_ceil(layout.fold_frees)));
+        beside.time_ns(timing) + self.program_share_ns(programs, timing) + self.in_a_row_ns(&Work::PAGE, frames, timing)
+    }
+
+    /// Worst case, in nanoseconds, of so many calls in a row that do so much work each, the first of them now: what is erased now need not be erased first.
+    pub fn in_a_row_ns(&self, work: &Work, calls: u32, timing: &Timing) -> u64 {
+        let erased = self.outlook.ftl.space.blocks().count(State::Erased);
+        let in_a_row = self
+            .envelopes_with(erased, work, timing)
+            .map(|each| each.burst_ns.saturating_add(u64::from(calls).saturating_mul(each.rate_ns)));
+        in_a_row[0].min(in_a_row[1]).saturating_add(self.opening_cost().time_ns(timing))
+    }
+
+    /// What the first change after a clean end costs beside, once: a root, in a ring block that may have to be erased, and the mark.
+    fn opening_cost(&self) -> Cost {
+        let layout = &self.outlook.ftl.layout;
+        let ring = &self.outlook.ftl.ring;
+        let records = u32::from(self.outlook.ftl.space.is_unmarked() || ring.is_closed());
+        let programs = layout.root_programs * u32::from(ring.is_closed()) + records * layout.journal_pages();
+        Cost { programs, erases: ring.opening_erases(), ..Cost::default() }
     }
 
     /// Time of all that a victim costs: its moves, the leaves and the roots for its block of frames, and an erase.

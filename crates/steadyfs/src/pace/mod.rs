@@ -22,13 +22,15 @@ mod levelling;
 mod outlook;
 mod plan;
 mod waiting;
+mod work;
 
-pub(crate) use bounds::{Bounds, Buffer, Work, clean_mount_bound, mount_bound};
+pub(crate) use bounds::{Bounds, Buffer, clean_mount_bound, mount_bound};
 pub(crate) use idle::Step;
 pub(crate) use levelling::Levelling;
 pub(crate) use outlook::{Done, Outlook};
 pub(crate) use plan::{Plan, Promise};
 pub(crate) use waiting::Time;
+pub(crate) use work::Work;
 
 use crate::media::BlockIndex;
 use crate::space::NONE;

@@ -1,0 +1,144 @@
+//! What a call changes at most, beside reclamation.
+
+/// Most bytes of the patches of each class but the last.
+const CLASSES: [u32; 3] = [4, 16, 64];
+
+/// What a call changes at most, beside reclamation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Work {
+    /// Logical pages that it writes itself.
+    pub frames: u32,
+    /// Small changes.
+    pub patches: Patches,
+    /// Logical pages that they are of.
+    pub pages: u32,
+    /// Logical pages that it discards.
+    pub discards: u32,
+    /// Journal pages that it commits with.
+    pub commits: u32,
+}
+
+/// Numbers of patches, and their bytes without headers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Patches {
+    /// Those of each class.
+    counts: [u32; CLASSES.len() + 1],
+    /// Bytes of all.
+    bytes: u32,
+    /// Bytes of the longest one.
+    longest: u32,
+}
+
+impl Work {
+    /// Nothing.
+    pub(crate) const NONE: Self = Self::patched(&[], 0);
+    /// A logical page that is written.
+    pub(crate) const PAGE: Self = Self { frames: 1, ..Self::NONE };
+    /// A commit.
+    pub(crate) const COMMIT: Self = Self { commits: 1, ..Self::NONE };
+
+    /// Patches of so many bytes each, on so many pages.
+    pub(crate) const fn patched(lengths: &[u32], pages: u32) -> Self {
+        let mut patches = Patches { counts: [0; CLASSES.len() + 1], bytes: 0, longest: 0 };
+        let mut index = 0;
+        while index < lengths.len() {
+            let (length, mut class) = (lengths[index], 0);
+            while class < CLASSES.len() && length > CLASSES[class] {
+                class += 1;
+            }
+            patches.counts[class] += 1;
+            patches.bytes += length;
+            patches.longest = if patches.longest > length { patches.longest } else { length };
+            index += 1;
+        }
+        Self { frames: 0, patches, pages, discards: 0, commits: 0 }
+    }
+
+    /// Both one after the other.
+    pub(crate) const fn plus(&self, other: &Self) -> Self {
+        let (one, two) = (self.patches, other.patches);
+        let mut counts = one.counts;
+        let mut class = 0;
+        while class < counts.len() {
+            counts[class] += two.counts[class];
+            class += 1;
+        }
+        let longest = if one.longest > two.longest { one.longest } else { two.longest };
+        Self {
+            frames: self.frames + other.frames,
+            patches: Patches { counts, bytes: one.bytes + two.bytes, longest },
+            pages: self.pages + other.pages,
+            discards: self.discards + other.discards,
+            commits: self.commits + other.commits,
+        }
+    }
+
+    /// So many one after the other.
+    pub fn times(&self, count: u32) -> Self {
+        let patches = self.patches;
+        Self {
+            frames: self.frames * count,
+            patches: Patches { counts: patches.counts.map(|each| each * count), bytes: patches.bytes * count, ..patches },
+            pages: self.pages * count,
+            discards: self.discards * count,
+            commits: self.commits * count,
+        }
+    }
+
+    /// Records of the journal buffer: patches, and one for each page that is discarded.
+    pub fn records(&self) -> u32 {
+        self.patches.counts.iter().sum::<u32>() + self.discards
+    }
+
+    /// Bytes of these, with headers of so many bytes.
+    pub fn bytes(&self, header: u32) -> u32 {
+        self.patches.bytes + self.records() * header
+    }
+
+    /// Patches that may have more than so many bytes beside their headers.
+    pub fn longer_than(&self, bytes: u32) -> u32 {
+        let most = CLASSES.into_iter().chain([self.patches.longest]);
+        self.patches.counts.iter().zip(most).filter(|&(_, most)| most > bytes).map(|(&count, _)| count).sum()
+    }
+
+    /// Records that may find no room where that is for so many bytes, with headers of so many: the shortest ones, when all others are there.
+    pub fn left_out(&self, room: u32, header: u32) -> u32 {
+        let least = [0].into_iter().chain(CLASSES.map(|most| most + 1));
+        let patches = self.patches.counts.into_iter().zip(least).map(|(count, least)| (count, header + least));
+        let (mut left_out, mut rest) = (0, self.bytes(header));
+        for (count, bytes) in [(self.discards, header)].into_iter().chain(patches) {
+            let here = rest.saturating_sub(room).div_ceil(bytes).min(count);
+            left_out += here;
+            rest -= here * bytes;
+        }
+        left_out
+    }
+
+    /// Pages that leave the journal buffer at most, whatever is in it.
+    pub fn flushes_of_any(&self) -> u32 {
+        if self.records() == 0 { 0 } else { self.pages + self.records() + 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_that_find_no_room_are_the_shortest() {
+        let work = Work { discards: 3, ..Work::patched(&[1, 1, 12, 144], 4) };
+        assert_eq!((work.records(), work.bytes(5)), (7, 158 + 35));
+        assert_eq!([0, 4, 11, 12, 143, 144].map(|bytes| work.longer_than(bytes)), [4, 2, 2, 2, 1, 0]);
+        assert_eq!(work.left_out(193, 5), 0);
+        assert_eq!([192, 178, 177, 160].map(|room| work.left_out(room, 5)), [1, 3, 4, 6]);
+        assert_eq!(work.left_out(0, 5), 7);
+    }
+
+    #[test]
+    fn works_one_after_the_other_have_the_patches_of_both() {
+        let one = Work { frames: 1, ..Work::patched(&[4, 5], 2) };
+        let both = one.plus(&Work { discards: 2, ..Work::patched(&[65], 1) }).plus(&Work::COMMIT);
+        assert_eq!(both, Work { frames: 1, discards: 2, commits: 1, ..Work::patched(&[65, 5, 4], 3) });
+        assert_eq!((Work::NONE.flushes_of_any(), both.flushes_of_any()), (0, 9));
+    }
+}
