@@ -4,7 +4,7 @@
 
 #[cfg(doc)]
 use super::FileSystem;
-use super::inode::{AREA_BYTES, EXTENSION_BYTES, REGIONS};
+use super::inode::{AREA_BYTES, EXTENSION_BYTES, NAME_BYTES_MAX, NAME_ROOM, PERMISSIONS_BYTES, REGIONS};
 use super::volume::{MAP, Volume};
 use crate::cost::Cost;
 use crate::media::Flash;
@@ -151,6 +151,8 @@ const fn creation(is_long: bool) -> Work {
 const AREA: u32 = AREA_BYTES as u32;
 /// Bytes of an extension that are written at once.
 const PIECE: u32 = EXTENSION_BYTES as u32 / 2;
+/// Bytes of the longest name that neither the inode holds nor the first piece of an extension.
+const NAME_REST: u32 = (NAME_BYTES_MAX - NAME_ROOM + PERMISSIONS_BYTES) as u32 - PIECE;
 
 /// The list of orphans becomes part of the trim list.
 const COLLECT: Work = Work::patched(&[12, 4], 2);
@@ -162,11 +164,11 @@ const fn leave_inode(bytes: u32) -> Work {
 /// Size and time.
 const NOTE: Work = Work::patched(&[16], 1);
 /// An inode with a long name: its bit, header and name, the extension's bit, header and two pieces.
-const INODE: Work = Work::patched(&[112, PIECE, PIECE, 8, 1, 1], 4);
+const INODE: Work = Work::patched(&[112, PIECE, NAME_REST, 8, 1, 1], 4);
 /// The same with a name that the inode holds.
 const SHORT_INODE: Work = Work::patched(&[112, 1], 2);
 /// Another name and place: name, lengths, extension and the page that it leaves empty, parent.
-const RENAME: Work = Work { discards: 1, ..Work::patched(&[PIECE, PIECE, 64, 8, 4, 4, 1, 1], 3) };
+const RENAME: Work = Work { discards: 1, ..Work::patched(&[PIECE, NAME_REST, 64, 8, 4, 4, 1, 1], 3) };
 /// The same where the inode holds both names.
 const SHORT_RENAME: Work = Work::patched(&[64, 4, 1], 1);
 /// A record that names another inode, and the number of directories and the time of its directory.

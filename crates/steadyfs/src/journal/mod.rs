@@ -39,7 +39,6 @@ mod room;
 
 pub(crate) use record::Shape;
 pub(crate) use records::{Records, empty_places};
-pub(crate) use room::Largest;
 
 use crate::features::NOR;
 use gap::Gap;

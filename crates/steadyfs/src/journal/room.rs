@@ -5,15 +5,6 @@ use super::record::{Record, START};
 use crate::config::Layout;
 use core::ops::Range;
 
-/// The logical pages with most patches.
-pub(crate) struct Largest {
-    pub count: u32,
-    /// Bytes that they take.
-    pub freed: u32,
-    /// Bytes of the largest one that is there when the last of them is written, whichever others have gone: where all may have gone, of the smallest.
-    pub least: u32,
-}
-
 impl Journal<'_> {
     /// The logical page whose patches of before the call take most room, and how many bytes.
     pub fn largest(&self) -> Option<(u32, usize)> {
@@ -38,23 +29,14 @@ impl Journal<'_> {
         (self.bytes.len() - self.used()) as u32
     }
 
-    /// The logical pages with most patches that make room for so many bytes, or all of them, where `others` may go beside them.
-    pub fn largest_for(&self, bytes: u32, others: u32) -> Largest {
-        let mut found = Largest { count: 0, freed: 0, least: 0 };
-        let (mut limit, mut others) = ((usize::MAX, u32::MAX), others);
-        // The next smaller page: fewer bytes, or as many and a smaller number.
-        while let Some(next) = self.page_sizes().map(|(logical, size)| (size, logical)).filter(|&page| page < limit).max() {
-            limit = next;
-            found.least = next.0 as u32;
-            if found.freed < bytes {
-                (found.count, found.freed) = (found.count + 1, found.freed + found.least);
-            } else if others > 1 {
-                others -= 1;
-            } else {
-                break;
-            }
-        }
-        found
+    /// Bytes that each of the logical pages takes that were patched before the call, the largest first.
+    pub fn sizes(&self) -> impl Iterator<Item = u32> + '_ {
+        let mut limit = (usize::MAX, u32::MAX);
+        core::iter::from_fn(move || {
+            // The next smaller page: fewer bytes, or as many and a smaller number.
+            limit = self.page_sizes().map(|(logical, size)| (size, logical)).filter(|&page| page < limit).max()?;
+            Some(limit.0 as u32)
+        })
     }
 
     /// The logical pages that were patched before the call, each with the bytes that it takes.

@@ -13,7 +13,7 @@ use super::{Outlook, Plan, Promise, ROOT_SLACK, Work};
 use crate::commit::Cache;
 use crate::config::{COPIED_MAX, Layout, SUPERBLOCK_BLOCKS};
 use crate::cost::{Bound, Cost, Envelope, Parts};
-use crate::journal::{Journal, Largest, empty_places};
+use crate::journal::{Journal, empty_places};
 use crate::media::{Flash, Timing};
 use crate::pages::TRIES;
 use crate::root::ring_window;
@@ -56,15 +56,38 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let work = Work { discards: work.discards + self.outlook.ftl.transaction.stale_pages(), ..*work };
         let header = self.journal.patch_room(0) as u32;
         let turns = (self.journal.patched_pages() + work.pages).saturating_sub(self.outlook.ftl.layout.patched_pages_max());
-        let (bytes, room) = (work.bytes(header), self.journal.room());
-        if bytes <= room {
+        if work.bytes(header) <= self.journal.room() {
             return turns;
         }
-        let Largest { count, freed, least } = self.journal.largest_for(bytes - room, turns + 1);
-        let own = work.longer_than(least.saturating_sub(header));
-        let left_out = if room + freed < bytes { work.left_out(room + freed, header) } else { 0 };
-        let full = (count + own + left_out).min(work.records());
+        let full = self.flushes_of_full(&work, turns, calls).min(work.records());
         turns + full + full.min(calls)
+    }
+
+    /// Pages that records write for which the buffer has no room, where `turns` others may go before: the largest ones of the buffer; those of patches that are
+    /// longer than what is left of these, of which each takes less room itself; and where all pages of the buffer do not do, those of what finds no room then.
+    fn flushes_of_full(&self, work: &Work, turns: u32, calls: u32) -> u32 {
+        let (header, sizes) = (self.journal.patch_room(0) as u32, || self.journal.sizes());
+        let lacking = work.bytes(header) - self.journal.room();
+        let mut freed = 0;
+        let enough = sizes().take_while(|size| {
+            freed += size;
+            freed < lacking
+        });
+        // The largest page that is there before the last of them is written, whichever others have gone: behind each but the last one that has little, in each call. Where
+        // all may have gone, the smallest.
+        let before = enough.count();
+        let others = before.min(calls as usize) + turns as usize;
+        let least = sizes().take(before + 1 + others).last().unwrap_or(0).saturating_sub(header);
+        let (mut own, mut most, mut count, mut freed) = (work.longer_than(least), 0, 0, 0);
+        for size in sizes().map(Some).chain([None]) {
+            while freed + work.shortest(own, least, header) >= lacking {
+                most = most.max(count + own);
+                let Some(fewer) = own.checked_sub(1) else { return most };
+                own = fewer;
+            }
+            (count, freed) = (count + u32::from(size.is_some()), freed + size.unwrap_or(0));
+        }
+        most.max(count + own + work.left_out(self.journal.room() + freed, header))
     }
 
     /// What so many bytes in one logical page change.

@@ -101,6 +101,22 @@ impl Work {
         self.patches.counts.iter().zip(most).filter(|&(_, most)| most > bytes).map(|(&count, _)| count).sum()
     }
 
+    /// Bytes of the shortest ones of these, so many, with headers of so many bytes.
+    pub fn shortest(&self, count: u32, bytes: u32, header: u32) -> u32 {
+        let Patches { counts, longest, .. } = self.patches;
+        let (mut left, mut sum, mut least) = (count, 0, 0);
+        for (class, most) in CLASSES.into_iter().chain([longest]).enumerate() {
+            if most > bytes {
+                let here = counts[class].min(left);
+                let has_longest = here > 0 && here == counts[class] && class == CLASSES.len();
+                sum += here * (header + least.max(bytes + 1)) + if has_longest { longest - least.max(bytes + 1) } else { 0 };
+                left -= here;
+            }
+            least = most + 1;
+        }
+        sum
+    }
+
     /// Records that may find no room where that is for so many bytes, with headers of so many: the shortest ones, when all others are there.
     pub fn left_out(&self, room: u32, header: u32) -> u32 {
         let least = [0].into_iter().chain(CLASSES.map(|most| most + 1));
@@ -129,6 +145,8 @@ mod tests {
         let work = Work { discards: 3, ..Work::patched(&[1, 1, 12, 144], 4) };
         assert_eq!((work.records(), work.bytes(5)), (7, 158 + 35));
         assert_eq!([0, 4, 11, 12, 143, 144].map(|bytes| work.longer_than(bytes)), [4, 2, 2, 2, 1, 0]);
+        let shortest = [(4, 0), (2, 4), (1, 4), (1, 70)].map(|(count, bytes)| work.shortest(count, bytes, 5));
+        assert_eq!(shortest, [1 + 1 + 5 + 144 + 20, 5 + 144 + 10, 10, 149]);
         assert_eq!(work.left_out(193, 5), 0);
         assert_eq!([192, 178, 177, 160].map(|room| work.left_out(room, 5)), [1, 3, 4, 6]);
         assert_eq!(work.left_out(0, 5), 7);
