@@ -1078,7 +1078,7 @@ int64_t steadyfs_file_size(struct steadyfs_t *fs, struct steadyfs_file_t *file);
 //
 // Takes pages that follow each other, and returns up to where there is room now: call it again from there until it returns `to` or more.
 //
-// Power loss: the room is kept after the next commit. Cost: steadyfs_bound_file_write of one byte. Errors: STEADYFS_ERR_BADF,
+// Power loss: the room is kept after the next commit. Cost: steadyfs_bound_file_write of 65 bytes. Errors: STEADYFS_ERR_BADF,
 // STEADYFS_ERR_NOSPC, STEADYFS_ERR_FBIG, STEADYFS_ERR_NOTWRITABLE, STEADYFS_ERR_STALE.
 int64_t steadyfs_file_reserve(struct steadyfs_t *fs, struct steadyfs_file_t *file, uint64_t from, uint64_t to);
 
@@ -1225,9 +1225,12 @@ int steadyfs_bound_commit(struct steadyfs_t *fs, struct steadyfs_cost *cost);
 // Tells the worst case of steadyfs_file_read of so many bytes.
 int steadyfs_bound_file_read(struct steadyfs_t *fs, size_t size, struct steadyfs_cost *cost);
 
-// Tells the worst case of steadyfs_file_write of so many bytes at the position of a file, whatever is at it: that of each logical page
-// that it touches, the first as the volume is now, each further one at the present fill. Errors: STEADYFS_ERR_BADF.
-int steadyfs_bound_file_write(struct steadyfs_t *fs, struct steadyfs_file_t *file, size_t size, struct steadyfs_cost *cost);
+// Tells the worst case of steadyfs_file_write of so many bytes at the position of a file, whatever is at it. The time is that of the whole write; the numbers are those of
+// each logical page that it touches, the first as the volume is now, each further one at the present fill. Errors: STEADYFS_ERR_BADF.
+int steadyfs_bound_file_write(struct steadyfs_t *fs,
+                              struct steadyfs_file_t *file,
+                              size_t size,
+                              struct steadyfs_cost *cost);
 
 // Tells the worst case of an overwrite of one whole logical page that the file has already, with STEADYFS_O_DURABLE and without a clock.
 int steadyfs_bound_overwrite(struct steadyfs_t *fs, struct steadyfs_cost *cost);

@@ -273,7 +273,7 @@ pub unsafe extern "C" fn steadyfs_file_size(fs: *mut Fs, file: *mut FileHandle) 
 ///
 /// Takes pages that follow each other, and returns up to where there is room now: call it again from there until it returns `to` or more.
 ///
-/// Power loss: the room is kept after the next commit. Cost: steadyfs_bound_file_write of one byte. Errors: STEADYFS_ERR_BADF,
+/// Power loss: the room is kept after the next commit. Cost: steadyfs_bound_file_write of 65 bytes. Errors: STEADYFS_ERR_BADF,
 /// STEADYFS_ERR_NOSPC, STEADYFS_ERR_FBIG, STEADYFS_ERR_NOTWRITABLE, STEADYFS_ERR_STALE.
 ///
 /// # Safety

@@ -178,8 +178,7 @@ const ATTRIBUTES: Work = Work { discards: 1, ..Work::patched(&[PIECE, PIECE, 8, 
 
 /// What the calls before have left for a call to begin with: so many steps of the trim list; the orphans of the time before the mount.
 pub(super) fn first_steps<F: Flash>(volume: &Volume<'_, F>, trims: u32, orphans: bool) -> Work {
-    let trim = Shape::of(volume).trim();
-    (0..trims).fold(if orphans { COLLECT } else { Work::NONE }, |work, _| work.plus(&trim))
+    Shape::of(volume).trim().times(trims).plus(if orphans { &COLLECT } else { &Work::NONE })
 }
 
 /// What a write of several pieces changes, the first and the last of so many bytes, and where so much data leaves the inode.

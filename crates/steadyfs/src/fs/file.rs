@@ -47,7 +47,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Nothing of it is there before the next commit; through a durable handle each logical page is a commit.
     ///
     /// # Cost
-    /// For each logical page: [`Call::Overwrite`](super::Call::Overwrite) or [`Call::Write`](super::Call::Write).
+    /// For each logical page: [`Call::Overwrite`](super::Call::Overwrite) or [`Call::Write`](super::Call::Write); of all of them
+    /// [`row_bound_ns`](Self::row_bound_ns), which is less than the sum.
     ///
     /// # Errors
     /// [`Error::NotWritable`], [`Error::NoSpace`], [`Error::FileTooLarge`], [`Error::TransactionTooLarge`], [`Error::Stale`].
@@ -90,8 +91,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// The old size or the new one.
     ///
     /// # Cost
-    /// [`Call::Truncate`](super::Call::Truncate), whatever the sizes. The pages behind the new end are freed by later calls, a few
-    /// each.
+    /// [`Call::Truncate`](super::Call::Truncate), whatever the sizes. Up to eight pages behind the new end that follow each other are freed at once, others by later
+    /// calls, a few each.
     ///
     /// # Errors
     /// As [`write`](Self::write); [`Error::Unsupported`] in a build without the feature `truncate`.

@@ -65,7 +65,8 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(inode)
     }
 
-    /// Removes a file or a symbolic link. Its pages are freed by later calls, a few each; a file that is open stays until it is closed.
+    /// Removes a file or a symbolic link. Up to eight pages that follow each other are freed at once, those of a larger file by later calls, a few each; a file that is open
+    /// stays until it is closed.
     ///
     /// # Power loss
     /// The file is there until the next commit.

@@ -122,9 +122,12 @@ impl<F: Flash> Logical<'_, F> {
         self.ftl.map.capacity().saturating_sub(self.ftl.transaction.len() + self.journal.discard_count() + COPIED_MAX)
     }
 
-    /// Whether so many logical pages may be discarded, and as many be written behind them as a transaction has at most.
+    /// Whether so many logical pages may be discarded, and as many be written behind them as a transaction has at most. What says so in the journal buffer stays until the
+    /// commit, and takes a quarter of it at most.
     pub fn has_room_to_discard(&self, count: u32) -> bool {
+        let records = (self.journal.discard_count() + count) as usize;
         self.commit_room() >= count + self.ftl.transaction.capacity()
+            && records * self.journal.patch_room(0) <= self.journal.patch_bytes_max() / 4
     }
 
     /// Refuses one more page when the table of pending pages has no place for it, those that wait in the cache counted.

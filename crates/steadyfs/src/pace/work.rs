@@ -22,7 +22,7 @@ pub(crate) struct Work {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Patches {
     /// Those of each class.
-    counts: [u32; CLASSES.len() + 1],
+    counts: [u16; CLASSES.len() + 1],
     /// Bytes of all.
     bytes: u32,
     /// Bytes of the longest one.
@@ -36,6 +36,9 @@ impl Work {
     pub(crate) const PAGE: Self = Self { frames: 1, ..Self::NONE };
     /// A commit.
     pub(crate) const COMMIT: Self = Self { commits: 1, ..Self::NONE };
+
+    /// Pieces of which all patches can be counted.
+    pub(crate) const MANY: u32 = 1 << 10;
 
     /// Patches of so many bytes each, on so many pages.
     pub(crate) const fn patched(lengths: &[u32], pages: u32) -> Self {
@@ -73,12 +76,12 @@ impl Work {
         }
     }
 
-    /// So many one after the other.
+    /// So many one after the other: at most [`MANY`](Self::MANY).
     pub fn times(&self, count: u32) -> Self {
         let patches = self.patches;
         Self {
             frames: self.frames * count,
-            patches: Patches { counts: patches.counts.map(|each| each * count), bytes: patches.bytes * count, ..patches },
+            patches: Patches { counts: patches.counts.map(|each| each * count as u16), bytes: patches.bytes * count, ..patches },
             pages: self.pages * count,
             discards: self.discards * count,
             commits: self.commits * count,
@@ -87,7 +90,7 @@ impl Work {
 
     /// Records of the journal buffer: patches, and one for each page that is discarded.
     pub fn records(&self) -> u32 {
-        self.patches.counts.iter().sum::<u32>() + self.discards
+        self.patches.counts.iter().map(|&count| u32::from(count)).sum::<u32>() + self.discards
     }
 
     /// Bytes of these, with headers of so many bytes.
@@ -98,7 +101,7 @@ impl Work {
     /// Patches that may have more than so many bytes beside their headers.
     pub fn longer_than(&self, bytes: u32) -> u32 {
         let most = CLASSES.into_iter().chain([self.patches.longest]);
-        self.patches.counts.iter().zip(most).filter(|&(_, most)| most > bytes).map(|(&count, _)| count).sum()
+        self.patches.counts.iter().zip(most).filter(|&(_, most)| most > bytes).map(|(&count, _)| u32::from(count)).sum()
     }
 
     /// Bytes of the shortest ones of these, so many, with headers of so many bytes.
@@ -107,8 +110,8 @@ impl Work {
         let (mut left, mut sum, mut least) = (count, 0, 0);
         for (class, most) in CLASSES.into_iter().chain([longest]).enumerate() {
             if most > bytes {
-                let here = counts[class].min(left);
-                let has_longest = here > 0 && here == counts[class] && class == CLASSES.len();
+                let here = u32::from(counts[class]).min(left);
+                let has_longest = here > 0 && here == u32::from(counts[class]) && class == CLASSES.len();
                 sum += here * (header + least.max(bytes + 1)) + if has_longest { longest - least.max(bytes + 1) } else { 0 };
                 left -= here;
             }
@@ -120,7 +123,7 @@ impl Work {
     /// Records that may find no room where that is for so many bytes, with headers of so many: the shortest ones, when all others are there.
     pub fn left_out(&self, room: u32, header: u32) -> u32 {
         let least = [0].into_iter().chain(CLASSES.map(|most| most + 1));
-        let patches = self.patches.counts.into_iter().zip(least).map(|(count, least)| (count, header + least));
+        let patches = self.patches.counts.into_iter().zip(least).map(|(count, least)| (u32::from(count), header + least));
         let (mut left_out, mut rest) = (0, self.bytes(header));
         for (count, bytes) in [(self.discards, header)].into_iter().chain(patches) {
             let here = rest.saturating_sub(room).div_ceil(bytes).min(count);

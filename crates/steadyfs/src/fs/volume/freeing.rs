@@ -123,7 +123,7 @@ impl<F: Flash> Volume<'_, F> {
         }))
     }
 
-    /// The pages of an inode from page `keep` on. On a volume that is to be repaired they may be those of another file as well, and are not freed at once.
+    /// The pages of an inode from page `keep` on.
     pub fn tail_of(&mut self, inode: u32, keep: u32) -> Result<Tail, Error> {
         let (first, kept) = (keep / self.plan.region_pages, keep % self.plan.region_pages);
         let Some(LastRegion { number, region, .. }) = self.last_region(inode)? else { return Ok(Tail::None) };
@@ -134,8 +134,7 @@ impl<F: Flash> Volume<'_, F> {
             && region.index == 0
             && region.count - kept <= PAGES_PER_STEP
             && self.store.logical.has_room_to_discard(region.count - kept)
-            && self.check_data_pages(region.logical, region.count).is_ok()
-            && !self.store.status().is_unchecked();
+            && self.check_data_pages(region.logical, region.count).is_ok();
         Ok(if is_few { Tail::Run(Run { number, region, kept }) } else { Tail::Large })
     }
 
