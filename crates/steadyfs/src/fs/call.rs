@@ -81,70 +81,54 @@ impl Shape {
         Self { map_pages: volume.plan().table - MAP, index_is_deep: volume.plan().index_is_deep }
     }
 
-    /// Pages that so many bits of the allocation map lie on.
-    fn bits(self, count: u32) -> u32 {
-        count.min(self.map_pages)
+    /// The same with the pages that so many bits of the allocation map lie on.
+    fn with_bits(self, bits: u32, work: &Work) -> Work {
+        Work { pages: work.pages + bits.min(self.map_pages), ..*work }
     }
 
     /// A page more for a file: its bit, a region; beside a run the page's entry, an index and its bit, and where that has two levels one more of each.
     fn add_page(self) -> Work {
-        if self.index_is_deep {
-            Work::patched(&[8, 4, 4, 1, 1, 1], 2 + self.bits(3))
-        } else {
-            Work::patched(&[8, 4, 1, 1], 1 + self.bits(2))
-        }
+        if self.index_is_deep { self.with_bits(3, &DEEP_PAGE) } else { self.with_bits(2, &PAGE) }
     }
 
     /// What a write changes beside the data.
     fn around_data(self, call: Call) -> Work {
-        let leave = if matches!(call, Call::Write(_)) { leave_inode(AREA) } else { Work::NONE };
-        self.add_page().plus(&leave).plus(&NOTE)
+        self.add_page().plus(if matches!(call, Call::Write(_)) { &LEAVE_INODE } else { &Work::NONE }).plus(&NOTE)
     }
 
     /// What the pieces of one write change beside the data, which follow each other in a file and lie on so many of its pages: of each page its bit, and its entry in an
     /// index; regions with their indexes and the bits of these, one or two more than they fill; size and time.
     fn around_pieces(self, pieces: u32, index_entries: u32) -> Work {
-        let of_each = Work::patched(&[4, 1], 0).times(pieces);
-        let regions = Work::patched(&[8, 4, 1], 1).times(2 + pieces / index_entries * (1 + u32::from(self.index_is_deep)));
-        Work { pages: self.bits(pieces), ..of_each }.plus(&regions).plus(&NOTE)
+        let regions = 2 + pieces / index_entries * (1 + u32::from(self.index_is_deep));
+        self.with_bits(pieces, &ENTRY.times(pieces)).plus(&REGION.times(regions)).plus(&NOTE)
     }
 
     /// A record, the directory's count, and growth: a page, the number of buckets, and either what an earlier file has left of its regions, or two buckets that are written.
     fn insert(self) -> Work {
-        Work { frames: 2, ..Work::patched(&[16, 8, AREA, 4], 2) }.plus(&self.add_page())
+        self.add_page().plus(&INSERT)
     }
 
     /// A record less, the directory's count. And a file that goes at once: bits and pages of eight pages that follow each other, of the inode and of its extensions; or its
     /// place in a list; or that of a directory, whose extensions go at once.
     fn remove(self) -> Work {
-        Work { discards: 11, ..Work::patched(&[48, 16, 12, 4, 4, 1, 1, 1], 5 + self.bits(2)) }
+        self.with_bits(2, &REMOVE)
     }
 
     /// A step of the trim list: a region, bits and pages of eight pages that follow each other, the list, and those of the inode and of its extensions; or four entries of
     /// an index, with bits and pages.
     fn trim(self) -> Work {
-        Work { discards: 11, ..Work::patched(&[12, 8, 4, 4, 1, 1, 1, 1], 2 + self.bits(5)) }
+        self.with_bits(5, &TRIM)
     }
 
     /// The last page cut; size, a region, bits and pages of eight pages that follow each other.
     fn cut_run(self) -> Work {
-        Work { frames: 1, discards: 8, ..Work::patched(&[16, 8, 1, 1], 1 + self.bits(2)) }
+        self.with_bits(2, &CUT_RUN)
     }
 
     /// The last page cut; size, the list, an inode for the end with its bit and regions; and where an index is cut, that of each level is copied, with a bit.
     fn truncate(self) -> Work {
-        let work = Work::patched(&[AREA, AREA, 48, 16, 12, 4, 1, 1, 1], 4 + self.bits(2));
-        if self.index_is_deep {
-            Work { frames: 3, ..work }.plus(&Work::patched(&[4, 1], 1 + self.bits(1)))
-        } else {
-            Work { frames: 2, ..work }
-        }
+        if self.index_is_deep { self.with_bits(3, &DEEP_TRUNCATE) } else { self.with_bits(2, &TRUNCATE) }
     }
-}
-
-/// What an inode changes.
-const fn creation(is_long: bool) -> Work {
-    if is_long { INODE } else { SHORT_INODE }
 }
 
 /// Bytes of an inode's regions, or of the data in their place.
@@ -156,6 +140,25 @@ const NAME_REST: u32 = (NAME_BYTES_MAX - NAME_ROOM + PERMISSIONS_BYTES) as u32 -
 
 /// The list of orphans becomes part of the trim list.
 const COLLECT: Work = Work::patched(&[12, 4], 2);
+/// See [`Shape::add_page`].
+const PAGE: Work = Work::patched(&[8, 4, 1, 1], 1);
+const DEEP_PAGE: Work = Work::patched(&[8, 4, 4, 1, 1, 1], 2);
+/// See [`Shape::around_pieces`].
+const ENTRY: Work = Work::patched(&[4, 1], 0);
+const REGION: Work = Work::patched(&[8, 4, 1], 1);
+/// See [`Shape::insert`].
+const INSERT: Work = Work { frames: 2, ..Work::patched(&[AREA, 16, 8, 4], 2) };
+/// See [`Shape::remove`].
+const REMOVE: Work = Work { discards: 11, ..Work::patched(&[48, 16, 12, 4, 4, 1, 1, 1], 5) };
+/// See [`Shape::trim`].
+const TRIM: Work = Work { discards: 11, ..Work::patched(&[12, 8, 4, 4, 1, 1, 1, 1], 2) };
+/// See [`Shape::cut_run`].
+const CUT_RUN: Work = Work { frames: 1, discards: 8, ..Work::patched(&[16, 8, 1, 1], 1) };
+/// See [`Shape::truncate`].
+const TRUNCATE: Work = Work { frames: 2, ..Work::patched(&[AREA, AREA, 48, 16, 12, 4, 1, 1, 1], 4) };
+const DEEP_TRUNCATE: Work = Work { frames: 3, ..Work::patched(&[AREA, AREA, 48, 16, 12, 4, 4, 1, 1, 1, 1], 5) };
+/// An inode left by as much data as it holds.
+const LEAVE_INODE: Work = leave_inode(AREA);
 /// An inode left by so much data: the data, the regions, the flag, a bit.
 const fn leave_inode(bytes: u32) -> Work {
     if bytes > 0 { Work::patched(&[bytes, AREA, 1, 1], 2) } else { Work::patched(&[AREA, 1], 1) }
@@ -198,41 +201,32 @@ impl Call {
     /// What a call changes, perhaps with a name that an inode does not hold: one or the other; nothing when it changes nothing.
     pub(super) fn works<F: Flash>(self, volume: &Volume<'_, F>, is_long: bool) -> [Option<Work>; 2] {
         let shape = Shape::of(volume);
-        let commit = Work::COMMIT;
+        let inode = if is_long { &INODE } else { &SHORT_INODE };
         let of_data = |bytes| volume.store.bounds().work_of_write(bytes);
-        let work = match self {
+        let (one, other) = match self {
             Call::Read(_) | Call::Open { .. } | Call::List => return [None; 2],
-            Call::Overwrite => Work::PAGE,
+            Call::Overwrite => return [Some(Work::PAGE), None],
             Call::Write(bytes) | Call::WriteLarge(bytes) => {
-                let around = commit.plus(&shape.around_data(self));
-                let completing = self.may_complete(volume).then(|| Work::PAGE.plus(&around));
-                return [Some(of_data(bytes).plus(&around)), completing];
+                let around = shape.around_data(self);
+                (of_data(bytes).plus(&around), self.may_complete(volume).then(|| Work::PAGE.plus(&around)))
             }
-            Call::WriteInline(bytes) => {
-                let work = commit.plus(&NOTE);
-                return [work.plus(&Work::patched(&[bytes], 0)), work.plus(&Work::PAGE)].map(Some);
+            Call::WriteInline(bytes) => (Work::patched(&[bytes], 0).plus(&NOTE), Some(Work::PAGE.plus(&NOTE))),
+            Call::Truncate => (shape.truncate(), Some(shape.cut_run())),
+            Call::Create { .. } => (inode.plus(&shape.insert()), None),
+            Call::Symlink { bytes, .. } => {
+                (inode.plus(&shape.insert()).plus(&of_data(bytes)).plus(&shape.around_data(Call::Write(bytes))), None)
             }
-            Call::Truncate => return [shape.truncate(), shape.cut_run()].map(|cut| Some(commit.plus(&cut))),
-            Call::Create { .. } => commit.plus(&creation(is_long)).plus(&shape.insert()),
-            Call::Symlink { bytes, .. } => commit
-                .plus(&creation(is_long))
-                .plus(&shape.insert())
-                .plus(&of_data(bytes))
-                .plus(&shape.around_data(Call::Write(bytes))),
-            Call::Remove { .. } => commit.plus(&shape.remove()),
+            Call::Remove { .. } => (shape.remove(), None),
             Call::Rename { .. } => {
                 // The old name's record goes, and a new one comes or names another inode.
-                let moved = commit.plus(if is_long { &RENAME } else { &SHORT_RENAME }).plus(&REPLACE);
-                return [shape.insert(), shape.remove()].map(|target| Some(moved.plus(&target)));
+                let moved = if is_long { &RENAME } else { &SHORT_RENAME }.plus(&REPLACE);
+                (moved.plus(&shape.insert()), Some(moved.plus(&shape.remove())))
             }
-            Call::Exchange { .. } => {
-                let names = if is_long { RENAME.plus(&RENAME) } else { SHORT_RENAME.plus(&SHORT_RENAME) };
-                commit.plus(&names).plus(&REPLACE).plus(&REPLACE)
-            }
-            Call::SetAttribute => commit.plus(&ATTRIBUTES),
-            Call::Sync => commit,
+            Call::Exchange { .. } => (if is_long { &RENAME } else { &SHORT_RENAME }.plus(&REPLACE).times(2), None),
+            Call::SetAttribute => (ATTRIBUTES, None),
+            Call::Sync => (Work::NONE, None),
         };
-        [Some(work), None]
+        [Some(one), other].map(|work| work.map(|work| Work { commits: 1, ..work }))
     }
 
     /// Whether few bytes that are written may complete a page of which the journal buffer has much, so that it is written.

@@ -52,25 +52,14 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// room write the page with most bytes, each at most one; or their own, where that one would not make enough room, or there is none left. One page with little
     /// in the buffer is written as well in each of the calls that do the work.
     fn flushes(&self, work: &Work, calls: u32) -> u32 {
-        let (work, turns, fits) = self.turns(work);
-        if fits {
+        // A stale page may be discarded when it was written.
+        let work = Work { discards: work.discards + self.outlook.ftl.transaction.stale_pages(), ..*work };
+        let turns = (self.journal.patched_pages() + work.pages).saturating_sub(self.outlook.ftl.layout.patched_pages_max());
+        if work.bytes(self.journal.patch_room(0) as u32) <= self.journal.room() {
             return turns;
         }
         let full = self.flushes_of_full(&work, turns, calls).min(work.records());
         turns + full + full.min(calls)
-    }
-
-    /// The same with a record that is written for each that the buffer has no room for: more than there are, and less to add up.
-    fn flushes_at_most(&self, work: &Work) -> u32 {
-        let (work, turns, fits) = self.turns(work);
-        turns + if fits { 0 } else { work.records() + 1 }
-    }
-
-    /// What a call changes with the stale pages that it may discard when they were written; pages that are written in their turn; whether the rest fits.
-    fn turns(&self, work: &Work) -> (Work, u32, bool) {
-        let work = Work { discards: work.discards + self.outlook.ftl.transaction.stale_pages(), ..*work };
-        let turns = (self.journal.patched_pages() + work.pages).saturating_sub(self.outlook.ftl.layout.patched_pages_max());
-        (work, turns, work.bytes(self.journal.patch_room(0) as u32) <= self.journal.room())
     }
 
     /// Pages that records write for which the buffer has no room, where `turns` others may go before: the largest ones of the buffer; those of patches that are
@@ -117,7 +106,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
 
     /// Pages that a call may add to the open transaction; all that there may be where that is less.
     pub fn pages_of(&self, work: &Work) -> u32 {
-        (work.frames + self.flushes_at_most(work)).min(self.outlook.ftl.transaction.capacity())
+        (work.frames + self.flushes(work, 1)).min(self.outlook.ftl.transaction.capacity())
     }
 
     /// Frames of pages that leave the cache: one that makes room, and all that wait, when the call commits.
