@@ -18,8 +18,8 @@ use crate::media::Flash;
 const LISTS_BYTES: usize = 12;
 /// Pending pages that a call may need which frees pages of removed files first.
 const PENDING_PER_CALL: u32 = 8;
-/// Pages that a write takes: one for the data, two for the index that names it. A step of freeing may free one.
-pub(super) const TAKEN_PER_CALL: u32 = 3;
+/// Pages that a write takes: one for the data, two for the index that names it, and one for data that leaves the inode. A step of freeing may free one.
+pub(super) const TAKEN_PER_CALL: u32 = 4;
 
 /// Where the lists start and end: inodes plus one, or 0.
 #[derive(Clone, Copy, Default)]
@@ -88,16 +88,13 @@ impl Lists {
 
     /// Steps of freeing that a call may begin with, where the list may get `others` as well: one, or as many as free the pages that a call may take, where those are not free.
     pub fn steps<F: Flash>(&self, volume: &Volume<'_, F>, others: bool) -> u32 {
-        match () {
-            () if self.trim() == 0 && !others => 0,
-            () if lacks_room(volume) => TAKEN_PER_CALL,
-            () => 1,
-        }
+        if self.trim() == 0 && !others { 0 } else { lacking(volume).max(1) }
     }
 
     /// Whether the next call begins with freeing pages of removed files.
     pub fn trims_first<F: Flash>(&self, volume: &Volume<'_, F>) -> bool {
-        let needed = lacks_room(volume) && volume.store.logical.pending_room() >= PENDING_PER_CALL;
+        let pending = PENDING_PER_CALL.min(volume.store.layout().config.transaction_pages.into());
+        let needed = lacking(volume) > 0 && volume.store.logical.pending_room() >= pending;
         self.trim() != 0 && (needed || !volume.store.logical.is_open()) && !volume.store.status().is_unchecked()
     }
 
@@ -224,9 +221,9 @@ impl Lists {
     }
 }
 
-/// Whether the pages that a call may take are not free.
-fn lacks_room<F: Flash>(volume: &Volume<'_, F>) -> bool {
-    volume.space().used + TAKEN_PER_CALL > volume.capacity()
+/// Pages that a call may take and that are not free.
+fn lacking<F: Flash>(volume: &Volume<'_, F>) -> u32 {
+    (volume.space().used + TAKEN_PER_CALL).saturating_sub(volume.capacity())
 }
 
 /// Writes one link of an orphan, if `number` names one.
