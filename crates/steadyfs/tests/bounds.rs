@@ -120,7 +120,12 @@ fn a_write_of_any_length_stays_within_the_bound_of_its_row() {
             let there = pages * volume.page as u64;
             let Full { fs, files, page, rng } = &mut volume;
             let stays = rng.below(2) == 0 || growing.is_none();
-            let offset = if stays { rng.below(there.saturating_sub(bytes).max(1)) } else { rng.below(8 * bytes) };
+            let offset = match rng.below(3) {
+                _ if !stays => rng.below(8 * bytes),
+                // Few bytes on two pages.
+                0 => (*page as u64).saturating_sub(1 + bytes / 2).min(there.saturating_sub(bytes)),
+                _ => rng.below(there.saturating_sub(bytes).max(1)),
+            };
             let bytes = if stays { bytes.min(there - offset) } else { bytes };
             let handle = growing.as_mut().filter(|_| !stays).unwrap_or(&mut files[file].0);
             let bound_ns = fs.row_bound_ns(Row::Write { file: handle, offset, bytes: bytes as u32 }, &timing);

@@ -348,7 +348,9 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// other, and of their commits, between which they write so many pages at least.
     pub fn row_ns(&self, work: &Work, calls: u32, per_commit: u32, timing: &Timing) -> u64 {
         let (layout, space) = (&self.outlook.ftl.layout, &self.outlook.ftl.space);
-        let frames = work.frames + self.flushes(work, calls) + self.outlook.ftl.transaction.stale_pages() + self.cache.len();
+        // A call that writes nothing takes its part in reclamation as well.
+        let frames =
+            work.frames.max(calls) + self.flushes(work, calls) + self.outlook.ftl.transaction.stale_pages() + self.cache.len();
         let commits = 2 + calls.min(frames / per_commit);
         let frames = frames + if layout.commits_join() { commits } else { 0 };
         let programs = commits * layout.journal_pages();
