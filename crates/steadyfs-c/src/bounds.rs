@@ -208,7 +208,7 @@ pub unsafe extern "C" fn steadyfs_bound_file_write(fs: *mut Fs, file: *mut FileH
             let further = (size as u64 - first).div_ceil(page);
             let mut sum = Cost::of_call(fs, fs.write_call(file, offset, first as u32));
             if further > 0 {
-                let row = Row::Write { file, offset, bytes: size as u32 };
+                let row = Row::Write { file, offset, bytes: u32::try_from(size).unwrap_or(u32::MAX) };
                 let time_ns = fs.row_bound_ns(row, &fs.flash().timing());
                 sum = sum.plus(Cost::of_bound(fs, &fs.bound_at_fill(Call::Write(page as u32), 0)).times(further));
                 sum.time_ns = sum.time_ns.min(time_ns);

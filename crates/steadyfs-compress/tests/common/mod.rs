@@ -15,7 +15,12 @@ pub fn chip() -> Nand {
 
 /// A new volume, and the memory that it takes.
 pub fn format(chip: Nand) -> (Nand, Vec<u8>) {
-    let config = Config { unit_pages: 2, transaction_pages: 40, overlay_entries: 120, ..Config::for_geometry(&SMALL) };
+    format_with(chip, 40)
+}
+
+/// The same with transactions of so many pages.
+pub fn format_with(chip: Nand, transaction_pages: u16) -> (Nand, Vec<u8>) {
+    let config = Config { unit_pages: 2, transaction_pages, overlay_entries: 120, ..Config::for_geometry(&SMALL) };
     let mut memory = vec![0; config.memory_bytes(&SMALL) + 12 * 8];
     (FileSystem::format(chip, &config, &mut memory).expect("a volume"), memory)
 }

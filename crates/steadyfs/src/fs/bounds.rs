@@ -98,7 +98,9 @@ impl<F: Flash> FileSystem<'_, F> {
             [1; 2].map(|least| bytes.min(logical_bytes).max(least))
         };
         let orphans = self.has_abandoned_orphans();
-        let trims = self.lists.steps(&self.volume, orphans);
+        // The pieces before may have left less room.
+        let (trims, used) = (self.lists.steps(&self.volume, orphans), self.volume.space().used + TAKEN_PER_CALL * pieces);
+        let trims = if trims > 0 && used > self.volume.capacity() { trims.max(TAKEN_PER_CALL) } else { trims };
         let work = work_of_pieces(&self.volume, pieces, ends, leaves).plus(&first_steps(&self.volume, pieces * trims, orphans));
         let looks = further.lookups(&self.volume).plus(&Cost { reads: looks(26) * trims, ..Cost::default() }).times(pieces);
         let per_commit = self.pages_between_commits(further, pieces, file.options.durable);

@@ -113,12 +113,12 @@ impl Lists {
 
     /// Frees a file: at once when its data lies in the inode or is a run of few pages, step by step otherwise.
     pub fn free_file<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32, header: &Header) -> Result<(), Error> {
-        if self.free_at_once(volume, inode, header, !header.inline)? { Ok(()) } else { self.add_removed(volume, inode) }
+        if volume.free_at_once(inode, header, !header.inline)? { Ok(()) } else { self.add_removed(volume, inode) }
     }
 
     /// Frees a directory, likewise.
     pub fn free_directory<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32, header: &Header) -> Result<(), Error> {
-        if self.free_at_once(volume, inode, header, header.extra > 0)? {
+        if volume.free_at_once(inode, header, header.extra > 0)? {
             return Ok(());
         }
         volume.free_extensions(header)?;
@@ -126,24 +126,6 @@ impl Lists {
         let (page, at) = volume.inode_place(inode);
         volume.store.logical.patch(page, at, &freed.emit())?;
         self.add_removed(volume, inode)
-    }
-
-    /// Frees an inode, and its pages where they are few; whether it did.
-    fn free_at_once<F: Flash>(
-        &mut self,
-        volume: &mut Volume<'_, F>,
-        inode: u32,
-        header: &Header,
-        has_pages: bool,
-    ) -> Result<bool, Error> {
-        match if has_pages { volume.tail_of(inode, 0)? } else { Tail::None } {
-            Tail::None => {}
-            Tail::Run(run) => volume.free_run(&run)?,
-            Tail::Large => return Ok(false),
-        }
-        volume.free_extensions(header)?;
-        volume.free_inode(inode)?;
-        Ok(true)
     }
 
     /// Takes the pages from page `keep` on off a file. Few of them are freed at once, others are put on the trim list under an inode of their own.

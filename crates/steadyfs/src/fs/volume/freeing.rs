@@ -138,8 +138,20 @@ impl<F: Flash> Volume<'_, F> {
         Ok(if is_few { Tail::Run(Run { number, region, kept }) } else { Tail::Large })
     }
 
+    /// Frees an inode, and its pages where they are few; whether it did.
+    pub fn free_at_once(&mut self, inode: u32, header: &Header, has_pages: bool) -> Result<bool, Error> {
+        match if has_pages { self.tail_of(inode, 0)? } else { Tail::None } {
+            Tail::None => {}
+            Tail::Run(run) => self.free_run(&run)?,
+            Tail::Large => return Ok(false),
+        }
+        self.free_extensions(header)?;
+        self.free_inode(inode)?;
+        Ok(true)
+    }
+
     /// Frees the pages of a run.
-    pub fn free_run(&mut self, run: &Run) -> Result<(), Error> {
+    fn free_run(&mut self, run: &Run) -> Result<(), Error> {
         self.free_pages(run.region.logical + run.kept, run.region.count - run.kept)
     }
 
