@@ -953,12 +953,13 @@ int steadyfs_mount(struct steadyfs_t *fs, const struct steadyfs_config *config);
 // Power loss: what was committed stays. Cost: that of a commit, and a root: steadyfs_bound_unmount. Errors: those of a commit.
 int steadyfs_unmount(struct steadyfs_t *fs);
 
-// Removes a file, a link or an empty directory. The pages of a file are freed by later calls, a few each; a file that is open stays until
+// Removes a file, a link or an empty directory. Up to eight pages that follow each other are freed at once, those of a larger file by later calls, a few each; a file that is open stays until
 // it is closed.
 //
 // Power loss: it is there until the next commit. Cost: steadyfs_bound_remove, whatever the size. Errors: STEADYFS_ERR_NOENT,
 // STEADYFS_ERR_NOTEMPTY, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_INVAL.
-int steadyfs_remove(struct steadyfs_t *fs, const char *path);
+int steadyfs_remove(struct steadyfs_t *fs,
+                    const char *path);
 
 // Renames or moves a file or directory. What the new name named before is replaced: a file by a file, an empty directory by a directory.
 //

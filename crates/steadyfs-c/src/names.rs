@@ -88,7 +88,7 @@ fn last_name(path: &str) -> &str {
     if last == ".." { "" } else { last }
 }
 
-/// Removes a file, a link or an empty directory. The pages of a file are freed by later calls, a few each; a file that is open stays until
+/// Removes a file, a link or an empty directory. Up to eight pages that follow each other are freed at once, those of a larger file by later calls, a few each; a file that is open stays until
 /// it is closed.
 ///
 /// Power loss: it is there until the next commit. Cost: steadyfs_bound_remove, whatever the size. Errors: STEADYFS_ERR_NOENT,

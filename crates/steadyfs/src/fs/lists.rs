@@ -1,7 +1,7 @@
 //! Removed files whose pages are still to be freed, and removed files that are open.
 //!
-//! Removing a file only puts its inode on the *trim list*; cutting one gives the pages behind the new end to an inode without a
-//! name, which goes on the list. Every later call that opens a transaction first frees a few pages of the
+//! A few pages that follow each other go with the file that is removed, or with the end that is cut off. Removing a larger file only puts its inode on the *trim list*;
+//! cutting one gives the pages behind the new end to an inode without a name, which goes on the list. Every later call that opens a transaction first frees a few pages of the
 //! first inode of the list, so that no call waits for a large file. The list starts in the root page and goes on through the
 //! inodes, as does that of the *orphans*, files that were removed while they were open:
 //!

@@ -1,4 +1,4 @@
-//! Giving pages back: those of removed files and of the ends that were cut off files, a few at a time.
+//! Giving pages back: those of removed files and of the ends that were cut off files; few at once, many a few at a time.
 
 use super::Volume;
 use super::space::Room;

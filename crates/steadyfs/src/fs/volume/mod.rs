@@ -10,7 +10,7 @@
 //! | [`extents`] | how many pages an inode has |
 //! | [`content`] | the bytes of a file |
 //! | [`records`] | the records of a directory's bucket |
-//! | [`freeing`] | pages of removed files are given back, a few at a time |
+//! | [`freeing`] | pages of removed files are given back, few at once and many a few at a time |
 
 mod allocation;
 mod content;
