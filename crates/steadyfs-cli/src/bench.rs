@@ -78,7 +78,7 @@ fn cases() -> impl TypedValueParser<Value = Case> {
 }
 
 /// Reads the size of an erase block.
-fn erase_blocks() -> impl Fn(&str) -> Result<u32, String> + Clone {
+pub fn erase_blocks() -> impl Fn(&str) -> Result<u32, String> + Clone {
     |text| {
         let bytes = parse_size(text).map_err(|error| error.to_string())?;
         u32::try_from(bytes).map_err(|_| format!("found `{text}`, expected a size below 4 GiB"))

@@ -13,6 +13,7 @@
 //! | `output`, `progress`, `interrupt` | where results go, the bar, and Ctrl-C |
 //! | `failure`, `host` | why a command failed, and the files of the host |
 
+mod adversary;
 mod advise;
 mod bench;
 mod boot;
@@ -106,6 +107,8 @@ enum Command {
     Evaluate(evaluate::Arguments),
     /// Recommend settings for a chip, a size and a workload, and tell what they cost
     Advise(advise::Arguments),
+    /// Search for the longest call of each kind, and tell how near it comes to its bound
+    Adversary(adversary::Arguments),
     /// Measure case after case on a simulated chip, beside what the chip could do
     Bench(bench::Arguments),
     /// Measure SteadyFS and its peers on the same chips: time, RAM, wear, power cuts
@@ -203,6 +206,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Mount(arguments) => commands::mount::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Advise(arguments) => advise::run(&arguments),
+        Command::Adversary(arguments) => adversary::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Costs(arguments) => costs::run(&arguments),

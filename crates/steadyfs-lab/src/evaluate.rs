@@ -31,7 +31,7 @@ pub(crate) mod checker;
 mod comparison;
 pub(crate) mod device;
 pub(crate) mod doubt;
-mod draw;
+pub(crate) mod draw;
 mod drive;
 mod error;
 mod idle;

@@ -12,6 +12,8 @@
 //!
 //! Begin with [`evaluate::run`] for a file system on a chip, with [`replay::read_trace_file`] and [`summary::Summary::of`] for times of a board.
 //!
+//! [`adversary`] searches for the longest call of each kind, and tells how near it comes to its bound.
+//!
 //! [`advise`] tries settings on a chip and says which suit it.
 //!
 //! [`mod@bench`] measures a file system, ours or another, case by case beside what the chip could do.
@@ -23,6 +25,7 @@
 //! [`units`] reads and prints rates, sizes and durations everywhere. Durations are whole nanoseconds inside the lab and
 //! microseconds in JSON.
 
+pub mod adversary;
 pub mod advise;
 pub mod backlog;
 pub mod bench;

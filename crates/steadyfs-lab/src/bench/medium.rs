@@ -239,6 +239,6 @@ pub trait OnChips {
     /// Does it; `make` makes an erased chip.
     fn run<C>(self, make: impl Fn() -> C + Sync) -> Self::Output
     where
-        C: BenchChip + Tearable + Clone + 'static,
+        C: BenchChip + Tearable + Clone + Send + Sync + 'static,
         PowerCut<C>: BenchChip;
 }

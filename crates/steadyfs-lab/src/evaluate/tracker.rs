@@ -47,6 +47,7 @@ impl PageMark {
 }
 
 /// A chip whose operations are counted and whose logical pages are followed.
+#[derive(Clone)]
 pub struct TagTracker<C> {
     chip: Trace<C>,
     pages_per_block: u32,

@@ -1,0 +1,100 @@
+//! How near are the bounds? A search for the longest call of each kind.
+//!
+//! ```text
+//!   kind      the kinds of calls, whose bounds are held and compared
+//!   habit     what an adversary does before a call: drawn at random, or like one that made a call long
+//!   world     the files that there are, what can be done to them, and its bound
+//!      ▼
+//!   search    volumes at several fills, used until nothing of the format is left; sessions on copies of them, in generations
+//!      ▼
+//!   report    for each kind the longest call beside what was promised
+//! ```
+//!
+//! An adversary keeps a habit for a session: which calls it makes before each call that is to take long, how many, and whether it waits until the
+//! bound is as large as any that it has seen. What made the longest calls is kept, changed a little and tried again in the next generation.
+//! Each call that is made is held to its bound on the way. Times are those of the chip; the same seed gives the same search.
+
+mod habit;
+mod kind;
+mod report;
+mod search;
+mod world;
+
+pub use kind::Kind;
+pub use report::{Report, Row};
+
+use crate::bench::{self, BenchChip, BenchError, Medium, OnChips};
+use crate::evaluate::{Timing, find_profile};
+use steadyfs_sim::{PowerCut, Tearable};
+
+/// What to search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Name of a device profile, or path of a profile in TOML. Default `mt29f1g01abafd`.
+    pub device: String,
+    /// Bytes of the chip to use, from its beginning. Default all.
+    pub size_bytes: Option<u64>,
+    /// Bytes of an erase block, where the chip has a choice. Default the profile's, or the smallest where that leaves fewer than 64.
+    pub erase_block_bytes: Option<u32>,
+    /// Times of the chip. Default typical.
+    pub timing: Timing,
+    /// Calls to make, those that only prepare others included. Default 200,000.
+    pub calls: u64,
+    /// Seed of the search. Default 1.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            device: "mt29f1g01abafd".to_string(),
+            size_bytes: None,
+            erase_block_bytes: None,
+            timing: Timing::default(),
+            calls: 200_000,
+            seed: 1,
+        }
+    }
+}
+
+/// Searches. `progress` is called now and then with the share that is done, from 0 to 1, and what is done.
+///
+/// # Errors
+/// [`BenchError`]: the device or the options are not possible, there is no volume on it, or a call failed or broke its bound.
+pub fn run(options: &Options, progress: &(dyn Fn(f64, &str) + Sync)) -> Result<Report, BenchError> {
+    let profile = find_profile(&options.device)?;
+    let part = bench::Options {
+        size_bytes: options.size_bytes,
+        erase_block_bytes: options.erase_block_bytes,
+        timing: options.timing,
+        ..bench::Options::default()
+    };
+    let medium = Medium::of(&profile, &part)?;
+    let rows = medium.with_chips(options.seed, Search { options, progress })?;
+    Ok(Report {
+        device: profile.name,
+        size_bytes: medium.size_bytes(),
+        erase_block_bytes: medium.block_bytes(),
+        timing: options.timing.to_string(),
+        seed: options.seed,
+        rows,
+    })
+}
+
+/// A search, waiting for its chips.
+struct Search<'o> {
+    options: &'o Options,
+    progress: &'o (dyn Fn(f64, &str) + Sync),
+}
+
+impl OnChips for Search<'_> {
+    type Output = Result<Vec<Row>, BenchError>;
+
+    fn run<C>(self, make: impl Fn() -> C + Sync) -> Self::Output
+    where
+        C: BenchChip + Tearable + Clone + Send + Sync + 'static,
+        PowerCut<C>: BenchChip,
+    {
+        search::search(make, self.options, self.progress)
+    }
+}

@@ -1,0 +1,108 @@
+//! The result: a row for each kind of call, for people and as JSON.
+
+use super::world::Taken;
+use crate::table::{Align, facts, table};
+use crate::units::{format_count, format_duration, format_percent, format_size};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+const NOTES: &str = "\
+Times are those of the chip. Longest: the call that took longest of its kind; told: its bound, just before it. Bound: the largest that was
+told of any call; ×: that one in longest calls. Nearest: the largest share of its bound that a call took.";
+
+/// What was found on a chip.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Name of the device profile.
+    pub device: String,
+    /// Bytes of the chip that were used.
+    pub size_bytes: u64,
+    /// Bytes of an erase block.
+    pub erase_block_bytes: u32,
+    /// Name of the timing: `typical` or `maximum`.
+    pub timing: String,
+    /// Seed of the search.
+    pub seed: u64,
+    /// The kinds of calls.
+    pub rows: Vec<Row>,
+}
+
+/// A kind of call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Its name.
+    pub kind: String,
+    /// Calls that were made, those that prepared others included.
+    pub calls: u64,
+    /// Time of all of them together, in nanoseconds.
+    pub total_ns: u64,
+    /// Time of the longest one, in nanoseconds.
+    pub longest_ns: u64,
+    /// What was promised of that one.
+    pub told_ns: u64,
+    /// The largest that was promised of any.
+    pub bound_ns: u64,
+    /// The largest share of its bound that one took.
+    pub nearest: f64,
+}
+
+impl Row {
+    /// No call yet.
+    pub(super) fn of(kind: &str) -> Row {
+        Row { kind: kind.to_string(), calls: 0, total_ns: 0, longest_ns: 0, told_ns: 0, bound_ns: 0, nearest: 0.0 }
+    }
+
+    pub(super) fn add(&mut self, taken: Taken) {
+        let Taken { time_ns, bound_ns } = taken;
+        let nearest = time_ns as f64 / bound_ns.max(1) as f64;
+        self.merge(&Row { calls: 1, total_ns: time_ns, longest_ns: time_ns, told_ns: bound_ns, bound_ns, nearest, ..Row::of("") });
+    }
+
+    pub(super) fn merge(&mut self, other: &Row) {
+        if other.longest_ns > self.longest_ns {
+            (self.longest_ns, self.told_ns) = (other.longest_ns, other.told_ns);
+        }
+        self.calls += other.calls;
+        self.total_ns += other.total_ns;
+        self.bound_ns = self.bound_ns.max(other.bound_ns);
+        self.nearest = self.nearest.max(other.nearest);
+    }
+
+    /// The largest bound in longest calls.
+    pub fn ratio(&self) -> f64 {
+        self.bound_ns as f64 / self.longest_ns.max(1) as f64
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let duration = |ns: u64| format_duration(ns as f64);
+        vec![
+            self.kind.clone(),
+            format_count(self.calls),
+            duration(self.total_ns / self.calls.max(1)),
+            duration(self.longest_ns),
+            duration(self.told_ns),
+            duration(self.bound_ns),
+            format!("{:.2}", self.ratio()),
+            format_percent(self.nearest),
+        ]
+    }
+}
+
+/// Prints the rows for people.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (size, block) = (format_size(self.size_bytes), format_size(self.erase_block_bytes.into()));
+        let lines = [
+            ("Chip", format!("{}, {size} in blocks of {block}, {} timing", self.device, self.timing)),
+            ("Seed", self.seed.to_string()),
+        ];
+        writeln!(f, "{}", facts(lines))?;
+        let head = ["Call", "calls", "mean", "longest", "told", "bound", "×", "nearest"];
+        let mut rows = vec![head.map(String::from).to_vec()];
+        rows.extend(self.rows.iter().filter(|row| row.calls > 0).map(Row::cells));
+        let mut align = vec![Align::Left];
+        align.resize(head.len(), Align::Right);
+        writeln!(f, "{}", table(&rows, &align))?;
+        writeln!(f, "{NOTES}")
+    }
+}

@@ -1,0 +1,205 @@
+//! The search: sessions on copies of used volumes, in generations.
+
+use super::Options;
+use super::habit::Habit;
+use super::kind::Kind;
+use super::report::Row;
+use super::world::{Fs, Taken, World};
+use crate::bench::{BenchChip, BenchError, Fault};
+use crate::evaluate::draw::one_of;
+use crate::evaluate::tracker::TagTracker;
+use crate::workers::{into_inner, lock, side_by_side};
+use fastrand::Rng;
+use std::num::NonZero;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use steadyfs::media::Flash;
+use steadyfs::{Access, CommitOn, Config, FileSystem};
+
+/// Shares of the usable bytes that are in use.
+const FILLS: [f64; 3] = [0.5, 0.8, 0.95];
+/// Times that what was found is taken up again.
+const GENERATIONS: u64 = 8;
+/// Lives of a generation, each on a volume of its own.
+const LIVES: u64 = 6;
+/// Calls that are to take long, with one habit.
+const SESSION: u32 = 96;
+/// Habits that are kept for each kind.
+const KEPT: usize = 4;
+/// Share of the largest bound at which one is large, in per cent.
+const LARGE_PERCENT: u64 = 95;
+
+/// The calls of each kind, and the habits that made them long.
+struct Found {
+    rows: Vec<Row>,
+    best: Vec<Vec<(u64, Habit)>>,
+}
+
+impl Found {
+    fn new() -> Self {
+        Found { rows: Kind::ALL.iter().map(|kind| Row::of(kind.name())).collect(), best: vec![Vec::new(); Kind::ALL.len()] }
+    }
+
+    fn note(&mut self, kind: Kind, taken: Taken) -> Result<(), Fault> {
+        self.rows[kind as usize].add(taken);
+        if taken.time_ns <= taken.bound_ns {
+            return Ok(());
+        }
+        Err(Fault::Failed(format!("{}: took {} ns, its bound is {} ns", kind.name(), taken.time_ns, taken.bound_ns)))
+    }
+
+    fn keep(&mut self, kind: Kind, longest_ns: u64, habit: Habit) {
+        let best = &mut self.best[kind as usize];
+        if !best.contains(&(longest_ns, habit)) {
+            best.push((longest_ns, habit));
+        }
+        best.sort_by_key(|&(longest_ns, _)| std::cmp::Reverse(longest_ns));
+        best.truncate(KEPT);
+    }
+
+    fn merge(&mut self, other: Found) {
+        for (row, more) in self.rows.iter_mut().zip(&other.rows) {
+            row.merge(more);
+        }
+        for (kind, best) in Kind::ALL.into_iter().zip(other.best) {
+            best.into_iter().for_each(|(longest_ns, habit)| self.keep(kind, longest_ns, habit));
+        }
+    }
+}
+
+/// A volume that was used until every block was, and is unmounted.
+#[derive(Clone)]
+struct Ground<C> {
+    chip: TagTracker<C>,
+    config: Config,
+    world: World,
+}
+
+impl<C: BenchChip + Clone> Ground<C> {
+    fn prepare(chip: C, fill: f64, seed: u64) -> Result<Self, Fault> {
+        let config = Config::for_geometry(&chip.geometry());
+        let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
+        let mut chip = TagTracker::new(chip);
+        FileSystem::format(&mut chip, &config, &mut memory)?;
+        let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory)?;
+        let mut world = World::new(&mut fs)?;
+        world.fill(&mut fs, fill, &mut Rng::with_seed(seed))?;
+        fs.unmount()?;
+        Ok(Ground { chip, config, world })
+    }
+}
+
+/// Searches on chips that `make` makes.
+pub fn search<C: BenchChip + Clone + Send + Sync>(
+    make: impl Fn() -> C + Sync,
+    options: &Options,
+    progress: &(dyn Fn(f64, &str) + Sync),
+) -> Result<Vec<Row>, BenchError> {
+    progress(0.0, "fill");
+    let grounds = each(FILLS.len(), |index| Ground::prepare(make(), FILLS[index], options.seed))?;
+    let (mut found, calls) = (Found::new(), options.calls.div_ceil(GENERATIONS * LIVES));
+    for generation in 0..GENERATIONS {
+        progress((generation + 1) as f64 / (GENERATIONS + 1) as f64, "search");
+        let lives = each(LIVES as usize, |index| {
+            let ground = grounds[index % grounds.len()].clone();
+            let seed = options.seed.wrapping_mul(GENERATIONS).wrapping_add(generation).wrapping_mul(LIVES).wrapping_add(index as u64);
+            Life { ground, rng: Rng::with_seed(seed), found: Found::new(), earlier: &found, calls, turn: index }.live()
+        })?;
+        lives.into_iter().for_each(|life| found.merge(life));
+    }
+    Ok(found.rows)
+}
+
+/// Does something so many times, side by side, and gives what comes of it in order.
+fn each<T: Send>(count: usize, act: impl Fn(usize) -> Result<T, Fault> + Sync) -> Result<Vec<T>, Fault> {
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(count);
+    side_by_side(threads, || {
+        while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&index| index < count) {
+            let result = act(index);
+            lock(&done).push((index, result));
+        }
+    });
+    let mut done = into_inner(done);
+    done.sort_by_key(|&(index, _)| index);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// What one adversary does on a copy of a volume.
+struct Life<'f, C> {
+    ground: Ground<C>,
+    rng: Rng,
+    found: Found,
+    /// What generations before have found.
+    earlier: &'f Found,
+    /// Calls to make.
+    calls: u64,
+    /// Which kind is next.
+    turn: usize,
+}
+
+impl<C: BenchChip + Clone> Life<'_, C> {
+    fn live(mut self) -> Result<Found, Fault> {
+        let Ground { mut chip, config, mut world } = self.ground.clone();
+        let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
+        let mut ended = Kind::MountClean;
+        while self.calls > 0 {
+            let before_ns = chip.counts().time_ns;
+            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory)?;
+            let timing = fs.flash().timing();
+            let time_ns = fs.flash().counts().time_ns - before_ns;
+            self.found.note(ended, Taken { time_ns, bound_ns: fs.mount_bound().time_ns(&timing) })?;
+            if self.rng.bool() {
+                fs.set_commit_on(CommitOn::ON_FLUSH.with(CommitOn::CREATE).with(CommitOn::REMOVE).with(CommitOn::RENAME));
+            }
+            self.session(&mut fs, &mut world)?;
+            if self.rng.bool() {
+                let (bound_ns, before_ns) = (fs.unmount_cost().time_ns(&timing), fs.flash().counts().time_ns);
+                let time_ns = fs.unmount()?.counts().time_ns - before_ns;
+                self.found.note(Kind::Unmount, Taken { time_ns, bound_ns })?;
+                ended = Kind::MountClean;
+            } else {
+                fs.sync()?;
+                ended = Kind::MountCut;
+            }
+        }
+        Ok(self.found)
+    }
+
+    /// Calls of one kind, each after what a habit prepares.
+    fn session(&mut self, fs: &mut Fs<'_, '_, C>, world: &mut World) -> Result<(), Fault> {
+        let kind = Kind::ALL[self.turn % Kind::CALLS];
+        self.turn += 1;
+        let habit = match one_of(&mut self.rng, &self.earlier.best[kind as usize]) {
+            Some((_, best)) if self.rng.u32(..4) > 0 => Habit::like(&mut self.rng, &best),
+            _ => Habit::any(&mut self.rng),
+        };
+        let (mut longest_ns, mut largest_ns) = (0, self.earlier.rows[kind as usize].bound_ns);
+        for _ in 0..SESSION {
+            let Some(step) = world.draw(kind, &habit, true, fs, &mut self.rng) else { break };
+            for done in 0.. {
+                let bound_ns = World::bound_ns(fs, &step, None);
+                largest_ns = largest_ns.max(bound_ns);
+                let is_large = bound_ns >= largest_ns / 100 * LARGE_PERCENT;
+                let Some(before) = habit.next(&mut self.rng, done, is_large) else { break };
+                let is_durable = self.rng.u32(..10) >= habit.waiting;
+                if let Some(step) = world.draw(before, &habit, is_durable, fs, &mut self.rng) {
+                    self.make(fs, world, &step)?;
+                }
+            }
+            // What prepared may have taken the file away.
+            let Some(step) = world.draw(kind, &habit, true, fs, &mut self.rng) else { break };
+            longest_ns = self.make(fs, world, &step)?.max(longest_ns);
+        }
+        self.found.keep(kind, longest_ns, habit);
+        Ok(())
+    }
+
+    /// Makes a call, and tells its time.
+    fn make(&mut self, fs: &mut Fs<'_, '_, C>, world: &mut World, step: &super::world::Step) -> Result<u64, Fault> {
+        self.calls = self.calls.saturating_sub(1);
+        let Some(taken) = world.make(fs, step)? else { return Ok(0) };
+        self.found.note(step.kind, taken)?;
+        Ok(taken.time_ns)
+    }
+}

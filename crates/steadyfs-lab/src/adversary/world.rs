@@ -1,0 +1,267 @@
+//! The files that there are, what can be done to them, and its bound.
+
+use super::habit::Habit;
+use super::kind::Kind;
+use crate::evaluate::draw::one_of;
+use crate::evaluate::tracker::{PageMark, TagTracker};
+use fastrand::Rng;
+use steadyfs::media::Flash;
+use steadyfs::{Call, Error, File, FileSystem, OpenOptions, Row};
+use steadyfs_sim::Metered;
+
+/// A volume whose chip outlives it.
+pub type Fs<'m, 's, C> = FileSystem<'m, &'s mut TagTracker<C>>;
+
+const LARGE: &str = "large";
+/// Bytes of a row.
+const ROW: u32 = 4096;
+/// Bytes of an append.
+const APPENDED: usize = 64;
+/// Options of a handle whose changes wait for a sync.
+const WAITS: OpenOptions = OpenOptions { durable: false, ..OpenOptions::CREATE };
+
+/// One large file, and small ones.
+#[derive(Clone)]
+pub struct World {
+    /// Logical pages of the large file.
+    pages: u32,
+    /// Numbers of the small files.
+    files: Vec<u64>,
+    made: u64,
+    writes: u64,
+    data: Vec<u8>,
+}
+
+/// A call, with all that it needs.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Its kind.
+    pub kind: Kind,
+    /// The file, and the one that it replaces.
+    paths: [String; 2],
+    options: OpenOptions,
+    offset: u64,
+    bytes: u64,
+}
+
+/// What a call took, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// Time of the chip.
+    pub time_ns: u64,
+    /// What was promised just before.
+    pub bound_ns: u64,
+}
+
+fn name(number: u64) -> String {
+    format!("f{number}")
+}
+
+impl World {
+    /// An empty large file.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn new<C: Flash + Metered>(fs: &mut Fs<'_, '_, C>) -> Result<Self, Error> {
+        let file = fs.open(LARGE, OpenOptions::DURABLE)?;
+        fs.close(file)?;
+        let data = vec![0; (fs.usage().logical_bytes.max(ROW)) as usize];
+        Ok(World { pages: 0, files: Vec::new(), made: 0, writes: 0, data })
+    }
+
+    /// Fills the volume up to a share of its usable bytes, with small files and the large one, and overwrites twice as much as it has room for.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn fill<C: Flash + Metered>(&mut self, fs: &mut Fs<'_, '_, C>, fill: f64, rng: &mut Rng) -> Result<(), Error> {
+        let usage = fs.usage();
+        let page_bytes = u64::from(usage.logical_bytes);
+        let most = (usage.usable_bytes as f64 * fill) as u64;
+        let small = 96.min(u64::from(usage.files_max) / 2).min(most / 8 / page_bytes);
+        for _ in 0..small {
+            self.made += 1;
+            self.files.push(self.made);
+            let mut file = fs.open(&*name(self.made), OpenOptions::DURABLE)?;
+            fs.write(&mut file, 0, &self.data[..rng.usize(..page_bytes as usize)])?;
+            fs.close(file)?;
+        }
+        let mut file = fs.open(LARGE, OpenOptions::DURABLE)?;
+        while fs.usage().used_bytes + page_bytes <= most {
+            let page = self.pages;
+            self.write_page(fs, &mut file, page)?;
+            self.pages += 1;
+        }
+        for _ in 0..2 * usage.usable_bytes / page_bytes {
+            let page = rng.u32(..self.pages.max(1));
+            self.write_page(fs, &mut file, page)?;
+        }
+        fs.close(file)
+    }
+
+    fn write_page<C: Flash + Metered>(&mut self, fs: &mut Fs<'_, '_, C>, file: &mut File, page: u32) -> Result<(), Error> {
+        let page_bytes = fs.usage().logical_bytes as usize;
+        self.mark(page_bytes, u64::from(page) * page_bytes as u64);
+        fs.write(file, u64::from(page) * page_bytes as u64, &self.data[..page_bytes])
+    }
+
+    /// Bytes for a write at an offset of the large file: each page begins with what tells which one it is.
+    fn mark(&mut self, page_bytes: usize, offset: u64) {
+        self.writes += 1;
+        self.data.fill(self.writes as u8);
+        for (at, page) in (offset / page_bytes as u64..).zip(self.data.chunks_mut(page_bytes)) {
+            let mark = PageMark { page: at as u32, stamp: self.writes };
+            page[..PageMark::BYTES].copy_from_slice(&mark.emit());
+        }
+    }
+
+    /// Draws a call of a kind; `None` where there is nothing to make it on.
+    pub fn draw<C: Flash + Metered>(
+        &self,
+        kind: Kind,
+        habit: &Habit,
+        is_durable: bool,
+        fs: &Fs<'_, '_, C>,
+        rng: &mut Rng,
+    ) -> Option<Step> {
+        let page_bytes = u64::from(fs.usage().logical_bytes);
+        let options = if is_durable { OpenOptions::DURABLE } else { WAITS };
+        let small = |rng: &mut Rng| one_of(rng, &self.files[..habit.files.min(self.files.len())]).map(name);
+        let step = |path: String, offset, bytes| Step { kind, paths: [path, String::new()], options, offset, bytes };
+        let anywhere = |rng: &mut Rng| u64::from(rng.u32(..self.pages.min(habit.pages).max(1))) * page_bytes;
+        let in_order = |rng: &mut Rng, bytes: u64| {
+            let fullest = if rng.u32(..10) < habit.fullest { one_of(rng, &fs.flash().fullest()) } else { None };
+            let at = fullest.map_or_else(|| anywhere(rng), |page| u64::from(page) * page_bytes);
+            let last = (u64::from(self.pages) * page_bytes).checked_sub(bytes)?;
+            Some(step(LARGE.to_string(), at.min(last / page_bytes * page_bytes), bytes))
+        };
+        match kind {
+            Kind::Open | Kind::SetAttribute => Some(step(small(rng)?, 0, rng.u64(..200))),
+            Kind::Truncate => Some(step(small(rng)?, 0, rng.u64(..habit.file_bytes))),
+            Kind::Append => Some(step(small(rng)?, u64::MAX, APPENDED as u64)),
+            Kind::Remove if self.files.len() < 4 => None,
+            Kind::Remove => Some(step(small(rng)?, 0, 0)),
+            Kind::Rename => {
+                let (one, other) = (small(rng)?, small(rng)?);
+                (one != other).then(|| Step { paths: [one, other], ..step(String::new(), 0, 0) })
+            }
+            Kind::Create => Some(step(name(self.made + 1), 0, 0)),
+            Kind::Read => Some(step(LARGE.to_string(), anywhere(rng), page_bytes)),
+            Kind::Patch => {
+                let bytes = (habit.patch_bytes as u64).min(page_bytes / 2);
+                let within = rng.u64(..=page_bytes - bytes);
+                Some(step(LARGE.to_string(), anywhere(rng) + within, bytes)).filter(|_| self.pages > 0)
+            }
+            Kind::Overwrite => in_order(rng, page_bytes),
+            Kind::Write4096 => in_order(rng, u64::from(ROW).next_multiple_of(page_bytes).min(u64::from(ROW))),
+            Kind::Buffered4096 => in_order(rng, u64::from(ROW)).map(|step| Step { options: WAITS, ..step }),
+            Kind::Sync => Some(step(String::new(), 0, 0)),
+            Kind::Unmount | Kind::MountClean | Kind::MountCut => None,
+        }
+    }
+
+    /// What is promised of a call, apart from what it needs of a file that is open.
+    pub fn bound_ns<C: Flash + Metered>(fs: &Fs<'_, '_, C>, step: &Step, file: Option<&File>) -> u64 {
+        let (timing, page_bytes) = (fs.flash().timing(), u64::from(fs.usage().logical_bytes));
+        let call = match (step.kind, file) {
+            (Kind::Write4096, _) if step.bytes.is_multiple_of(page_bytes) => {
+                return fs.row_bound_ns(Row::Overwrites((step.bytes / page_bytes) as u32), &timing);
+            }
+            (Kind::Append | Kind::Patch | Kind::Write4096 | Kind::Buffered4096, Some(file)) => {
+                return fs.row_bound_ns(Row::Write { file, offset: step.offset, bytes: step.bytes as u32 }, &timing);
+            }
+            (Kind::Append | Kind::Patch | Kind::Write4096 | Kind::Buffered4096, None) => Call::Write(step.bytes as u32),
+            (Kind::Overwrite, _) => Call::Overwrite,
+            (Kind::Read, _) => Call::Read(step.bytes as u32),
+            (Kind::Create, _) => Call::Create { depth: 1 },
+            (Kind::Truncate, _) => Call::Truncate,
+            (Kind::Rename, _) => Call::Rename { depth: 2 },
+            (Kind::Remove, _) => Call::Remove { depth: 1 },
+            (Kind::SetAttribute, _) => Call::SetAttribute,
+            (Kind::Open, _) => Call::Open { depth: 1 },
+            (Kind::Sync | Kind::Unmount | Kind::MountClean | Kind::MountCut, _) => Call::Sync,
+        };
+        fs.bound(call).time_ns(&timing)
+    }
+
+    /// Makes a call. One that the volume has no room for is `None`.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn make<C: Flash + Metered>(&mut self, fs: &mut Fs<'_, '_, C>, step: &Step) -> Result<Option<Taken>, Error> {
+        match self.try_make(fs, step) {
+            Ok(taken) => Ok(Some(taken)),
+            Err(Error::NoSpace | Error::TooManyFiles) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn try_make<C: Flash + Metered>(&mut self, fs: &mut Fs<'_, '_, C>, step: &Step) -> Result<Taken, Error> {
+        let [path, other] = &step.paths;
+        let bound_ns = World::bound_ns(fs, step, None);
+        match step.kind {
+            Kind::Open | Kind::Create => {
+                let (taken, file) = held(fs, bound_ns, |fs| fs.open(&**path, step.options))?;
+                if step.kind == Kind::Create {
+                    self.made += 1;
+                    self.files.push(self.made);
+                }
+                fs.close(file)?;
+                Ok(taken)
+            }
+            Kind::Remove => {
+                let (taken, ()) = held(fs, bound_ns, |fs| fs.remove(&**path))?;
+                self.files.retain(|&number| name(number) != *path);
+                Ok(taken)
+            }
+            Kind::Rename => {
+                let (taken, ()) = held(fs, bound_ns, |fs| fs.rename(&**path, &**other))?;
+                self.files.retain(|&number| name(number) != *path);
+                Ok(taken)
+            }
+            Kind::SetAttribute => {
+                let inode = fs.stat(&**path)?.inode;
+                let value = &self.data[..step.bytes as usize];
+                Ok(held(fs, bound_ns, |fs| fs.set_attribute(inode, "key", Some(value)))?.0)
+            }
+            Kind::Sync => Ok(held(fs, bound_ns, |fs| fs.sync())?.0),
+            Kind::Unmount | Kind::MountClean | Kind::MountCut => Ok(Taken::default()),
+            Kind::Read | Kind::Append | Kind::Patch | Kind::Overwrite | Kind::Write4096 | Kind::Buffered4096 | Kind::Truncate => {
+                let mut file = fs.open(&**path, step.options)?;
+                let taken = self.on_file(fs, &mut file, step);
+                fs.close(file)?;
+                taken
+            }
+        }
+    }
+
+    /// A call on a file that is open.
+    fn on_file<C: Flash + Metered>(&mut self, fs: &mut Fs<'_, '_, C>, file: &mut File, step: &Step) -> Result<Taken, Error> {
+        let size = fs.size(file)?;
+        let step = &Step { offset: step.offset.min(size), ..step.clone() };
+        let page_bytes = fs.usage().logical_bytes as usize;
+        self.mark(page_bytes, step.offset);
+        let bound_ns = World::bound_ns(fs, step, Some(file));
+        let (offset, bytes) = (step.offset, step.bytes as usize);
+        let taken = match step.kind {
+            Kind::Read => held(fs, bound_ns, |fs| fs.read(file, offset, &mut self.data[..bytes]))?.0,
+            Kind::Truncate => held(fs, bound_ns, |fs| fs.truncate(file, step.bytes))?.0,
+            Kind::Patch => {
+                // It may change what a page begins with: the page is told from others again when it is overwritten.
+                held(fs, bound_ns, |fs| fs.write(file, offset, &self.data[PageMark::BYTES..PageMark::BYTES + bytes]))?.0
+            }
+            _ => held(fs, bound_ns, |fs| fs.write(file, offset, &self.data[..bytes]))?.0,
+        };
+        Ok(taken)
+    }
+}
+
+/// Makes a call, and tells what it took.
+fn held<'m, 's, C: Flash + Metered, T>(
+    fs: &mut Fs<'m, 's, C>,
+    bound_ns: u64,
+    act: impl FnOnce(&mut Fs<'m, 's, C>) -> Result<T, Error>,
+) -> Result<(Taken, T), Error> {
+    let before_ns = fs.flash().counts().time_ns;
+    let value = act(fs)?;
+    Ok((Taken { time_ns: fs.flash().counts().time_ns - before_ns, bound_ns }, value))
+}
