@@ -9,7 +9,7 @@ use clap::Args;
 use std::sync::{Mutex, PoisonError};
 use steadyfs_lab::adversary::{self, Options};
 use steadyfs_lab::evaluate::Timing;
-use steadyfs_lab::units::parse_size;
+use steadyfs_lab::units::{parse_percent, parse_size};
 
 /// Arguments of `steady adversary`.
 #[derive(Args, Debug)]
@@ -24,6 +24,9 @@ pub struct Arguments {
     /// Bytes of an erase block [default: those of the profile, or the smallest where that leaves fewer than 64 blocks]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = erase_blocks())]
     erase_block: Option<u32>,
+    /// Share of the usable space in use
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "80%", value_parser = parse_percent)]
+    fill: f64,
     /// Times of the simulated chip
     #[arg(long, default_value = "typical", value_parser = timings())]
     timing: Timing,
@@ -38,9 +41,9 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Volumes with the default settings, 50, 80 and 95 % full, are used until nothing of the format is left. Then calls of each kind are made, each after
-others that are chosen so that it takes long; what made calls long is tried again with changes. Each call is held to its bound; one that breaks it
-ends the command with code 1.
+A volume with the default settings is used until nothing of the format is left. Then calls of each kind are made on copies of it, each after others
+that are chosen so that it takes long; what made calls long is tried again with changes. Each call is held to its bound; one that breaks it ends the
+command with code 1.
 
 Examples:
   steady adversary --device w25q128jv --size 1MiB
@@ -62,6 +65,7 @@ impl Arguments {
             device: self.device.clone(),
             size_bytes: self.size,
             erase_block_bytes: self.erase_block,
+            fill: self.fill,
             timing: self.timing,
             calls: self.calls,
             seed: self.seed,
@@ -86,11 +90,12 @@ mod tests {
             device: "chip.toml".into(),
             size_bytes: Some(1 << 20),
             erase_block_bytes: Some(4096),
+            fill: 0.5,
             timing: Timing::Maximum,
             calls: 7,
             seed: 9,
         };
-        let line = "--device chip.toml --size 1MiB --erase-block 4KiB --timing maximum --calls 7 --seed 9";
+        let line = "--device chip.toml --size 1MiB --erase-block 4KiB --fill 50% --timing maximum --calls 7 --seed 9";
         assert_eq!(options(line), expected);
     }
 }

@@ -5,7 +5,7 @@
 //!   habit     what an adversary does before a call: drawn at random, or like one that made a call long
 //!   world     the files that there are, what can be done to them, and its bound
 //!      ▼
-//!   search    volumes at several fills, used until nothing of the format is left; sessions on copies of them, in generations
+//!   search    a volume that was used until nothing of the format is left; sessions on copies of it, in generations
 //!      ▼
 //!   report    for each kind the longest call beside what was promised
 //! ```
@@ -28,7 +28,7 @@ use crate::evaluate::{Timing, find_profile};
 use steadyfs_sim::{PowerCut, Tearable};
 
 /// What to search.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Name of a device profile, or path of a profile in TOML. Default `mt29f1g01abafd`.
     pub device: String,
@@ -36,6 +36,8 @@ pub struct Options {
     pub size_bytes: Option<u64>,
     /// Bytes of an erase block, where the chip has a choice. Default the profile's, or the smallest where that leaves fewer than 64.
     pub erase_block_bytes: Option<u32>,
+    /// Share of the usable bytes that is in use. Default 0.8.
+    pub fill: f64,
     /// Times of the chip. Default typical.
     pub timing: Timing,
     /// Calls to make, those that only prepare others included. Default 200,000.
@@ -50,6 +52,7 @@ impl Default for Options {
             device: "mt29f1g01abafd".to_string(),
             size_bytes: None,
             erase_block_bytes: None,
+            fill: 0.8,
             timing: Timing::default(),
             calls: 200_000,
             seed: 1,
@@ -75,6 +78,7 @@ pub fn run(options: &Options, progress: &(dyn Fn(f64, &str) + Sync)) -> Result<R
         device: profile.name,
         size_bytes: medium.size_bytes(),
         erase_block_bytes: medium.block_bytes(),
+        fill: options.fill,
         timing: options.timing.to_string(),
         seed: options.seed,
         rows,

@@ -19,6 +19,8 @@ pub struct Report {
     pub size_bytes: u64,
     /// Bytes of an erase block.
     pub erase_block_bytes: u32,
+    /// Share of the usable bytes that was in use.
+    pub fill: f64,
     /// Name of the timing: `typical` or `maximum`.
     pub timing: String,
     /// Seed of the search.
@@ -94,6 +96,7 @@ impl fmt::Display for Report {
         let (size, block) = (format_size(self.size_bytes), format_size(self.erase_block_bytes.into()));
         let lines = [
             ("Chip", format!("{}, {size} in blocks of {block}, {} timing", self.device, self.timing)),
+            ("Fill", format_percent(self.fill)),
             ("Seed", self.seed.to_string()),
         ];
         writeln!(f, "{}", facts(lines))?;

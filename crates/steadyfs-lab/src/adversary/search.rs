@@ -16,8 +16,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use steadyfs::media::Flash;
 use steadyfs::{Access, CommitOn, Config, FileSystem};
 
-/// Shares of the usable bytes that are in use.
-const FILLS: [f64; 3] = [0.5, 0.8, 0.95];
 /// Times that what was found is taken up again.
 const GENERATIONS: u64 = 8;
 /// Lives of a generation, each on a volume of its own.
@@ -96,14 +94,13 @@ pub fn search<C: BenchChip + Clone + Send + Sync>(
     progress: &(dyn Fn(f64, &str) + Sync),
 ) -> Result<Vec<Row>, BenchError> {
     progress(0.0, "fill");
-    let grounds = each(FILLS.len(), |index| Ground::prepare(make(), FILLS[index], options.seed))?;
+    let ground = Ground::prepare(make(), options.fill, options.seed)?;
     let (mut found, calls) = (Found::new(), options.calls.div_ceil(GENERATIONS * LIVES));
     for generation in 0..GENERATIONS {
         progress((generation + 1) as f64 / (GENERATIONS + 1) as f64, "search");
         let lives = each(LIVES as usize, |index| {
-            let ground = grounds[index % grounds.len()].clone();
             let seed = options.seed.wrapping_mul(GENERATIONS).wrapping_add(generation).wrapping_mul(LIVES).wrapping_add(index as u64);
-            Life { ground, rng: Rng::with_seed(seed), found: Found::new(), earlier: &found, calls, turn: index }.live()
+            Life { ground: &ground, rng: Rng::with_seed(seed), found: Found::new(), earlier: &found, calls, turn: index }.live()
         })?;
         lives.into_iter().for_each(|life| found.merge(life));
     }
@@ -127,7 +124,7 @@ fn each<T: Send>(count: usize, act: impl Fn(usize) -> Result<T, Fault> + Sync) -
 
 /// What one adversary does on a copy of a volume.
 struct Life<'f, C> {
-    ground: Ground<C>,
+    ground: &'f Ground<C>,
     rng: Rng,
     found: Found,
     /// What generations before have found.
