@@ -138,8 +138,11 @@ impl<F: Flash> Logical<'_, F> {
                     self.flush_page(largest)?;
                     self.flush_small()?;
                 }
-                // The bytes go with the page.
-                _ => return self.write_through(piece),
+                // The bytes go with the page. What has little in the buffer must not fill it for good.
+                _ => {
+                    self.flush_small()?;
+                    return self.write_through(piece);
+                }
             }
         }
         Ok(())
