@@ -126,7 +126,7 @@ impl Journal<'_> {
     pub fn small_patch_bytes_max(&self, layout: &Layout) -> usize {
         let most = self.patch_bytes_max();
         // In a chain it costs its own bytes only.
-        if layout.programs_bytes() { (most / 2).min(layout.logical_bytes as usize / 2) } else { most / 4 }
+        if layout.programs_bytes() { (most / 2).min(layout.logical_bytes as usize / 2) } else { self.bytes.len() / 4 }
     }
 
     /// Largest patch that an empty buffer holds.
