@@ -2,14 +2,14 @@
 //!
 //! `steady format`, `ls`, `put` and their like work on volumes in images of chips and on the chips of this machine; `steady pack` makes
 //! images for production, `steady convert` those of other file systems. `steady evaluate` runs SteadyFS on a simulated chip and measures it, `steady costs` and `steady transactions`
-//! tell what calls cost there, `steady bench` sets case after case beside what the chip could do, `steady compare` sets its peers beside SteadyFS, `steady replay` tells what a trace of access times measured on a board needs, `steady devices` lists the
+//! tell what calls cost there, `steady bench` sets case after case beside what the chip could do, `steady adversary` searches for the longest calls, `steady compare` sets its peers beside SteadyFS, `steady replay` tells what a trace of access times measured on a board needs, `steady devices` lists the
 //! chips, `steady streams` tells what streams save, `steady torture` cuts power and looks what is lost. Results go to standard output, errors to standard error as one sentence. Exit codes: 0 for success, 1 for a failure, 2 for wrong usage.
 //!
 //! | module | idea |
 //! |---|---|
 //! | `commands` | a file for each command on images |
 //! | `image` | what they have in common |
-//! | `evaluate`, `bench`, `compare`, `costs`, `transactions`, `realtime`, `boot`, `fit`, `life`, `streams`, `sweep`, `torture`, `replay`, `devices` | the other commands |
+//! | `evaluate`, `bench`, `adversary`, `compare`, `costs`, `transactions`, `realtime`, `boot`, `fit`, `life`, `streams`, `sweep`, `torture`, `replay`, `devices` | the other commands |
 //! | `output`, `progress`, `interrupt` | where results go, the bar, and Ctrl-C |
 //! | `failure`, `host` | why a command failed, and the files of the host |
 

@@ -2,6 +2,7 @@
 
 mod common;
 
+mod adversary;
 mod bench;
 mod card;
 mod command_lines;

@@ -157,6 +157,8 @@ const SESSIONS: [Session; 12] = [
             ("steady bench --device w25q128jv --size 1MiB", Smaller(" --case append-64,create")),
             ("steady bench --device w25q128jv --size 1MiB --erase-block 4KiB", Smaller(" --case append-64,create")),
             ("steady bench --case append-64,append-16 --json -", Smaller(" --device nand.toml")),
+            ("steady adversary --device w25q128jv --size 1MiB", Smaller(" --calls 2000")),
+            ("steady adversary --calls 1000000 --seed 7 --json near.json", With(&[("1000000", "2000 --device nand.toml")])),
             ("steady bench --cache 1", Smaller(" --device w25q128jv --size 1MiB --case seq-512")),
             ("steady advise --device w25q128jv --size 1MiB --workload log", Smaller(" --effort 2%")),
             ("steady life --spread 5", Smaller(" --blocks 32 --pages 16 --endurance 60")),

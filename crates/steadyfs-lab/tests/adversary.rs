@@ -1,8 +1,9 @@
 //! An adversary that always rewrites what lies in the fullest block holds a volume to its bounds, nearly full and full.
 //!
 //! On NOR roots that could wait waited until a call that moves took the last erased block, and erased beside its moves; on NAND moves filled the overlay,
-//! so that a leaf was written back beside them. Random writes met neither.
+//! so that a leaf was written back beside them. Random writes met neither. And a search of calls of all kinds.
 
+use steadyfs_lab::adversary::{self, Kind, Row};
 use steadyfs_lab::evaluate::{Options, Workload, run};
 
 /// Overwrites at a fill, in percent; every call is held to its bound.
@@ -30,4 +31,36 @@ fn nor_keeps_its_bounds_nearly_full_and_full() {
 #[test]
 fn nand_keeps_its_bounds_when_it_is_full() {
     hold("mt29f1g01abafd", 100, 3, 2_000);
+}
+
+/// What a search of all kinds of calls finds on this chip, in short.
+fn search(seed: u64) -> Vec<Row> {
+    let options = adversary::Options {
+        device: "w25q128jv".to_string(),
+        size_bytes: Some(512 << 10),
+        calls: 12_000,
+        seed,
+        ..adversary::Options::default()
+    };
+    adversary::run(&options, &|_, _| ()).expect("a search in which each call keeps its bound").rows
+}
+
+#[test]
+fn a_search_makes_calls_of_each_kind_and_is_that_of_its_seed() {
+    let rows = search(1);
+    assert_eq!(rows.iter().map(|row| row.kind.as_str()).collect::<Vec<_>>(), Kind::ALL.map(Kind::name));
+    for row in &rows {
+        assert!(row.calls > 0 && row.longest_ns <= row.told_ns && row.told_ns <= row.bound_ns, "{row:?}");
+        assert!(row.total_ns <= row.calls * row.longest_ns && row.nearest <= 1.0, "{row:?}");
+    }
+    assert_eq!(rows, search(1));
+    assert_ne!(rows, search(2));
+}
+
+#[test]
+fn a_search_meets_erases_in_calls_that_write() {
+    let rows = search(3);
+    for kind in [Kind::Append, Kind::Patch, Kind::Overwrite, Kind::Truncate, Kind::Create] {
+        assert!(rows[kind as usize].longest_ns >= 45_000_000, "{:?}", rows[kind as usize]);
+    }
 }

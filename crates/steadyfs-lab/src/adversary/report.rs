@@ -57,7 +57,15 @@ impl Row {
     pub(super) fn add(&mut self, taken: Taken) {
         let Taken { time_ns, bound_ns } = taken;
         let nearest = time_ns as f64 / bound_ns.max(1) as f64;
-        self.merge(&Row { calls: 1, total_ns: time_ns, longest_ns: time_ns, told_ns: bound_ns, bound_ns, nearest, ..Row::of("") });
+        self.merge(&Row {
+            calls: 1,
+            total_ns: time_ns,
+            longest_ns: time_ns,
+            told_ns: bound_ns,
+            bound_ns,
+            nearest,
+            ..Row::of("")
+        });
     }
 
     pub(super) fn merge(&mut self, other: &Row) {

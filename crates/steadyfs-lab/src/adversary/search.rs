@@ -99,7 +99,8 @@ pub fn search<C: BenchChip + Clone + Send + Sync>(
     for generation in 0..GENERATIONS {
         progress((generation + 1) as f64 / (GENERATIONS + 1) as f64, "search");
         let lives = each(LIVES as usize, |index| {
-            let seed = options.seed.wrapping_mul(GENERATIONS).wrapping_add(generation).wrapping_mul(LIVES).wrapping_add(index as u64);
+            let seed =
+                options.seed.wrapping_mul(GENERATIONS).wrapping_add(generation).wrapping_mul(LIVES).wrapping_add(index as u64);
             Life { ground: &ground, rng: Rng::with_seed(seed), found: Found::new(), earlier: &found, calls, turn: index }.live()
         })?;
         lives.into_iter().for_each(|life| found.merge(life));
