@@ -1,8 +1,8 @@
 //! The search: sessions on copies of used volumes, in generations.
 
-use super::Options;
 use super::habit::Habit;
 use super::kind::Kind;
+use super::options::Options;
 use super::report::Row;
 use super::world::{Fs, Taken, World};
 use crate::bench::{BenchChip, BenchError, Fault};
