@@ -1,35 +1,23 @@
 //! `steady adversary`: how near the bounds are.
 
 use crate::Failure;
-use crate::bench::erase_blocks;
-use crate::evaluate::timings;
+use crate::chip::ChipArguments;
 use crate::output::Numbers;
 use crate::progress::Progress;
 use clap::Args;
 use std::sync::{Mutex, PoisonError};
 use steadyfs_lab::adversary::{self, Options};
-use steadyfs_lab::evaluate::Timing;
-use steadyfs_lab::units::{parse_percent, parse_size};
+use steadyfs_lab::units::parse_percent;
 
 /// Arguments of `steady adversary`.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Device profile: a name (see `steady devices`) or a file in TOML
-    #[arg(long, value_name = "NAME|FILE.toml", default_value = "mt29f1g01abafd")]
-    device: String,
-    /// Bytes of the chip to use, from its beginning [default: all]
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_size)]
-    size: Option<u64>,
-    /// Bytes of an erase block [default: those of the profile, or the smallest where that leaves fewer than 64 blocks]
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = erase_blocks())]
-    erase_block: Option<u32>,
+    #[command(flatten)]
+    chip: ChipArguments,
     /// Share of the usable space in use
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "80%", value_parser = parse_percent)]
     fill: f64,
-    /// Times of the simulated chip
-    #[arg(long, default_value = "typical", value_parser = timings())]
-    timing: Timing,
     /// Calls to make, those that only prepare others included
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..))]
     calls: u64,
@@ -61,15 +49,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 impl Arguments {
     fn options(&self) -> Options {
-        Options {
-            device: self.device.clone(),
-            size_bytes: self.size,
-            erase_block_bytes: self.erase_block,
-            fill: self.fill,
-            timing: self.timing,
-            calls: self.calls,
-            seed: self.seed,
-        }
+        Options { device: self.chip.device.clone(), part: self.chip.part(), fill: self.fill, calls: self.calls, seed: self.seed }
     }
 }
 
@@ -77,6 +57,8 @@ impl Arguments {
 mod tests {
     use super::*;
     use clap::Parser;
+    use steadyfs_lab::bench::Part;
+    use steadyfs_lab::evaluate::Timing;
 
     fn options(line: &str) -> Options {
         let line = ["adversary"].into_iter().chain(line.split_whitespace());
@@ -88,10 +70,8 @@ mod tests {
         assert_eq!(options(""), Options::default());
         let expected = Options {
             device: "chip.toml".into(),
-            size_bytes: Some(1 << 20),
-            erase_block_bytes: Some(4096),
+            part: Part { size_bytes: Some(1 << 20), erase_block_bytes: Some(4096), timing: Timing::Maximum },
             fill: 0.5,
-            timing: Timing::Maximum,
             calls: 7,
             seed: 9,
         };

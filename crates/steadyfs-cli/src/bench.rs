@@ -1,35 +1,23 @@
 //! `steady bench`: a file system on a simulated chip, case by case beside what the chip could do.
 
 use crate::Failure;
-use crate::evaluate::timings;
+use crate::chip::ChipArguments;
 use crate::output::Numbers;
 use crate::progress::Progress;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::sync::{Mutex, PoisonError};
 use steadyfs_lab::bench::{self, Case, Options};
-use steadyfs_lab::evaluate::Timing;
-use steadyfs_lab::units::parse_size;
 
 /// Arguments of `steady bench`.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Device profile: a name (see `steady devices`) or a file in TOML
-    #[arg(long, value_name = "NAME|FILE.toml", default_value = "mt29f1g01abafd")]
-    device: String,
-    /// Bytes of the chip to use, from its beginning [default: all]
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_size)]
-    size: Option<u64>,
-    /// Bytes of an erase block [default: those of the profile, or the smallest where that leaves fewer than 64 blocks]
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = erase_blocks())]
-    erase_block: Option<u32>,
+    #[command(flatten)]
+    chip: ChipArguments,
     /// Cases to measure, separated by commas [default: all]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = cases(), hide_possible_values = true)]
     case: Vec<Case>,
-    /// Times of the simulated chip
-    #[arg(long, default_value = "typical", value_parser = timings())]
-    timing: Timing,
     /// Files of the cases create, open, stat, remove and of the mounts
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
     files: u32,
@@ -77,14 +65,6 @@ fn cases() -> impl TypedValueParser<Value = Case> {
     PossibleValuesParser::new(Case::names()).try_map(|name| Case::named(&name).ok_or("no such case"))
 }
 
-/// Reads the size of an erase block.
-pub fn erase_blocks() -> impl Fn(&str) -> Result<u32, String> + Clone {
-    |text| {
-        let bytes = parse_size(text).map_err(|error| error.to_string())?;
-        u32::try_from(bytes).map_err(|_| format!("found `{text}`, expected a size below 4 GiB"))
-    }
-}
-
 /// Runs `steady bench`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.numbers.check()?;
@@ -104,10 +84,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 impl Arguments {
     fn options(&self) -> Options {
         Options {
-            device: self.device.clone(),
-            size_bytes: self.size,
-            erase_block_bytes: self.erase_block,
-            timing: self.timing,
+            device: self.chip.device.clone(),
+            part: self.chip.part(),
             cases: if self.case.is_empty() { Case::all() } else { self.case.clone() },
             files: self.files,
             cache_pages: self.cache,
@@ -122,6 +100,8 @@ impl Arguments {
 mod tests {
     use super::*;
     use clap::Parser;
+    use steadyfs_lab::bench::Part;
+    use steadyfs_lab::evaluate::Timing;
 
     type Line = crate::line::Line<Arguments>;
 
@@ -139,9 +119,7 @@ mod tests {
         let line = "--device chip.toml --size 1MiB --erase-block 4KiB --case open,seq-512 --timing maximum --files 7 --cache 2 --read-cache 3 --erased --seed 9";
         let expected = Options {
             device: "chip.toml".into(),
-            size_bytes: Some(1 << 20),
-            erase_block_bytes: Some(4096),
-            timing: Timing::Maximum,
+            part: Part { size_bytes: Some(1 << 20), erase_block_bytes: Some(4096), timing: Timing::Maximum },
             cases: ["open", "seq-512"].map(|name| Case::named(name).unwrap()).to_vec(),
             files: 7,
             cache_pages: 2,

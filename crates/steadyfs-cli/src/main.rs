@@ -10,6 +10,7 @@
 //! | `commands` | a file for each command on images |
 //! | `image` | what they have in common |
 //! | `evaluate`, `bench`, `adversary`, `compare`, `costs`, `transactions`, `realtime`, `boot`, `fit`, `life`, `streams`, `sweep`, `torture`, `replay`, `devices` | the other commands |
+//! | `chip` | the arguments that choose a part of a simulated chip |
 //! | `output`, `progress`, `interrupt` | where results go, the bar, and Ctrl-C |
 //! | `failure`, `host` | why a command failed, and the files of the host |
 
@@ -17,6 +18,7 @@ mod adversary;
 mod advise;
 mod bench;
 mod boot;
+mod chip;
 mod commands;
 mod compare;
 mod costs;

@@ -7,7 +7,7 @@ use std::fmt;
 use std::num::NonZero;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use steadyfs_lab::bench::{BenchChip, BenchError, Case, Ground, Medium, OnChips, Options as BenchOptions, Terms};
+use steadyfs_lab::bench::{BenchChip, BenchError, Case, Ground, Medium, OnChips, Part, Terms};
 use steadyfs_lab::evaluate::find_profile;
 use steadyfs_sim::{Chip as ChipKind, PowerCut, Profile, Tearable};
 
@@ -82,8 +82,8 @@ impl Board {
     /// [`BenchError`]: there is no such chip.
     pub fn medium(&self, size_bytes: u64) -> Result<Medium, BenchError> {
         let profile = find_profile(&self.device)?;
-        let erase_block_bytes = Some(self.erase_block_bytes);
-        Medium::of(&profile, &BenchOptions { size_bytes: Some(size_bytes), erase_block_bytes, ..BenchOptions::default() })
+        let (size_bytes, erase_block_bytes) = (Some(size_bytes), Some(self.erase_block_bytes));
+        Medium::of(&profile, &Part { size_bytes, erase_block_bytes, ..Part::default() })
     }
 }
 

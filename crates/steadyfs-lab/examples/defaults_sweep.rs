@@ -5,7 +5,7 @@
 use std::error::Error;
 use steadyfs::Config;
 use steadyfs::media::Geometry;
-use steadyfs_lab::bench::{BenchChip, Case, Medium, OnChips, Options, Report, Steady, measure};
+use steadyfs_lab::bench::{BenchChip, Case, Medium, OnChips, Options, Part, Report, Steady, measure};
 use steadyfs_lab::units::{format_count, format_size};
 use steadyfs_sim::{PowerCut, Profile, Tearable};
 
@@ -89,12 +89,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         for erase_kib in ERASES_KIB {
             let is_short = |name: &&&str| size_kib < LARGE_KIB || !LONG.contains(name);
             let options = Options {
-                size_bytes: Some(size_kib << 10),
-                erase_block_bytes: Some(erase_kib << 10),
+                part: Part { size_bytes: Some(size_kib << 10), erase_block_bytes: Some(erase_kib << 10), ..Part::default() },
                 cases: CASES.iter().filter(is_short).filter_map(|name| Case::named(name)).collect(),
                 ..Options::default()
             };
-            if let Medium::Nor { block_bytes, block_count, timing } = Medium::of(&profile, &options)? {
+            if let Medium::Nor { block_bytes, block_count, timing } = Medium::of(&profile, &options.part)? {
                 let medium = Medium::Nor { block_bytes, block_count, timing };
                 let row = sweep(&medium, &options, &Geometry::of_nor(block_bytes, block_count));
                 let row = row.unwrap_or_else(|| "too few blocks | | | | | | | ".to_string());

@@ -25,7 +25,7 @@ pub use kind::Kind;
 pub use options::Options;
 pub use report::{Report, Row};
 
-use crate::bench::{self, BenchChip, BenchError, Medium, OnChips};
+use crate::bench::{BenchChip, BenchError, Medium, OnChips};
 use crate::evaluate::find_profile;
 use steadyfs_sim::{PowerCut, Tearable};
 
@@ -35,20 +35,14 @@ use steadyfs_sim::{PowerCut, Tearable};
 /// [`BenchError`]: the device or the options are not possible, there is no volume on it, or a call failed or broke its bound.
 pub fn run(options: &Options, progress: &(dyn Fn(f64, &str) + Sync)) -> Result<Report, BenchError> {
     let profile = find_profile(&options.device)?;
-    let part = bench::Options {
-        size_bytes: options.size_bytes,
-        erase_block_bytes: options.erase_block_bytes,
-        timing: options.timing,
-        ..bench::Options::default()
-    };
-    let medium = Medium::of(&profile, &part)?;
+    let medium = Medium::of(&profile, &options.part)?;
     let rows = medium.with_chips(options.seed, Search { options, progress })?;
     Ok(Report {
         device: profile.name,
         size_bytes: medium.size_bytes(),
         erase_block_bytes: medium.block_bytes(),
         fill: options.fill,
-        timing: options.timing.to_string(),
+        timing: options.part.timing.to_string(),
         seed: options.seed,
         rows,
     })

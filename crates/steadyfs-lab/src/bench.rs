@@ -36,6 +36,7 @@ pub use error::BenchError;
 pub use gauge::Gauge;
 pub use medium::{BenchChip, Medium, OnChips, Plain};
 pub use options::Options;
+pub use part::Part;
 pub use report::{Figures, Report, Row, Wear};
 pub use runner::{Prepared, Terms, measure, measure_case, prepare};
 pub use steady::Steady;
@@ -49,7 +50,7 @@ use steadyfs_sim::{PowerCut, Tearable};
 /// [`BenchError`]: the device or the options are not possible, or there is no volume on it. How cases fail is in their rows.
 pub fn run(options: &Options, progress: &(dyn Fn(f64, &str) + Sync)) -> Result<Report, BenchError> {
     let profile = find_profile(&options.device)?;
-    let medium = Medium::of(&profile, options)?;
+    let medium = Medium::of(&profile, &options.part)?;
     let mut report = medium.with_chips(options.seed, MeasureSteady { medium: &medium, options, progress })?;
     report.device = profile.name;
     Ok(report)

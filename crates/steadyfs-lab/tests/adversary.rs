@@ -4,6 +4,7 @@
 //! so that a leaf was written back beside them. Random writes met neither. And a search of calls of all kinds.
 
 use steadyfs_lab::adversary::{self, Kind, Row};
+use steadyfs_lab::bench::Part;
 use steadyfs_lab::evaluate::{Options, Workload, run};
 
 /// Overwrites at a fill, in percent; every call is held to its bound.
@@ -37,7 +38,7 @@ fn nand_keeps_its_bounds_when_it_is_full() {
 fn search(seed: u64) -> Vec<Row> {
     let options = adversary::Options {
         device: "w25q128jv".to_string(),
-        size_bytes: Some(512 << 10),
+        part: Part { size_bytes: Some(512 << 10), ..Part::default() },
         calls: 12_000,
         seed,
         ..adversary::Options::default()

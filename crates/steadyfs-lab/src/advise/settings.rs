@@ -1,6 +1,6 @@
 //! The combinations that are tried.
 
-use crate::bench::{BenchError, Medium, Options};
+use crate::bench::{BenchError, Medium, Part};
 use crate::evaluate::Timing;
 use steadyfs::Config;
 use steadyfs::media::Geometry;
@@ -51,14 +51,13 @@ pub(super) struct Shape {
 /// The chip with each size of erase blocks that leaves enough of them.
 pub(super) fn shapes(profile: &Profile, size_bytes: Option<u64>, timing: Timing) -> Result<Vec<Shape>, BenchError> {
     let Chip::Nor(nor) = &profile.chip else {
-        let medium = Medium::of(profile, &Options { size_bytes, timing, ..Options::default() })?;
+        let medium = Medium::of(profile, &Part { size_bytes, timing, ..Part::default() })?;
         let Medium::Nand { geometry, .. } = medium else { return Ok(Vec::new()) };
         return Ok(vec![Shape { medium, geometry, block_bytes: medium.block_bytes() }]);
     };
     let mut shapes: Vec<Shape> = Vec::new();
     for erase in &nor.erases {
-        let options = Options { size_bytes, timing, erase_block_bytes: Some(erase.bytes), ..Options::default() };
-        let medium = Medium::of(profile, &options)?;
+        let medium = Medium::of(profile, &Part { size_bytes, timing, erase_block_bytes: Some(erase.bytes) })?;
         let Medium::Nor { block_bytes, block_count, .. } = medium else { continue };
         let geometry = Geometry::of_nor(block_bytes, block_count);
         let fits = Config::for_geometry(&geometry).check(&geometry).is_ok();

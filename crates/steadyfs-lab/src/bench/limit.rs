@@ -91,13 +91,12 @@ impl Medium {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Options;
+    use super::super::Part;
     use super::*;
     use steadyfs_sim::Profile;
 
     fn medium(device: &str, size_bytes: Option<u64>) -> Medium {
-        let options = Options { size_bytes, ..Options::default() };
-        Medium::of(&Profile::named(device).unwrap(), &options).unwrap()
+        Medium::of(&Profile::named(device).unwrap(), &Part { size_bytes, ..Part::default() }).unwrap()
     }
 
     /// Whether two numbers agree to half a percent.

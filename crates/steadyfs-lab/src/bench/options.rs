@@ -1,19 +1,15 @@
 //! What to measure: which part of which chip, which cases, and what SteadyFS is lent.
 
 use super::cases::Case;
-use crate::evaluate::Timing;
+use super::part::Part;
 
 /// What to measure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Name of a device profile, or path of a profile in TOML. Default `mt29f1g01abafd`.
     pub device: String,
-    /// Bytes of the chip to use, from its beginning. Default all.
-    pub size_bytes: Option<u64>,
-    /// Bytes of an erase block, where the chip has a choice. Default the profile's, or the smallest where that leaves fewer than 64.
-    pub erase_block_bytes: Option<u32>,
-    /// Times of the chip. Default typical.
-    pub timing: Timing,
+    /// The part of it to use. Default all, with typical times.
+    pub part: Part,
     /// Cases, in the order of rows. Default all.
     pub cases: Vec<Case>,
     /// Files of the cases with many of them. Default 500.
@@ -32,9 +28,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             device: "mt29f1g01abafd".to_string(),
-            size_bytes: None,
-            erase_block_bytes: None,
-            timing: Timing::default(),
+            part: Part::default(),
             cases: Case::all(),
             files: 500,
             cache_pages: 0,

@@ -1,35 +1,46 @@
-//! The part of a chip that the options ask for, in erase blocks of the size that they choose; several are a block where one has no room for a root.
+//! A part of a chip, in erase blocks of a size that may be chosen; several are a block where one has no room for a root.
 
 use super::error::BenchError;
 use super::medium::Medium;
-use super::options::Options;
 use crate::blocks;
+use crate::evaluate::Timing;
 use crate::units::format_size;
 use steadyfs_sim::{Chip, NorProfile, Profile};
 
 /// Blocks below which a chip of several erase sizes is taken with the smallest of them.
 const BLOCKS_MIN: u64 = 64;
 
+/// A part of a chip.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Bytes of the chip to use, from its beginning. Default all.
+    pub size_bytes: Option<u64>,
+    /// Bytes of an erase block, where the chip has a choice. Default the profile's, or the smallest where that leaves fewer than 64.
+    pub erase_block_bytes: Option<u32>,
+    /// Times of the chip. Default typical.
+    pub timing: Timing,
+}
+
 impl Medium {
-    /// The part of a chip that the options ask for.
+    /// A part of a chip.
     ///
     /// # Errors
     /// [`BenchError::Size`], [`BenchError::EraseBlock`].
-    pub fn of(profile: &Profile, options: &Options) -> Result<Medium, BenchError> {
-        let choice = options.timing.choice();
+    pub fn of(profile: &Profile, part: &Part) -> Result<Medium, BenchError> {
+        let choice = part.timing.choice();
         match &profile.chip {
             Chip::Nand(nand) => {
                 let whole = nand.geometry();
                 let block_bytes = whole.page_bytes * whole.pages_per_block;
-                let block_bytes = options.pick_block(&[block_bytes], block_bytes)?;
-                let block_count = options.blocks_of(block_bytes, u64::from(block_bytes) * u64::from(whole.block_count))?;
+                let block_bytes = part.pick_block(&[block_bytes], block_bytes)?;
+                let block_count = part.blocks_of(block_bytes, u64::from(block_bytes) * u64::from(whole.block_count))?;
                 let (geometry, timing) = blocks::nand(nand, block_count, choice);
                 Ok(Medium::Nand { geometry, timing, on_chip_copy: nand.on_chip_copy })
             }
             Chip::Nor(nor) => {
                 let sizes: Vec<u32> = nor.erases.iter().map(|erase| erase.bytes).collect();
-                let sector_bytes = options.pick_block(&sizes, usual_block(nor, options.size_bytes))?;
-                let sectors = options.blocks_of(sector_bytes, nor.size_bytes.into())?;
+                let sector_bytes = part.pick_block(&sizes, usual_block(nor, part.size_bytes))?;
+                let sectors = part.blocks_of(sector_bytes, nor.size_bytes.into())?;
                 let blocks = blocks::nor(nor, sector_bytes, sectors, choice);
                 let (block_bytes, block_count, timing) = blocks.ok_or_else(|| no_such_block(sector_bytes, &sizes))?;
                 Ok(Medium::Nor { block_bytes, block_count, timing })
@@ -50,7 +61,7 @@ fn no_such_block(asked_bytes: u32, sizes: &[u32]) -> BenchError {
     BenchError::EraseBlock { asked_bytes, sizes }
 }
 
-impl Options {
+impl Part {
     /// The erase size asked for, if the chip has it.
     fn pick_block(&self, sizes: &[u32], usual: u32) -> Result<u32, BenchError> {
         match self.erase_block_bytes {
@@ -74,8 +85,7 @@ mod tests {
     use super::*;
 
     fn medium(device: &str, size_bytes: Option<u64>, erase_block_bytes: Option<u32>) -> Result<Medium, BenchError> {
-        let options = Options { size_bytes, erase_block_bytes, ..Options::default() };
-        Medium::of(&Profile::named(device).unwrap(), &options)
+        Medium::of(&Profile::named(device).unwrap(), &Part { size_bytes, erase_block_bytes, ..Part::default() })
     }
 
     #[test]

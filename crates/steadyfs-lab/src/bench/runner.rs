@@ -29,7 +29,7 @@ pub fn measure<K: Contender>(
         system: probe.system(),
         size_bytes: medium.size_bytes(),
         erase_block_bytes: medium.block_bytes(),
-        timing: options.timing.to_string(),
+        timing: options.part.timing.to_string(),
         seed: options.seed,
         usable_bytes,
         ram_bytes: probe.ram_bytes(),

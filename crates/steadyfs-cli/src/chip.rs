@@ -1,0 +1,39 @@
+//! The arguments that choose a part of a simulated chip.
+
+use crate::evaluate::timings;
+use clap::Args;
+use steadyfs_lab::bench::Part;
+use steadyfs_lab::evaluate::Timing;
+use steadyfs_lab::units::parse_size;
+
+/// A part of a chip.
+#[derive(Args, Debug)]
+pub struct ChipArguments {
+    /// Device profile: a name (see `steady devices`) or a file in TOML
+    #[arg(long, value_name = "NAME|FILE.toml", default_value = "mt29f1g01abafd")]
+    pub device: String,
+    /// Bytes of the chip to use, from its beginning [default: all]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_size)]
+    size: Option<u64>,
+    /// Bytes of an erase block [default: those of the profile, or the smallest where that leaves fewer than 64 blocks]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = erase_blocks())]
+    erase_block: Option<u32>,
+    /// Times of the simulated chip
+    #[arg(long, default_value = "typical", value_parser = timings())]
+    timing: Timing,
+}
+
+impl ChipArguments {
+    /// The part, as the lab takes it.
+    pub fn part(&self) -> Part {
+        Part { size_bytes: self.size, erase_block_bytes: self.erase_block, timing: self.timing }
+    }
+}
+
+/// Reads the size of an erase block.
+fn erase_blocks() -> impl Fn(&str) -> Result<u32, String> + Clone {
+    |text| {
+        let bytes = parse_size(text).map_err(|error| error.to_string())?;
+        u32::try_from(bytes).map_err(|_| format!("found `{text}`, expected a size below 4 GiB"))
+    }
+}
