@@ -14,7 +14,7 @@ use std::num::NonZero;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use steadyfs::media::Flash;
-use steadyfs::{Access, CommitOn, Config, FileSystem};
+use steadyfs::{Access, Call, CommitOn, Config, FileSystem};
 
 /// Times that what was found is taken up again.
 const GENERATIONS: u64 = 8;
@@ -152,7 +152,9 @@ impl<C: BenchChip + Clone> Life<'_, C> {
             }
             self.session(&mut fs, &mut world)?;
             if self.rng.bool() {
-                let (bound_ns, before_ns) = (fs.unmount_cost().time_ns(&timing), fs.flash().counts().time_ns);
+                // What waits is committed first.
+                let bound_ns = fs.bound(Call::Sync).time_ns(&timing) + fs.unmount_cost().time_ns(&timing);
+                let before_ns = fs.flash().counts().time_ns;
                 let time_ns = fs.unmount()?.counts().time_ns - before_ns;
                 self.found.note(Kind::Unmount, Taken { time_ns, bound_ns })?;
                 ended = Kind::MountClean;

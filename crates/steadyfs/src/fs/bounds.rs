@@ -200,7 +200,7 @@ impl<F: Flash> FileSystem<'_, F> {
             .unwrap_or_else(|| self.volume.store.bounds().envelopes(&Work::NONE, timing))
     }
 
-    /// Worst case of the root that [`unmount`](Self::unmount) writes.
+    /// Worst case of the root that [`unmount`](Self::unmount) writes, beside its commit: [`Call::Sync`].
     pub fn unmount_cost(&self) -> Cost {
         self.volume.store.bounds().root_cost()
     }
