@@ -58,7 +58,7 @@ impl Fault {
         match rng.u32(..100) {
             0..45 => Self::any_read(log_uniform(rng, 300), rng),
             45..80 => Self::any_program(log_uniform(rng, 80), rng),
-            80..84 => Self { kind: Kind::Flush, ..Self::read(rng.u32(..10), Failure::Device) },
+            80..84 => Self::flush(rng.u32(..10)),
             _ => Self::any_erase(rng.u32(..6), rng),
         }
     }
@@ -74,6 +74,11 @@ impl Fault {
         let page = *rng.choice(&[PageFate::Untouched, PageFate::Holds, PageFate::Torn, PageFate::Unsteady]).expect("one of four");
         let is_bad_for_good = failure == Failure::BadBlock && rng.bool();
         Self { kind: Kind::Program, after, failure, page, is_bad_for_good }
+    }
+
+    /// A flush that fails, and loses what was answered before where there is a cache.
+    pub fn flush(after: u32) -> Self {
+        Self { kind: Kind::Flush, ..Self::read(after, Failure::Device) }
     }
 
     /// An erase that is reported as failed.

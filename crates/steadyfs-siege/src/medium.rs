@@ -130,6 +130,11 @@ impl Medium {
         self.strikes(Strikes::fired)
     }
 
+    /// Whether the fault that struck last was a flush, which has lost what was answered before.
+    pub fn lost_a_flush(&self) -> bool {
+        self.last_fired().starts_with("Flush")
+    }
+
     /// The fault that struck last, in words.
     pub fn last_fired(&self) -> String {
         self.strikes(|strikes| strikes.last_fired().to_string())

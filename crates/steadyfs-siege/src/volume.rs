@@ -146,7 +146,10 @@ impl Volume {
                 let current = self.oracle.current.clone();
                 self.oracle.allow(&current);
             }
-        } else if !is_struck && !matches!(failed.error, Error::NoSpace | Error::TransactionTooLarge) {
+        } else if !is_struck
+            && !matches!(failed.error, Error::NoSpace | Error::TransactionTooLarge)
+            && !(failed.error == Error::ReadOnly && self.medium.lost_a_flush())
+        {
             log.find("an error without a cause", format!("unmount: {:?}", failed.error));
         }
     }

@@ -70,7 +70,31 @@ impl World {
             let after = rng.u32(..6);
             return Fault { kind: Kind::Group, ..Fault::any_program(after, rng) };
         }
+        if self.medium != MediumKind::Chip && rng.u32(..4) == 0 {
+            return Fault::flush(log_uniform(rng, 40));
+        }
         Fault::any(rng)
+    }
+
+    /// A fault to strike in a mount.
+    pub fn any_fault_of_a_mount(&self, rng: &mut fastrand::Rng) -> Fault {
+        if self.medium != MediumKind::Chip && rng.u32(..4) == 0 {
+            return Fault::flush(rng.u32(..3));
+        }
+        match rng.u32(..10) {
+            0..6 => {
+                let after = log_uniform(rng, 60);
+                Fault::any_read(after, rng)
+            }
+            6..8 => {
+                let after = rng.u32(..5);
+                Fault::any_program(after, rng)
+            }
+            _ => {
+                let after = rng.u32(..2);
+                Fault::any_erase(after, rng)
+            }
+        }
     }
 
     /// The command that lets one volume of a campaign live again.

@@ -18,7 +18,7 @@ pub enum Error {
     /// The volume can only be read: it was mounted so, its spare blocks are used up, fewer than five blocks of its ring of roots are good, the chip
     /// has locked itself, or the device refused two programs of a root in one call, or the erase before one. After the last of these the next mount may write again.
     ReadOnly,
-    /// Whether the change took effect is not known; the volume can only be read until it is mounted again.
+    /// Whether the change took effect is not known, or a [flush](crate::media::Flash::sync) failed; the volume can only be read until it is mounted again.
     Unknown,
     /// No room: every logical page of the volume is in use.
     NoSpace,
@@ -310,7 +310,11 @@ impl core::error::Error for MountError {}
 
 impl From<Error> for MountError {
     fn from(error: Error) -> Self {
-        MountError::Volume(error)
+        MountError::Volume(match error {
+            // What a mount or a format does not know of its own flush, the next one does.
+            Error::Unknown => Error::Device,
+            error => error,
+        })
     }
 }
 

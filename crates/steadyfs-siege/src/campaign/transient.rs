@@ -4,7 +4,7 @@ use steadyfs::{Access, MountError};
 
 use crate::adapt;
 use crate::client;
-use crate::fault::{Fault, log_uniform};
+use crate::fault::Fault;
 use crate::log::Log;
 use crate::session::{Answer, FailedUnmount, Session};
 use crate::shape::Settings;
@@ -34,7 +34,7 @@ pub fn volume(seed: u64, log: &mut Log) {
     for number in 0..sessions {
         let mut plan = plan(&mut volume.rng, log.world);
         if number == strike && in_mount {
-            let fault = fault_of_a_mount(&mut volume.rng);
+            let fault = log.world.any_fault_of_a_mount(&mut volume.rng);
             volume.medium.arm_fault(fault);
         } else if number == strike {
             plan.fault = Some((volume.rng.u32(..plan.calls), log.world.any_fault(&mut volume.rng)));
@@ -52,23 +52,6 @@ fn plan(rng: &mut fastrand::Rng, world: World) -> Plan {
     let calls = rng.u32(10..90);
     let cut = (rng.u32(..4) == 0).then(|| world.any_cut(rng, 3_000));
     Plan { calls, fault: None, cut, goes_on: rng.bool(), ends_well: rng.bool() }
-}
-
-fn fault_of_a_mount(rng: &mut fastrand::Rng) -> Fault {
-    match rng.u32(..10) {
-        0..6 => {
-            let after = log_uniform(rng, 60);
-            Fault::any_read(after, rng)
-        }
-        6..8 => {
-            let after = rng.u32(..5);
-            Fault::any_program(after, rng)
-        }
-        _ => {
-            let after = rng.u32(..2);
-            Fault::any_erase(after, rng)
-        }
-    }
 }
 
 /// One mount; `false` when the volume is given up.

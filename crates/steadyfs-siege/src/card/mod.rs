@@ -380,7 +380,11 @@ impl SectorDevice for Card {
                 Ok(())
             }
             Strike::Cut => Err(Failure::Device),
-            Strike::Fault(fault) => Err(fault.failure),
+            Strike::Fault(fault) => {
+                // What was answered before may be lost, as if power had failed, and the next flush says nothing of it.
+                state.lose_cache();
+                Err(fault.failure)
+            }
         }
     }
 

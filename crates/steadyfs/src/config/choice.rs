@@ -170,7 +170,7 @@ impl Config {
         // Where logical pages are small and many, pages of removed files fill a transaction too, and leaves have so few entries that a larger
         // overlay makes more of the medium usable.
         if frames < 0xC00 || frames >= 0x2000 {
-            return usual.or_with_longer_logs(geometry);
+            return usual.with_fewer_entries(geometry).or_with_longer_logs(geometry);
         }
         // A little less where a small block has no room for the root.
         let small = Self { overlay_entries: clamp(frames / 26, 80, 144) as u16, transaction_pages: 32, ..usual };
@@ -181,6 +181,21 @@ impl Config {
             _ => usual,
         }
         .or_with_longer_logs(geometry)
+    }
+
+    /// With up to a sixteenth fewer entries of the overlay where these leave as much room for data, of which a victim holds a whole number of frames.
+    const fn with_fewer_entries(self, geometry: &Geometry) -> Self {
+        let (usable, few) = (self.usable_pages(geometry), self.overlay_entries as u32 / 16 * 15);
+        let fewest_of_all = max(few, self.transaction_pages as u32 + OVERLAY_ROOM);
+        let mut fewest = self;
+        while !geometry.programs_bytes && usable > 0 && fewest.overlay_entries as u32 > fewest_of_all {
+            let fewer = Self { overlay_entries: fewest.overlay_entries - 1, ..fewest };
+            if fewer.usable_pages(geometry) != usable {
+                break;
+            }
+            fewest = fewer;
+        }
+        fewest
     }
 
     /// With long logs of leaves, where less than seventeen twentieths of the frames were usable, and a twentieth more are with them.

@@ -66,7 +66,7 @@ impl<F: Flash> Ftl<'_, F> {
         self.space.count_programs(pages);
         let at = self.layout.frame_page(first);
         let (data, tags) = self.group.filled(pages);
-        if let Err(failure) = self.pages.flash_mut().program_many(at, data, tags) {
+        if let Err(failure) = self.pages.program_many(at, data, tags) {
             let survived = self.survive_failure(HeadIndex::USER, Failed::Program(failure.into(), true), false);
             self.write_root()?;
             return survived;

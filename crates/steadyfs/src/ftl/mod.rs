@@ -135,7 +135,12 @@ impl<F: Flash> Ftl<'_, F> {
         }
     }
 
-    /// Notes that the chip has locked itself, where that is why a program or an erase failed.
+    /// Before what proves that all before it is there.
+    pub fn keep_order(&mut self) -> Result<(), Error> {
+        self.pages.keep_order().map_err(|error| self.refused(error))
+    }
+
+    /// Notes that the chip has locked itself, or has failed to flush, where that is why a program or an erase failed.
     pub fn refused(&mut self, error: Error) -> Error {
         self.status.note_refusal(error);
         error

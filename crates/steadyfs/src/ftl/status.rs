@@ -98,14 +98,16 @@ impl Status {
         }
     }
 
-    /// The same, where an error says that the chip has locked itself.
+    /// The same, where an error says that the chip has locked itself, or that nobody knows what it has kept.
     pub fn note_refusal(&mut self, error: Error) {
-        if error == Error::ReadOnly {
-            self.lock();
+        match error {
+            Error::ReadOnly => self.lock(),
+            Error::Unknown => self.lose_certainty(),
+            _ => {}
         }
     }
 
-    /// The last program of a commit may be there or not: nothing may be programmed any more that would decide it.
+    /// The last program of a commit may be there or not, or what was not flushed when a flush failed: nothing may be programmed any more that would decide it.
     pub fn lose_certainty(&mut self) {
         self.mode = Mode::Unknown;
     }

@@ -104,7 +104,7 @@ impl<F: Flash> Records<'_, '_, F> {
         record[TAG_BYTES] = 2;
         let check = self.pages.checksum(&record[TAG_BYTES..], 0);
         record[..TAG_BYTES].copy_from_slice(&tag.emit(check));
-        Ok(self.pages.flash_mut().program_bytes(block, offset, &record)?)
+        Ok(self.pages.program_mark(block, offset, &record)?)
     }
 
     /// Block and first byte of a place of the journal's head.

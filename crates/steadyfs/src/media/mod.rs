@@ -224,7 +224,8 @@ pub trait Flash {
     /// have none. When power fails, a cache may lose the end of what it was given, and something in between only where it [`reorders`](Flash::reorders).
     ///
     /// # Errors
-    /// [`Failure::Device`].
+    /// [`Failure::Device`]; nobody knows then what is there of all since the last one. So the volume programs nothing more until it is mounted again, and repeats no flush: a later one that
+    /// succeeds would not say that nothing was lost before. A driver that knows better repeats it itself.
     fn sync(&mut self) -> Result<(), Failure> {
         Ok(())
     }

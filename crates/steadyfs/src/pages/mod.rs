@@ -65,6 +65,8 @@ pub(crate) struct Pages<'m, F> {
     verify: Verify,
     /// Erases so far, those included that failed; the low bits.
     erases: u16,
+    /// A flush failed: nobody knows what is there of what was programmed since the one before, and nothing may rest on it.
+    flush_failed: bool,
     watch: Watch,
     read_cache: ReadCache<'m>,
 }
@@ -83,6 +85,7 @@ impl<'m, F: Flash> Pages<'m, F> {
             shown: Shown::NOTHING,
             verify: Verify::Always,
             erases: 0,
+            flush_failed: false,
             watch: Watch::default(),
             read_cache: ReadCache::new(&mut []),
         }
@@ -397,7 +400,7 @@ impl<'m, F: Flash> Pages<'m, F> {
         self.erases = self.erases.wrapping_add(1);
         let pages = u32::from(self.pages_per_block);
         self.read_cache.forget(block * pages, pages, self.page_bytes);
-        self.flash.erase(block)
+        self.certain()?.erase(block)
     }
 
     /// Erases so far, those included that failed: the low bits, to be compared.
@@ -405,9 +408,17 @@ impl<'m, F: Flash> Pages<'m, F> {
         self.erases
     }
 
-    /// Empties the device's cache.
-    pub fn flush(&mut self) -> Result<(), Failure> {
-        self.flash.sync().or_else(|_| self.flash.sync())
+    /// Empties the device's cache. [`Error::Unknown`] where that fails, and nothing is programmed or erased from then on: what was answered before may be lost, and a
+    /// flush that succeeds later says nothing of it.
+    pub fn flush(&mut self) -> Result<(), Error> {
+        let result = self.certain().and_then(Flash::sync);
+        self.flush_failed |= result.is_err();
+        result.map_err(|_| Error::Unknown)
+    }
+
+    /// The medium, to be changed: not behind a flush that failed.
+    fn certain(&mut self) -> Result<&mut F, Failure> {
+        if self.flush_failed { Err(Failure::WriteProtected) } else { Ok(&mut self.flash) }
     }
 
     /// Before what proves that all before it is there: empties the cache of a device that does not keep the order.

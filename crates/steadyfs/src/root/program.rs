@@ -92,9 +92,25 @@ impl<F: Flash> Roots<'_, '_, F> {
         self.was_written(result, lost)
     }
 
+    /// Lets each ring block but the first tell the number of a root that never was, smaller than that of any which is: one look tells a mount then that nothing newer is there.
+    /// Where the first round erases no block they stay blank.
+    fn number_blocks(&mut self, said: Said) -> Result<(), Error> {
+        let count = self.tables.layout.ring_count;
+        for place in 1..if self.tables.layout.programs_bytes() { 1 } else { count } {
+            (self.ring.place, self.ring.next) = (place as u8, 0);
+            match self.program_page(place, said, 0) {
+                Err(Error::MediaFailing) => self.tables.space.lose(self.ring.current()),
+                result => result?,
+            }
+        }
+        (self.ring.place, self.ring.next, self.ring.number) = (0, 0, count);
+        Ok(())
+    }
+
     /// Writes the first root of a volume that is made, which nothing was done to.
     pub fn write_first(&mut self, said: Said) -> Result<(), Error> {
-        (self.ring.place, self.ring.closed) = (0, true);
+        self.number_blocks(said)?;
+        self.ring.closed = true;
         while !self.write_here(said, &mut Lost::default())? {
             self.advance()?;
         }
@@ -183,7 +199,7 @@ impl<F: Flash> Roots<'_, '_, F> {
         }
         let first = self.ring.take_pages(to - from, self.tables.layout);
         let (data, tags) = self.group.filled(to - from);
-        Ok(self.tables.pages.flash_mut().program_many(first, data, tags)?)
+        Ok(self.tables.pages.program_many(first, data, tags)?)
     }
 
     /// Programs the next page of the ring: page `index` of a root, or, from the number of its pages on, of its copies.
@@ -263,6 +279,6 @@ impl<F: Flash> Roots<'_, '_, F> {
     fn mark_opened(&mut self, page: PageIndex) -> Result<(), Error> {
         let pages = self.tables.layout.geometry.pages_per_block;
         let offset = page % pages * self.tables.layout.geometry.page_bytes;
-        Ok(self.tables.pages.flash_mut().program_bytes(page / pages, offset, &[0; TAG_BYTES])?)
+        Ok(self.tables.pages.program_mark(page / pages, offset, &[0; TAG_BYTES])?)
     }
 }

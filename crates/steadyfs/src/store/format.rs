@@ -13,7 +13,8 @@ impl<'m, F: Flash> Store<'m, F> {
     ///
     /// # Cost
     /// One look at each block's mark and one read; where the medium programs bytes, and a block begins with no page, reads of one or two records; `ring_count + 2` erases, and
-    /// one of each block that the first calls use, six without streams; `root_programs + 2` programs.
+    /// one of each block that the first calls use, six without streams; `root_programs + 2` programs, and
+    /// `ring_count - 1` where the medium programs no bytes.
     ///
     /// # Power loss
     /// The medium is not formatted until the last program.

@@ -46,7 +46,7 @@ impl<'m, F: Flash> Store<'m, F> {
         if self.logical.ftl.space.is_unmarked() {
             debug_assert!(self.logical.ftl.transaction.len() == 0 && !self.logical.journal.is_dirty());
             self.logical.program_journal()?;
-            self.logical.ftl.pages.keep_order()?;
+            self.logical.ftl.keep_order()?;
             self.logical.ftl.space.set_unmarked(false);
         }
         Ok(())
@@ -231,7 +231,7 @@ impl<'m, F: Flash> Store<'m, F> {
                 self.logical.ftl.space.close(HeadIndex::JOURNAL);
                 self.logical.ftl.open_head(HeadIndex::JOURNAL, true)?;
                 self.logical.program_journal()?;
-                self.logical.ftl.pages.keep_order()?;
+                self.logical.ftl.keep_order()?;
                 return Ok(Chosen::JournalMoved);
             }
             Levelling::Empty(block) => {

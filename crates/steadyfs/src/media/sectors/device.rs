@@ -33,7 +33,8 @@ pub trait SectorDevice {
     /// Makes durable what was written. A device that answers writes only when they are durable has nothing to do.
     ///
     /// # Errors
-    /// [`Failure::Device`]; also where a write that was answered before is lost: nobody knows then what of those since the last flush is there.
+    /// [`Failure::Device`]; also where a write that was answered before is lost: nobody knows then what of those since the last flush is there, and the volume can only be read
+    /// until it is mounted again. A driver that knows that nothing was lost may flush once more before it says so.
     fn flush(&mut self) -> Result<(), Failure> {
         Ok(())
     }
