@@ -81,16 +81,9 @@ pub struct Disk<'m, F> {
     pages: u32,
 }
 
-/// Whether the settings are those of a disk, and its sectors fit into logical pages.
-fn check_disk(flash: &impl Flash, config: &Config) -> Result<(), MountError> {
-    if !config.is_disk() {
-        return Err(ConfigError::FilesOrFailures.into());
-    }
-    let page_bytes = flash.geometry().page_bytes;
-    if !page_bytes.is_power_of_two() || u32::from(config.unit_pages) * page_bytes < SECTOR_BYTES {
-        return Err(ConfigError::SectorBytes.into());
-    }
-    Ok(())
+/// Whether the settings are those of a disk.
+fn check_disk(config: &Config) -> Result<(), MountError> {
+    if config.is_disk() { Ok(()) } else { Err(ConfigError::FilesOrFailures.into()) }
 }
 
 impl<'m, F: Flash> Disk<'m, F> {
@@ -104,7 +97,7 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// As [`FileSystem::format`](crate::FileSystem::format); [`ConfigError::FilesOrFailures`] where the settings have files,
     /// [`ConfigError::SectorBytes`] where a logical page is no whole sector.
     pub fn format(flash: F, config: &Config, memory: &mut [u8]) -> Result<F, MountError> {
-        check_disk(&flash, config)?;
+        check_disk(config)?;
         Store::format(flash, config, memory, None)
     }
 
@@ -119,7 +112,7 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// # Errors
     /// Those of [`format`](Self::format).
     pub fn format_erased(flash: F, config: &Config, memory: &mut [u8], told: &mut dyn FnMut(u32, u32)) -> Result<F, MountError> {
-        check_disk(&flash, config)?;
+        check_disk(config)?;
         Store::format(flash, config, memory, Some(told))
     }
 
@@ -154,9 +147,6 @@ impl<'m, F: Flash> Disk<'m, F> {
     fn recover(&mut self, access: Access) -> Result<(), MountError> {
         if !self.config().is_disk() {
             return Err(MountError::IsFileSystem);
-        }
-        if self.page_sectors() == 0 {
-            return Err(ConfigError::SectorBytes.into());
         }
         let is_there = match access {
             Access::ReadOnly => self.store.recover::<false>()?,

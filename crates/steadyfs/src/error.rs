@@ -16,7 +16,8 @@ pub enum Error {
     /// What was read is not what was written there: a page failed its checksum or its tag names another page.
     Corrupt,
     /// The volume can only be read: it was mounted so, its spare blocks are used up, fewer than five blocks of its ring of roots are good, the chip
-    /// has locked itself, or the device refused two programs of a root in one call, or the erase before one. After the last of these the next mount may write again.
+    /// has locked itself, or the device refused two programs of a root in one call, or the erase before one, or an earlier call
+    /// has left it [unknown](Self::Unknown) what the device has. After the last two of these the next mount may write again.
     ReadOnly,
     /// Whether the change took effect is not known, or a [flush](crate::media::Flash::sync) failed; the volume can only be read until it is mounted again.
     Unknown,

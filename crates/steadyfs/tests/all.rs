@@ -24,6 +24,7 @@ mod health;
 mod journal;
 mod leaf_log;
 mod lost_and_cut;
+mod lost_flush;
 mod lost_pages;
 mod model;
 mod nor_groups;

@@ -5,9 +5,9 @@ use crate::common::oracle::{Model, fill};
 use crate::common::steps::EXPLICIT;
 use crate::common::{Fs, Rng, SHAPES, bounded, for_seeds};
 use steadyfs::media::Flash;
-use steadyfs::media::nor::NorPages;
-use steadyfs::{Access, Call, Config, Cost, Envelope, Error, File, FileSystem, OpenOptions, Row};
-use steadyfs_sim::{Metered, Nor, NorTiming};
+use steadyfs::media::nor::{NorPages, page_bytes_for};
+use steadyfs::{Access, Budget, Call, Config, Cost, Envelope, Error, File, FileSystem, OpenOptions, Row};
+use steadyfs_sim::{Metered, Nor, NorTiming, Trace};
 
 /// The largest excess of any row of writes over the envelope's rate: the backlog of a server that takes `rate_ns` for each.
 struct Backlog {
@@ -221,5 +221,58 @@ fn parts_say_what_a_bound_is_made_of() {
     assert!(reading.call.reads > 8 && reading.total() == reading.call, "{reading:?}");
     for (name, cost) in full.each() {
         println!("{name}: {cost:?}, {} us", cost.time_ns(&timing) / 1000);
+    }
+}
+
+/// A step of it read the whole chain of the journal: 205 reads for a budget of 16.
+#[test]
+fn scrubbing_reads_no_more_than_its_budget() {
+    for (block_bytes, blocks) in [(4096, 256), (16_384, 64), (65_536, 32)] {
+        let chip = NorPages::new(Nor::with_geometry(block_bytes, blocks, NorTiming::ROUND, 1), page_bytes_for(block_bytes));
+        let config = Config::for_geometry(&chip.geometry());
+        let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
+        let chip = FileSystem::format(chip, &config, &mut memory).expect("format");
+        let mut fs = FileSystem::mount(Trace::new(chip), Access::ReadWrite, &mut memory).expect("mount");
+        let mut log = fs.open("log", OpenOptions::DURABLE).expect("open");
+        let mut rounds = 0;
+        for n in 0..2000 {
+            fs.write(&mut log, u64::from(n) * 37 % 9000, &[n as u8; 50]).expect("write");
+            let (budget, before) = (n % 60, fs.flash().counts());
+            rounds += u32::from(fs.scrub(Budget::Operations(budget)).expect("scrub"));
+            let after = fs.flash().counts();
+            let reads = after.reads + after.tag_reads - before.reads - before.tag_reads;
+            assert!(reads <= budget.into(), "{block_bytes} B: {reads} reads for {budget}");
+        }
+        assert!(rounds > 2, "{block_bytes} B: {rounds} rounds");
+    }
+}
+
+/// "It computes": whatever is asked.
+#[test]
+fn bounds_of_the_largest_arguments_are_told() {
+    let chip = NorPages::new(Nor::with_geometry(65_536, 32, NorTiming::ROUND, 1), 512);
+    let config = Config::for_geometry(&chip.geometry());
+    let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
+    let chip = FileSystem::format(chip, &config, &mut memory).expect("format");
+    let fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
+    let timing = fs.flash().timing();
+    let most = u32::MAX;
+    let calls = [
+        Call::Write(most),
+        Call::WriteLarge(most),
+        Call::WriteInline(most),
+        Call::Read(most),
+        Call::Open { depth: most },
+        Call::Create { depth: most },
+        Call::Remove { depth: most },
+        Call::Rename { depth: most },
+        Call::Exchange { depth: most },
+        Call::Symlink { depth: most, bytes: most },
+    ];
+    for call in calls {
+        let bound = fs.bound(call);
+        assert!(bound.most().reads > 0, "{call:?}");
+        assert!(fs.bound_with_failures(call, most).time_ns(&timing) >= bound.time_ns(&timing), "{call:?}");
+        let _ = fs.envelopes(call, &timing);
     }
 }

@@ -429,7 +429,11 @@ fn repair_that_is_cut_is_begun_again() {
 #[test]
 fn repair_in_which_one_operation_fails_can_be_repeated() {
     let mut memory = memory(&GEOMETRY);
-    let (volume, _) = used_volume(GEOMETRY, 1, 397, End::Cut);
+    let (volume, [now, _]) = used_volume(GEOMETRY, 1, 397, End::Cut);
+    // Where a directory has lost a page a repair finds its names again.
+    let is_found_again = |number: usize, before: &Result<Vec<u8>, Error>, found: &Result<Vec<u8>, Error>| {
+        before.is_err() && found.as_ref() == Ok(&now[number])
+    };
     let mut failed = 0;
     for page in (0..GEOMETRY.block_count * GEOMETRY.pages_per_block).filter(|page| page % 3 == 0) {
         let mut fs = mount(&volume, &[page], Access::ReadOnly, &mut memory);
@@ -452,7 +456,10 @@ fn repair_in_which_one_operation_fails_can_be_repeated() {
                 assert!(fs.damage().is_some() && fs.health().read_only, "{when}, and {:?}", fs.damage());
                 for (number, before) in before.iter().enumerate() {
                     let found = read(&mut fs, number);
-                    assert!(found.is_err() || found == *before, "{when}: file {number}");
+                    assert!(
+                        found.is_err() || found == *before || is_found_again(number, before, &found),
+                        "{when}: file {number}"
+                    );
                 }
                 match accept(&mut fs) {
                     Err(Error::Corrupt) if damage == Damage::Leaf => continue,
@@ -461,7 +468,9 @@ fn repair_in_which_one_operation_fails_can_be_repeated() {
             }
             assert_eq!((fs.damage(), fs.health().read_only), (None, false), "{when}");
             let after: Vec<_> = (0..FILES).map(|number| read(&mut fs, number)).collect();
-            assert!(after == before, "{when}");
+            for (number, (after, before)) in after.iter().zip(&before).enumerate() {
+                assert!(after == before || is_found_again(number, before, after), "{when}: file {number}");
+            }
         }
     }
     assert!(failed > 50, "{failed} repairs failed");

@@ -6,8 +6,8 @@ use super::settings::Config;
 use crate::error::ConfigError;
 use crate::features::GROUPS;
 use crate::journal::Shape;
-use crate::media::Geometry;
 use crate::media::sectors::{SECTOR_BYTES, SectorLayout};
+use crate::media::{Geometry, PAGES_MAX};
 
 /// Bytes at the end of each page of a leaf for changes, where the medium programs bytes: 16 changes where frames are few.
 pub(crate) const LEAF_LOG_BYTES: u8 = 96;
@@ -63,9 +63,18 @@ const fn journal_pages(geometry: &Geometry, unit_pages: u32) -> u8 {
     max(two, usual as u32) as u8
 }
 
+/// The geometry next to one, within the limits of a volume: settings for one beyond them are [refused](Config::check), and need not be good.
+const fn possible(geometry: &Geometry) -> Geometry {
+    let &Geometry { page_bytes, pages_per_block, block_count, programs_bytes } = geometry;
+    let (page_bytes, pages_per_block) = (clamp(page_bytes, 256, 16_384), clamp(pages_per_block, 4, PAGES_MAX));
+    // So that there are no more pages than can be numbered.
+    Geometry { page_bytes, pages_per_block, block_count: clamp(block_count, 16, 0x10_0000 - 1), programs_bytes }
+}
+
 impl Config {
     /// Settings for a medium: 4 KiB logical pages where a block holds at least 8 of them, 2 KiB on NOR of large blocks; on NOR a buffer of the journal of two of them, or of 2 KiB.
     pub const fn for_geometry(geometry: &Geometry) -> Self {
+        let geometry = &possible(geometry);
         let small = Self::with_logical_bytes(geometry, 2048);
         let has_large_blocks = geometry.page_bytes.saturating_mul(geometry.pages_per_block) >= LARGE_NOR_BLOCK;
         let frames = geometry.pages_per_block / small.unit_pages as u32 * geometry.block_count;
@@ -93,6 +102,7 @@ impl Config {
     /// assert!(MEMORY.len() <= 16 << 10);
     /// ```
     pub const fn for_geometry_with(geometry: &Geometry, memory_bytes: usize) -> Self {
+        let geometry = &possible(geometry);
         let usual = Self::for_geometry(geometry);
         let (mut smallest, mut least) = (usual, usize::MAX);
         let mut choice = 0;
@@ -146,7 +156,7 @@ impl Config {
         let checkpoint_programs = clamp(pages / 32, 32, 192);
         // Where tags are read in no time, roots may be as rare as the blocks that one lists allow: a small block takes five times as many programs as it has pages.
         let rare = if geometry.programs_bytes { clamp(80 * geometry.pages_per_block, 64, 1024) } else { rare };
-        let small_files = clamp(pages / 25 * (geometry.page_bytes / 64), 0, 16_384);
+        let small_files = clamp((pages / 25).saturating_mul(geometry.page_bytes / 64), 0, 16_384);
         let usual = Self {
             unit_pages: unit_pages as u16,
             overlay_entries: overlay_entries as u16,
@@ -203,7 +213,9 @@ impl Config {
         let longer = Self { leaf_log_bytes: LONG_LEAF_LOG_BYTES, ..self };
         let (usable, frames) =
             (self.usable_pages(geometry), geometry.pages_per_block / self.unit_pages as u32 * geometry.block_count);
-        let gains = geometry.programs_bytes && 20 * usable < 17 * frames && longer.usable_pages(geometry) > usable / 20 * 21;
+        let gains = geometry.programs_bytes
+            && 20 * (usable as u64) < 17 * (frames as u64)
+            && longer.usable_pages(geometry) > usable / 20 * 21;
         if gains { longer } else { self }
     }
 
@@ -218,7 +230,7 @@ impl Config {
     /// Settings for a card, an eMMC or another device of [sectors](crate::media::sectors), which levels wear and replaces bad blocks itself. Logical pages are as large as
     /// leaves a million of them at most; with larger ones ([`unit_pages`](Self::unit_pages)) the volume takes less RAM, and mounts faster.
     pub const fn for_sectors(layout: &SectorLayout) -> Self {
-        let geometry = layout.geometry();
+        let geometry = possible(&layout.geometry());
         let Geometry { page_bytes, pages_per_block, block_count, .. } = geometry;
         let mut unit_pages = 1;
         while unit_pages < 32
@@ -249,9 +261,14 @@ impl Config {
         }
     }
 
-    /// Settings for a [disk](crate::disk) on a medium: those of [`for_geometry`](Self::for_geometry), and no files.
+    /// Settings for a [disk](crate::disk) on a medium: those of [`for_geometry`](Self::for_geometry), no files, and logical pages of whole sectors. Erase sectors of 4 KiB are too small
+    /// for it on all but small chips, as [`check`](Self::check) says: [`Groups`](crate::media::groups::Groups) of two of them do.
     pub const fn for_disk(geometry: &Geometry) -> Self {
-        Self { files_max: 0, ..Self::for_geometry(geometry) }
+        let mut config = Self { files_max: 0, ..Self::for_geometry(geometry) };
+        if config.unit_pages as u32 * possible(geometry).page_bytes < SECTOR_BYTES as u32 {
+            config.unit_pages *= 2;
+        }
+        config
     }
 
     /// Erase sectors of a NOR chip that make a block: the fewest, a power of two, with which [the usual settings](Self::for_geometry) fit. `None` where none do.
@@ -260,7 +277,7 @@ impl Config {
     pub const fn group_sectors(sector_bytes: u32, sector_count: u32) -> Option<u32> {
         let mut sectors = 1;
         while sectors <= sector_count / 16 {
-            let geometry = Geometry::of_nor(sector_bytes * sectors, sector_count / sectors);
+            let geometry = Geometry::of_nor(sector_bytes.saturating_mul(sectors), sector_count / sectors);
             if Self::for_geometry(&geometry).check(&geometry).is_ok() {
                 return Some(sectors);
             }
@@ -335,6 +352,45 @@ mod tests {
             assert!(different > 1, "{geometry:?} has {different} settings");
             let just = usual.memory_bytes(geometry);
             assert_eq!(Config::for_geometry_with(geometry, just).memory_bytes(geometry), just, "{geometry:?}");
+        }
+    }
+
+    /// Whatever somebody asks for: settings, which a check refuses where no volume can be.
+    #[test]
+    fn any_geometry_has_settings_and_a_check_that_refuses_them_where_it_is_none() {
+        const EDGES: [u32; 13] = [0, 1, 3, 4, 255, 256, 2000, 4096, 16_384, 1 << 20, 1 << 26, 1 << 31, u32::MAX];
+        for index in 0..EDGES.len().pow(3) {
+            let edge = |power| EDGES[index / EDGES.len().pow(power) % EDGES.len()];
+            let (page_bytes, pages_per_block, block_count) = (edge(0), edge(1), edge(2));
+            for programs_bytes in [false, true] {
+                let geometry = Geometry { page_bytes, pages_per_block, block_count, programs_bytes };
+                let is_possible = (256..=16_384).contains(&page_bytes)
+                    && page_bytes.is_power_of_two()
+                    && (4..=PAGES_MAX).contains(&pages_per_block)
+                    && (16..=0x10_0000).contains(&block_count);
+                for config in
+                    [Config::for_geometry(&geometry), Config::for_geometry_with(&geometry, 10_000), Config::for_disk(&geometry)]
+                {
+                    assert!(is_possible || config.check(&geometry).is_err(), "{geometry:?}: {config:?}");
+                    let _ = (config.memory_bytes(&geometry), config.usable_bytes(&geometry), config.check_bytes(&geometry));
+                }
+            }
+            let _ = Config::group_sectors(page_bytes, block_count);
+            assert!(Geometry::of_nor(page_bytes, block_count).pages_per_block <= page_bytes / 256);
+        }
+    }
+
+    #[test]
+    fn the_settings_of_a_disk_have_pages_of_whole_sectors_or_are_refused() {
+        for geometry in &CHIPS {
+            let config = Config::for_disk(geometry);
+            assert_eq!(u32::from(config.unit_pages) * geometry.page_bytes % SECTOR_BYTES as u32, 0, "{geometry:?}");
+            let is_small = geometry.page_bytes * geometry.pages_per_block < 4096;
+            let check = config.check(geometry);
+            assert!(check.is_ok() || (is_small && check == Err(ConfigError::BlockTooSmall)), "{geometry:?}: {check:?}");
+            let narrow = Config { unit_pages: 1, ..config };
+            let is_whole = geometry.page_bytes >= SECTOR_BYTES as u32;
+            assert_eq!(narrow.check(geometry) == Err(ConfigError::SectorBytes), !is_whole, "{geometry:?}");
         }
     }
 

@@ -151,7 +151,7 @@ impl Layout {
         let unit = config.unit_pages as u32;
         self.logical_bytes = unit * page_bytes;
         self.frames_per_block = pages_per_block / unit;
-        let frames = self.frames_per_block * block_count;
+        let frames = self.frames_per_block.saturating_mul(block_count);
         self.entry_bytes = if frames <= 0x8000 { 2 } else { 4 };
         self.leaf_log_bytes = if programs_bytes { config.leaf_log_bytes as u32 } else { 0 };
         self.leaf_entries = (page_bytes - self.leaf_log_bytes) / self.entry_bytes * unit;

@@ -3,7 +3,7 @@
 use crate::error::ConfigError;
 use crate::features::{GROUPS, NOR, PERMISSIONS, STREAMS};
 use crate::journal::Shape;
-use crate::media::sectors::TAG_ROOM_BYTES;
+use crate::media::sectors::{SECTOR_BYTES, TAG_ROOM_BYTES};
 use crate::media::{Geometry, PAGES_MAX};
 use crate::space::LIFETIMES_BYTES;
 
@@ -115,6 +115,9 @@ impl Config {
         }
         if !unit.is_power_of_two() || unit > 32 || pages / unit < 4 {
             return Err(ConfigError::UnitPages);
+        }
+        if self.is_disk() && (!page.is_power_of_two() || unit * page < SECTOR_BYTES as u32) {
+            return Err(ConfigError::SectorBytes);
         }
         if self.transaction_pages < 2 || self.transaction_pages > 1024 {
             return Err(ConfigError::TransactionPages);

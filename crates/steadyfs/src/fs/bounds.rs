@@ -146,7 +146,7 @@ impl<F: Flash> FileSystem<'_, F> {
     #[inline(never)]
     fn bound_of_work(&self, call: Call, work: &Work, buffer: Buffer, failures: u32) -> Bound {
         let (work, beside) = self.with_all_steps(call, *work, buffer);
-        self.volume.store.bounds().bound(&work, buffer, failures).plus(&beside)
+        self.volume.store.bounds().bound(&work, buffer, failures.min(u8::MAX.into())).plus(&beside)
     }
 
     /// Adds to what a call changes what it begins and ends with; and what the call looks up beside that.

@@ -210,7 +210,7 @@ impl Call {
                 let around = shape.around_data(self);
                 (of_data(bytes).plus(&around), self.may_complete(volume).then(|| Work::PAGE.plus(&around)))
             }
-            Call::WriteInline(bytes) => (Work::patched(&[bytes], 0).plus(&NOTE), Some(Work::PAGE.plus(&NOTE))),
+            Call::WriteInline(bytes) => (Work::patched(&[bytes.min(AREA)], 0).plus(&NOTE), Some(Work::PAGE.plus(&NOTE))),
             Call::Truncate => (shape.truncate(), Some(shape.cut_run())),
             Call::Create { .. } => (inode.plus(&shape.insert()), None),
             Call::Symlink { bytes, .. } => {
@@ -254,7 +254,7 @@ impl Call {
         let map_pages = volume.plan().table - MAP;
         let scan = (map_pages * (unit + 1)).div_ceil(2);
         let write = 3 * page + 3 + scan;
-        let create = |depth| depth * find + 2 * find + 2 * unit + 5 + 3 * scan;
+        let create = |depth| levels(depth) * find + 2 * find + 2 * unit + 5 + 3 * scan;
         let count = match self {
             Call::Overwrite => page,
             Call::Write(_) => write,
@@ -266,13 +266,13 @@ impl Call {
                 let pages = bytes / layout.geometry.page_bytes + 2;
                 return looks(page * (bytes / layout.logical_bytes + 2)) + pages + 1;
             }
-            Call::Open { depth } => depth * find + 4,
+            Call::Open { depth } => levels(depth) * find + 4,
             Call::Create { depth } => create(depth),
             Call::Symlink { depth, .. } => create(depth) + write,
-            Call::Remove { depth } => depth * find + find + 12,
-            Call::Rename { depth } => depth * (find + 1) + 3 * find + 2 * unit + 17 + 3 * scan,
+            Call::Remove { depth } => levels(depth) * find + find + 12,
+            Call::Rename { depth } => levels(depth) * (find + 1) + 3 * find + 2 * unit + 17 + 3 * scan,
             // Both ways up to the root, and the places of two inodes and two extensions.
-            Call::Exchange { depth } => depth * (find + 2) + 2 * find + 24 + 2 * scan,
+            Call::Exchange { depth } => levels(depth) * (find + 2) + 2 * find + 24 + 2 * scan,
             Call::SetAttribute => 8 + scan,
             Call::List => 2 + page + 3 * unit + 4,
             Call::Sync => 0,
@@ -284,6 +284,11 @@ impl Call {
     pub(super) fn lookups<F: Flash>(self, volume: &Volume<'_, F>) -> Cost {
         Cost { reads: self.reads(volume) + volume.store.unsteady_reads(), ..Cost::default() }
     }
+}
+
+/// Names of a path that count: no path has more.
+fn levels(depth: u32) -> u32 {
+    depth.min(0xFFFF)
 }
 
 /// Reads of `count` looks at pages of the file system: a leaf of the map, and the page.

@@ -52,7 +52,8 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Bytes that the next writes get, whatever else is written: what is free and what removed files [leave](Self::leaving), without the pages that one
-    /// file, its directory and the file table may need to keep track of them. Writes to many files at once need an index each.
+    /// file, its directory and the file table may need to keep track of them. Writes to many files at once need an index each. What the open transaction frees can be
+    /// written after its commit only.
     ///
     /// # Cost
     /// That of [`leaving`](Self::leaving).

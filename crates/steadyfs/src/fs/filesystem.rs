@@ -79,7 +79,7 @@ pub struct Usage {
 /// [`Error::TransactionTooLarge`] and [`Error::Unknown`].
 ///
 /// An error says that the call has changed nothing: the open transaction is as it was before, and can go on and be committed. Only after
-/// [`Error::Unknown`] nobody knows; the volume can then be read until it is mounted again. Of a [`write`](Self::write) of more than one logical page,
+/// [`Error::Unknown`] nobody knows; the volume can then be read until it is mounted again, but for what the device may have lost in a flush that failed. Of a [`write`](Self::write) of more than one logical page,
 /// which is the sum of such calls, those before the one that failed have taken effect.
 ///
 /// # Example

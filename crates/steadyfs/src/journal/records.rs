@@ -223,16 +223,14 @@ impl<F: Flash> Records<'_, '_, F> {
         Ok(at == to)
     }
 
-    /// Whether a record of a chain can be read no more. The next one begins another chain then.
+    /// The place behind a record of a chain; `None` where that can be read no more, and the next record begins another chain then.
     #[cfg(feature = "scrub")]
-    pub fn is_damaged(&mut self, to: u32) -> Result<bool, Error> {
-        match self.walk_chain(TRIES, NONE, to, false) {
-            Err(Error::Corrupt) => {
-                self.space.close(HeadIndex::JOURNAL);
-                Ok(true)
-            }
-            result => result.map(|_| false),
+    pub fn look_at(&mut self, at: u32) -> Result<Option<u32>, Error> {
+        let record = self.read_chain_record(TRIES, at)?;
+        if record.is_none() {
+            self.space.close(HeadIndex::JOURNAL);
         }
+        Ok(record.map(|record| at + record.places()))
     }
 
     fn walk_chain(&mut self, tries: u32, after: u32, to: u32, applies: bool) -> Result<Tag, Error> {

@@ -66,9 +66,12 @@ impl Geometry {
 }
 
 const fn pages_beside_tags(block_bytes: u32, page_bytes: u32) -> u32 {
+    if page_bytes == 0 || block_bytes < page_bytes {
+        return 0;
+    }
     let slots = block_bytes / page_bytes;
     let mut head = 1;
-    while (slots - head) * TAG_BYTES as u32 > head * page_bytes {
+    while (slots - head) as u64 * TAG_BYTES as u64 > head as u64 * page_bytes as u64 {
         head += 1;
     }
     slots - head

@@ -26,6 +26,9 @@ pub(crate) struct Watch {
     weak: Option<NonZeroU32>,
     /// Where scrubbing goes on, and the frames that are left of its round.
     round: (u32, u32),
+    /// The place after that of the next record of the journal's chain that scrubbing looks at, if it is at that.
+    #[cfg(feature = "scrub")]
+    chain: Option<NonZeroU32>,
 }
 
 impl Watch {
@@ -109,6 +112,16 @@ impl Watch {
     /// Goes on with a round, of all the `frames`, behind those before `next`.
     pub fn go_round(&mut self, next: u32, frames: u32) {
         self.round = (next % frames, self.round.1.saturating_sub(next - self.round.0));
+    }
+
+    /// Takes the next record of the journal's chain to be looked at.
+    pub fn take_chain(&mut self) -> Option<u32> {
+        self.chain.take().map(|after| after.get() - 1)
+    }
+
+    /// Lets scrubbing look at a record of the journal's chain next.
+    pub fn look_at_chain(&mut self, place: u32) {
+        self.chain = NonZeroU32::new(place + 1);
     }
 
     /// Lets a round over so many frames begin where the last one has ended.

@@ -85,7 +85,8 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         self.logical.ftl.status.begin_repair();
         let result = self.settle(last).and_then(|()| if damage == Some(Damage::Leaf) { self.replace_leaves() } else { Ok(()) });
-        result.inspect_err(|_| self.logical.ftl.status.abandon_repair(damage))
+        // That tables are lost is none of what a mount of the store finds.
+        result.inspect_err(|_| self.logical.ftl.status.abandon_repair(damage.or(Some(before))))
     }
 
     /// Ends a repair: with `mended` the volume is as any other, or else it can only be read.

@@ -5,7 +5,7 @@ use crate::cost::{Budget, Cost};
 use crate::error::Error;
 use crate::ftl::Ftl;
 use crate::media::{Flash, PageIndex, TAG_BYTES};
-use crate::pages::is_weak;
+use crate::pages::{TRIES, is_weak};
 use crate::space::NONE;
 use core::ops::Range;
 
@@ -23,16 +23,19 @@ impl<F: Flash> Store<'_, F> {
         Ok(false)
     }
 
-    /// Reads the next live frame, so that its weakness shows; `false` when all were read since the round began, and the next one begins.
+    /// Reads the next live frame, or the next record of the journal's chain, so that its weakness shows; `false` when all were read since the round began, and the next one begins.
     ///
     /// # Cost
-    /// `unit_pages` reads.
+    /// `unit_pages` reads; those of a root, its copies and the journal page; or those of a record.
     fn scrub_step(&mut self) -> Result<bool, Error> {
+        if let Some(at) = self.logical.ftl.pages.watch_mut().take_chain() {
+            return self.scrub_record(at);
+        }
         let ftl = &mut self.logical.ftl;
         let total = ftl.layout.frame_count();
         let Some(at) = ftl.pages.watch().round() else {
             ftl.pages.watch_mut().begin_next_round(total);
-            return self.scrub_own_pages().map(|()| false);
+            return self.scrub_own_pages();
         };
         let found = ftl.space.blocks().live_from(at);
         ftl.pages.watch_mut().go_round(found.map_or(total, |frame| frame + 1), total);
@@ -47,12 +50,15 @@ impl<F: Flash> Store<'_, F> {
 
     /// Most reads of a step of scrubbing.
     fn scrub_reads(&self) -> u32 {
-        u32::from(self.logical.ftl.layout.config.unit_pages).max(self.logical.ftl.layout.root_programs + 3)
+        let layout = &self.logical.ftl.layout;
+        let own = layout.root_programs + layout.journal_pages();
+        // A record of a chain is read in two parts.
+        u32::from(layout.config.unit_pages).max(own).max(if layout.programs_bytes() { 2 * TRIES } else { 0 })
     }
 
-    /// Looks at the root, the journal page and the superblocks. One that is weak is written anew by the next root, the next commit,
-    /// and as idle work.
-    fn scrub_own_pages(&mut self) -> Result<(), Error> {
+    /// Looks at the root and the journal page, or lets the next steps look at the records of its chain. What is weak is written anew by the next root, the next commit,
+    /// and as idle work. Whether such steps are left of the round.
+    fn scrub_own_pages(&mut self) -> Result<bool, Error> {
         let Ftl { layout, ring, .. } = &self.logical.ftl;
         let (block, next) = ring.newest();
         let size = layout.root_programs;
@@ -63,23 +69,47 @@ impl<F: Flash> Store<'_, F> {
         }
         let newest = self.logical.ftl.space.journal_at();
         if newest == NONE {
-            return Ok(());
+            return Ok(false);
         }
         let block = self.logical.ftl.space.journal_block(newest);
-        let is_weak = if self.logical.records().is_chain(block) {
-            self.logical.records().is_damaged(newest)?
-        } else {
-            let layout = &self.logical.ftl.layout;
-            let first = layout.journal_page(newest);
-            self.has_weak(first..first + layout.journal_pages())?
-        };
-        if is_weak {
-            // It is written with the next call that changes something, as after a mount.
-            let is_open = self.logical.is_open();
-            let space = &mut self.logical.ftl.space;
-            space.set_unmarked(space.is_unmarked() || !is_open);
+        if self.logical.records().is_chain(block) {
+            let first = self.logical.ftl.space.journal_start(newest);
+            self.logical.ftl.pages.watch_mut().look_at_chain(first);
+            return Ok(true);
         }
-        Ok(())
+        let layout = &self.logical.ftl.layout;
+        let first = layout.journal_page(newest);
+        let pages = first..first + layout.journal_pages();
+        if self.has_weak(pages)? {
+            self.renew_journal();
+        }
+        Ok(false)
+    }
+
+    /// Looks at a record of the journal's chain, if that is still the one, and lets the next step look at the next; whether there is one.
+    fn scrub_record(&mut self, at: u32) -> Result<bool, Error> {
+        let space = &self.logical.ftl.space;
+        let newest = space.journal_at();
+        let (start, block) = (space.journal_start(newest), space.journal_block(newest));
+        if newest == NONE || !(start..=newest).contains(&at) || !self.logical.records().is_chain(block) {
+            return Ok(false);
+        }
+        let next = self.logical.records().look_at(at)?;
+        if next.is_none() {
+            self.renew_journal();
+        }
+        let next = next.filter(|&next| next <= newest);
+        if let Some(next) = next {
+            self.logical.ftl.pages.watch_mut().look_at_chain(next);
+        }
+        Ok(next.is_some())
+    }
+
+    /// Lets the journal's buffer be written with the next call that changes something, as after a mount.
+    fn renew_journal(&mut self) {
+        let is_open = self.logical.is_open();
+        let space = &mut self.logical.ftl.space;
+        space.set_unmarked(space.is_unmarked() || !is_open);
     }
 
     /// Reads pages, and tells whether one of them is weak, or can be read no more.

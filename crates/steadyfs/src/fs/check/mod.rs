@@ -34,8 +34,8 @@ use rounds::Checker;
 impl Config {
     /// Bytes that [`FileSystem::check`] needs to be lent.
     pub const fn check_bytes(&self, geometry: &Geometry) -> usize {
-        let frames = geometry.pages_per_block / self.unit_pages as u32 * geometry.block_count;
-        ((self.files_max + SPARE_INODES).div_ceil(8) + Layout::data_pages(frames, self).div_ceil(8)) as usize
+        let frames = (geometry.pages_per_block / self.unit_pages as u32).saturating_mul(geometry.block_count);
+        (self.files_max.saturating_add(SPARE_INODES).div_ceil(8) + Layout::data_pages(frames, self).div_ceil(8)) as usize
     }
 }
 

@@ -106,7 +106,8 @@ impl SectorLayout {
 
     /// Sectors of a page.
     pub(super) const fn page_sectors(&self) -> u32 {
-        self.page_bytes / SECTOR_BYTES as u32
+        let sectors = self.page_bytes / SECTOR_BYTES as u32;
+        if sectors == 0 { 1 } else { sectors }
     }
 
     /// The first sector of a block's headers.
