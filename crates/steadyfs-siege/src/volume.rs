@@ -146,10 +146,11 @@ impl Volume {
                 let current = self.oracle.current.clone();
                 self.oracle.allow(&current);
             }
-        } else if !is_struck
-            && !matches!(failed.error, Error::NoSpace | Error::TransactionTooLarge)
-            && !(failed.error == Error::ReadOnly && self.medium.lost_a_flush())
-        {
+            return;
+        }
+        let is_refused = failed.error == Error::ReadOnly && self.medium.lost_a_flush();
+        let has_cause = is_struck || is_refused || matches!(failed.error, Error::NoSpace | Error::TransactionTooLarge);
+        if !has_cause {
             log.find("an error without a cause", format!("unmount: {:?}", failed.error));
         }
     }
