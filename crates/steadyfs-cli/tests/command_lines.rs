@@ -123,7 +123,7 @@ const SESSIONS: [Session; 12] = [
         name: "evaluate",
         before: "",
         lines: &[
-            ("steady evaluate", Shows("README.md", &["2.504 ms", "3.835 ms", "3.23 MB/s"])),
+            ("steady evaluate", Shows("README.md", &["2.504 ms", "3.835 ms", "3.22 MB/s"])),
             ("steady evaluate --fill", With(&[("--fill", "--fill 50% --accesses 500")])),
             ("steady evaluate --timing maximum", Shows("docs/design.md", &["11.26", "12.30", "1.17"])),
             ("steady evaluate --workload log", Smaller(EVALUATE)),
