@@ -174,7 +174,11 @@ impl<F: Flash> Bounds<'_, '_, F> {
         };
         // Journal pages that lie among the caller's are frames as well.
         let frames = frames + if layout.commits_join() { work.commits } else { 0 };
-        let promise = self.outlook.promise(frames);
+        let left = match buffer {
+            Buffer::AsItIs => 0,
+            Buffer::Any | Buffer::Committed => self.outlook.superseded(u32::MAX),
+        };
+        let promise = self.outlook.promise(frames + left);
         let erasing = promise.erasing(frames, frames + late);
         let erases = self.erases(&promise, &erasing, frames, work.commits);
         let plans = [promise.moving(frames), promise.folding(frames, frames + late), Plan { erases, ..erasing }];
@@ -304,17 +308,17 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// The first lets every call move as much as it may and spreads erases; the second spreads all of a victim's cost over the
     /// writes that its space pays for, two victims ahead.
     pub fn envelopes(&self, work: &Work, timing: &Timing) -> [Envelope; 2] {
-        self.envelopes_with(0, work, timing)
+        self.envelopes_with(0, u32::MAX, work, timing)
     }
 
-    /// The same of calls that begin where so many blocks are erased.
-    fn envelopes_with(&self, erased: u32, work: &Work, timing: &Timing) -> [Envelope; 2] {
+    /// The same of so many calls that begin where so many blocks are erased.
+    fn envelopes_with(&self, erased: u32, calls: u32, work: &Work, timing: &Timing) -> [Envelope; 2] {
         let restocks = self.outlook.ftl.layout.stock().saturating_sub(erased);
         let bound = self.bound(work, Buffer::Any, 0);
         let flushes = work.flushes_of_any();
         let commits = if self.outlook.ftl.layout.commits_join() { work.commits } else { 0 };
         let frames = work.frames + flushes + self.written_back(work, Buffer::Any) + commits;
-        let promise = self.outlook.promise(frames);
+        let promise = self.outlook.promise(frames + self.outlook.superseded(frames.saturating_mul(calls)));
         // Pages that are written as a whole while the journal buffer patches them take a journal page each; nothing in such calls patches more.
         let patched = if work.commits == 0 { self.journal.patched_pages() } else { 0 };
         let patched_ns = u64::from(patched) * timing.program_ns;
@@ -367,7 +371,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
     pub fn in_a_row_ns(&self, work: &Work, calls: u32, timing: &Timing) -> u64 {
         let erased = self.outlook.ftl.space.blocks().count(State::Erased);
         let in_a_row = self
-            .envelopes_with(erased, work, timing)
+            .envelopes_with(erased, calls, work, timing)
             .map(|each| each.burst_ns.saturating_add(u64::from(calls).saturating_mul(each.rate_ns)));
         in_a_row[0].min(in_a_row[1]).saturating_add(self.opening_cost().time_ns(timing))
     }

@@ -39,6 +39,12 @@ impl<F: Flash> Outlook<'_, '_, F> {
         self.promise_of(frames, 0)
     }
 
+    /// Frames that calls may leave live beside what they write, when they write so many: those that were replaced, and of which the overlay alone knows. A call that comes behind others finds
+    /// the volume so much fuller.
+    pub fn superseded(&self, frames: u32) -> u32 {
+        frames.min(u32::from(self.ftl.layout.config.overlay_entries).saturating_sub(self.entries()))
+    }
+
     /// The same, when `blocks` more blocks could be used.
     pub fn promise_of(&self, frames: u32, blocks: u32) -> Promise {
         let spare = u32::from(self.ftl.layout.config.bad_blocks_max).saturating_sub(self.ftl.space.blocks().count(State::Bad));
