@@ -65,3 +65,14 @@ fn a_search_meets_erases_in_calls_that_write() {
         assert!(rows[kind as usize].longest_ns >= 45_000_000, "{:?}", rows[kind as usize]);
     }
 }
+
+/// The second of two overwrites in a row moved a frame more than was told: what the first had replaced was live still.
+#[test]
+fn a_row_of_overwrites_keeps_its_bound_where_blocks_are_few() {
+    for seed in 1..=6 {
+        let part = Part { size_bytes: Some(1 << 20), ..Part::default() };
+        let options = adversary::Options { device: "k9f1208u0".to_string(), part, calls: 5_000, seed, ..Default::default() };
+        let result = adversary::run(&options, &|_, _| ());
+        assert!(result.is_ok(), "seed {seed}: {:?}", result.err());
+    }
+}
