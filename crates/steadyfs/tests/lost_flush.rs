@@ -1,6 +1,5 @@
 //! Devices that fail to flush, and have lost what they answered since the flush before: as Linux tells of a disk once, and not again.
 
-use std::collections::BTreeMap;
 use steadyfs::media::Failure;
 use steadyfs::media::sectors::{SectorDevice, SectorLayout, SectorPages, SectorTimes, TagPlace};
 use steadyfs::{Access, CommitOn, Config, Error, FileSystem, OpenOptions};
@@ -12,11 +11,12 @@ const BYTES: usize = 12 * PIECE;
 /// Writes, of which each fourth is committed.
 const WRITES: usize = 120;
 
-/// A device with a cache, of which one flush loses all.
+/// A device of which one flush loses all that was written since the one before.
 #[derive(Clone)]
 struct Caching {
     sectors: Sectors,
-    waiting: BTreeMap<u32, [u8; 512]>,
+    /// As they were at the last flush.
+    flushed: Sectors,
     /// Flushes until one fails.
     fails_in: u32,
     has_failed: bool,
@@ -25,20 +25,13 @@ struct Caching {
 
 impl Caching {
     fn new(reorders: bool) -> Self {
-        Self {
-            sectors: Sectors::new(65 * 40, Sectors::ROUND, 1),
-            waiting: BTreeMap::new(),
-            fails_in: 0,
-            has_failed: false,
-            reorders,
-        }
+        let sectors = Sectors::new(65 * 40, Sectors::ROUND, 1);
+        Self { flushed: sectors.clone(), sectors, fails_in: 0, has_failed: false, reorders }
     }
 
     /// As it is behind a power cut that leaves nothing of the cache.
-    fn cut(mut self) -> Self {
-        self.waiting.clear();
-        self.fails_in = 0;
-        self
+    fn cut(self) -> Self {
+        Self { sectors: self.flushed.clone(), fails_in: 0, ..self }
     }
 }
 
@@ -52,38 +45,22 @@ impl SectorDevice for Caching {
     }
 
     fn read(&mut self, first: u32, parts: &mut [&mut [u8]]) -> Result<(), Failure> {
-        let count = parts.iter().map(|part| part.len()).sum::<usize>() / 512;
-        let mut bytes = vec![0; count * 512];
-        self.sectors.read(first, &mut [&mut bytes[..]])?;
-        for (sector, bytes) in (first..).zip(bytes.chunks_mut(512)) {
-            if let Some(held) = self.waiting.get(&sector) {
-                bytes.copy_from_slice(held);
-            }
-        }
-        let mut rest = &bytes[..];
-        for part in parts {
-            let (here, behind) = rest.split_at(part.len());
-            part.copy_from_slice(here);
-            rest = behind;
-        }
-        Ok(())
+        self.sectors.read(first, parts)
     }
 
     fn write(&mut self, first: u32, parts: &[&[u8]]) -> Result<(), Failure> {
         assert!(!self.has_failed, "sector {first} is written behind a flush that failed");
-        let bytes = parts.concat();
-        self.waiting.extend((first..).zip(bytes.as_chunks::<512>().0.iter().copied()));
-        Ok(())
+        self.sectors.write(first, parts)
     }
 
     fn flush(&mut self) -> Result<(), Failure> {
-        let waiting = std::mem::take(&mut self.waiting);
         self.fails_in = self.fails_in.saturating_sub(1);
         if self.fails_in == 1 {
-            self.has_failed = true;
+            (self.sectors, self.has_failed) = (self.flushed.clone(), true);
             return Err(Failure::Device);
         }
-        waiting.iter().try_for_each(|(&sector, bytes)| self.sectors.write(sector, &[bytes]))
+        self.flushed = self.sectors.clone();
+        Ok(())
     }
 
     fn reorders(&self) -> bool {

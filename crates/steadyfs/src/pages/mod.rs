@@ -3,6 +3,7 @@
 //! All reads and programs go through here. Of the page buffer somebody may change what it holds; then it *holds* no page of the medium any more, so a page is never
 //! taken for read that was not. Every read is [watched](watch): what the ECC had to correct is noted, for whoever knows what lies in the block.
 
+mod device;
 mod group;
 mod programs;
 mod read_cache;
@@ -21,6 +22,7 @@ use crate::config::Layout;
 use crate::error::Error;
 use crate::media::{BlockIndex, Failure, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is_blank};
 use core::ops::Range;
+use device::Device;
 use read_cache::ReadCache;
 use shown::{NONE, Shown};
 
@@ -48,7 +50,7 @@ pub enum Verify {
 
 /// The medium, and its page buffer. See the [module](self).
 pub(crate) struct Pages<'m, F> {
-    flash: F,
+    device: Device<F>,
     /// One program page, with room behind it for a journal record that is longer.
     buffer: &'m mut [u8],
     page_bytes: usize,
@@ -65,8 +67,6 @@ pub(crate) struct Pages<'m, F> {
     verify: Verify,
     /// Erases so far, those included that failed; the low bits.
     erases: u16,
-    /// A flush failed: nobody knows what is there of what was programmed since the one before, and nothing may rest on it.
-    flush_failed: bool,
     watch: Watch,
     read_cache: ReadCache<'m>,
 }
@@ -75,7 +75,7 @@ impl<'m, F: Flash> Pages<'m, F> {
     /// With the whole of `buffer` for the page and what may be longer.
     pub fn new(flash: F, buffer: &'m mut [u8], layout: &Layout) -> Self {
         Self {
-            flash,
+            device: Device::new(flash),
             buffer,
             page_bytes: layout.geometry.page_bytes as usize,
             pages_per_block: layout.geometry.pages_per_block as u16,
@@ -85,7 +85,6 @@ impl<'m, F: Flash> Pages<'m, F> {
             shown: Shown::NOTHING,
             verify: Verify::Always,
             erases: 0,
-            flush_failed: false,
             watch: Watch::default(),
             read_cache: ReadCache::new(&mut []),
         }
@@ -93,17 +92,17 @@ impl<'m, F: Flash> Pages<'m, F> {
 
     /// The medium.
     pub fn flash(&self) -> &F {
-        &self.flash
+        self.device.flash()
     }
 
     /// The medium, mutable.
     pub fn flash_mut(&mut self) -> &mut F {
-        &mut self.flash
+        self.device.flash_mut()
     }
 
     /// Gives the medium back.
     pub fn into_flash(self) -> F {
-        self.flash
+        self.device.into_flash()
     }
 
     /// Takes memory for pages that were read, in place of what it had.
@@ -120,7 +119,7 @@ impl<'m, F: Flash> Pages<'m, F> {
 
     /// Whether pages of the caller's are checked that may not be unsteady.
     pub fn checks_content(&self) -> bool {
-        self.flash.is_clean() || self.verify == Verify::Always
+        self.device.flash().is_clean() || self.verify == Verify::Always
     }
 
     /// What reads have told.
@@ -158,7 +157,7 @@ impl<'m, F: Flash> Pages<'m, F> {
 
     /// The page that the buffer holds and goes on holding, to be completed by what lies elsewhere; and the medium, which knows its checksums.
     pub fn complete_mut(&mut self) -> (&mut F, &mut [u8]) {
-        (&mut self.flash, &mut self.buffer[..self.page_bytes])
+        (self.device.flash_mut(), &mut self.buffer[..self.page_bytes])
     }
 
     /// Whether the buffer holds a page of the medium.
@@ -202,24 +201,24 @@ impl<'m, F: Flash> Pages<'m, F> {
 
     /// The checksum of bytes, behind which `missing` ones are erased.
     pub fn checksum(&mut self, bytes: &[u8], missing: usize) -> u32 {
-        self.flash.checksum(bytes, missing)
+        self.device.flash_mut().checksum(bytes, missing)
     }
 
     /// The checksum of the page in the buffer.
     pub fn check(&mut self) -> u32 {
-        self.flash.checksum(&self.buffer[..self.page_bytes], 0)
+        self.device.flash_mut().checksum(&self.buffer[..self.page_bytes], 0)
     }
 
     /// The same of bytes of the buffer.
     pub fn check_of(&mut self, part: Range<usize>) -> u32 {
-        self.flash.checksum(&self.buffer[part], 0)
+        self.device.flash_mut().checksum(&self.buffer[part], 0)
     }
 
     /// The same under a tag: that of a leaf takes its log for blank.
     pub fn check_as(&mut self, kind: Option<Kind>) -> u32 {
         let logged = kind.is_some_and(|kind| Kinds::LEAF.has(kind));
         let missing = if logged { usize::from(self.leaf_log_bytes) } else { 0 };
-        self.flash.checksum(&self.buffer[..self.page_bytes - missing], missing)
+        self.device.flash_mut().checksum(&self.buffer[..self.page_bytes - missing], missing)
     }
 
     /// Makes a page in the buffer whose checksum is not that of a lost one.
@@ -302,7 +301,7 @@ impl<'m, F: Flash> Pages<'m, F> {
     /// Reads a page into the buffer; `false` when it cannot be read.
     pub fn read_page(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<bool, Error> {
         self.held = NONE;
-        let result = self.flash.read(page, &mut self.buffer[..self.page_bytes], tag);
+        let result = self.device.flash_mut().read(page, &mut self.buffer[..self.page_bytes], tag);
         was_read(self.watched(page, result))
     }
 
@@ -310,32 +309,32 @@ impl<'m, F: Flash> Pages<'m, F> {
     pub fn read_part(&mut self, page: PageIndex, index: u32, tag: &mut [u8; TAG_BYTES]) -> Result<u32, Failure> {
         self.held = NONE;
         let here = &mut self.buffer[index as usize * self.page_bytes..][..self.page_bytes];
-        let result = self.flash.read(page, here, tag);
-        let check = self.flash.checksum(here, 0);
+        let result = self.device.flash_mut().read(page, here, tag);
+        let check = self.device.flash_mut().checksum(here, 0);
         self.watched(page, result).map(|()| check)
     }
 
     /// Reads a page to where the caller has room; the buffer stays.
     pub fn read_to(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
-        let result = self.flash.read(page, data, tag);
+        let result = self.device.flash_mut().read(page, data, tag);
         self.watched(page, result)
     }
 
     /// Reads pages that follow each other in a block, as many as one command takes, to where the caller has room; the buffer stays.
     pub fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
-        let count = self.flash.read_many(first, data, tags)?;
+        let count = self.device.flash_mut().read_many(first, data, tags)?;
         self.watched(first, Ok(())).map(|()| count)
     }
 
     /// Reads some bytes of a block to their place in the buffer; `false` when they cannot be read.
     pub fn read_bytes(&mut self, block: BlockIndex, offset: u32, part: Range<usize>) -> Result<bool, Error> {
         self.held = NONE;
-        was_read(self.flash.read_bytes(block, offset, &mut self.buffer[part]))
+        was_read(self.device.flash_mut().read_bytes(block, offset, &mut self.buffer[part]))
     }
 
     /// Reads a tag; `false` when it cannot be read.
     pub fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<bool, Error> {
-        let result = self.flash.read_tag(page, tag);
+        let result = self.device.flash_mut().read_tag(page, tag);
         was_read(self.watched(page, result))
     }
 
@@ -400,7 +399,7 @@ impl<'m, F: Flash> Pages<'m, F> {
         self.erases = self.erases.wrapping_add(1);
         let pages = u32::from(self.pages_per_block);
         self.read_cache.forget(block * pages, pages, self.page_bytes);
-        self.certain()?.erase(block)
+        self.device.certain()?.erase(block)
     }
 
     /// Erases so far, those included that failed: the low bits, to be compared.
@@ -408,22 +407,14 @@ impl<'m, F: Flash> Pages<'m, F> {
         self.erases
     }
 
-    /// Empties the device's cache. [`Error::Unknown`] where that fails, and nothing is programmed or erased from then on: what was answered before may be lost, and a
-    /// flush that succeeds later says nothing of it.
+    /// Empties the device's cache; [`Error::Unknown`] where that fails, and nothing changes the medium from then on.
     pub fn flush(&mut self) -> Result<(), Error> {
-        let result = self.certain().and_then(Flash::sync);
-        self.flush_failed |= result.is_err();
-        result.map_err(|_| Error::Unknown)
-    }
-
-    /// The medium, to be changed: not behind a flush that failed.
-    fn certain(&mut self) -> Result<&mut F, Failure> {
-        if self.flush_failed { Err(Failure::WriteProtected) } else { Ok(&mut self.flash) }
+        self.device.flush()
     }
 
     /// Before what proves that all before it is there: empties the cache of a device that does not keep the order.
     pub fn keep_order(&mut self) -> Result<(), Error> {
-        if self.flash.reorders() {
+        if self.device.flash().reorders() {
             self.flush()?;
         }
         Ok(())
@@ -431,10 +422,10 @@ impl<'m, F: Flash> Pages<'m, F> {
 
     /// Notes what the ECC did in a read.
     fn watched(&mut self, page: PageIndex, result: Result<(), Failure>) -> Result<(), Failure> {
-        if self.flash.is_clean() {
+        if self.device.flash().is_clean() {
             return result;
         }
-        let corrected = if result.is_ok() { self.flash.corrected() } else { Default::default() };
+        let corrected = if result.is_ok() { self.device.flash_mut().corrected() } else { Default::default() };
         self.watch.note(page / u32::from(self.pages_per_block), result, &corrected);
         result
     }

@@ -9,21 +9,19 @@ use core::ops::Range;
 impl<F: Flash> Pages<'_, F> {
     /// Programs a page, of which `missing` bytes stay erased, under a tag that carries its checksum; computed unless it is known.
     pub fn program(&mut self, page: PageIndex, data: &[u8], missing: usize, check: Option<u32>, tag: &Tag) -> Result<(), Error> {
-        program(self.certain()?, page, data, missing, check, tag)
+        program(self.device.certain()?, page, data, missing, check, tag)
     }
 
     /// Programs the first `bytes` bytes of page `index` of several that belong together in the buffer.
     pub fn program_part(&mut self, page: PageIndex, index: u32, bytes: usize, tag: &Tag) -> Result<(), Error> {
-        self.certain()?;
         let here = &self.buffer[index as usize * self.page_bytes..][..bytes];
-        program(&mut self.flash, page, here, self.page_bytes - bytes, None, tag)
+        program(self.device.certain()?, page, here, self.page_bytes - bytes, None, tag)
     }
 
     /// Programs the buffer, under a checksum that is known.
     pub fn program_made(&mut self, page: PageIndex, check: u32, tag: &Tag) -> Result<(), Error> {
         self.held = NONE;
-        self.certain()?;
-        program(&mut self.flash, page, &self.buffer[..self.page_bytes], 0, Some(check), tag)
+        program(self.device.certain()?, page, &self.buffer[..self.page_bytes], 0, Some(check), tag)
     }
 
     /// Programs the buffer.
@@ -40,7 +38,7 @@ impl<F: Flash> Pages<'_, F> {
 
     /// Programs the page in the chip's register.
     pub fn program_loaded(&mut self, page: PageIndex, check: u32, tag: &Tag) -> Result<(), Error> {
-        Ok(self.certain()?.program_loaded(page, &tag.emit(check))?)
+        Ok(self.device.certain()?.program_loaded(page, &tag.emit(check))?)
     }
 
     /// Programs bytes of the buffer, which then holds no page: what the medium has is more.
@@ -48,18 +46,17 @@ impl<F: Flash> Pages<'_, F> {
         self.held = NONE;
         let page = block * u32::from(self.pages_per_block) + offset / self.page_bytes as u32;
         self.read_cache.forget(page, 1 + part.len().div_ceil(self.page_bytes) as u32, self.page_bytes);
-        self.certain()?;
-        self.flash.program_bytes(block, offset, &self.buffer[part])
+        self.device.certain()?.program_bytes(block, offset, &self.buffer[part])
     }
 
     /// Programs bytes that are nobody else's, at a place that was blank.
     pub fn program_mark(&mut self, block: BlockIndex, offset: u32, bytes: &[u8]) -> Result<(), Failure> {
-        self.certain()?.program_bytes(block, offset, bytes)
+        self.device.certain()?.program_bytes(block, offset, bytes)
     }
 
     /// Programs pages that follow each other, in one command.
     pub fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
-        self.certain()?.program_many(first, data, tags)
+        self.device.certain()?.program_many(first, data, tags)
     }
 }
 

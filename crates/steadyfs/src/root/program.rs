@@ -96,7 +96,8 @@ impl<F: Flash> Roots<'_, '_, F> {
     /// Where the first round erases no block they stay blank.
     fn number_blocks(&mut self, said: Said) -> Result<(), Error> {
         let count = self.tables.layout.ring_count;
-        for place in 1..if self.tables.layout.programs_bytes() { 1 } else { count } {
+        let end = if self.tables.layout.programs_bytes() { 1 } else { count };
+        for place in 1..end {
             (self.ring.place, self.ring.next) = (place as u8, 0);
             match self.program_page(place, said, 0) {
                 Err(Error::MediaFailing) => self.tables.space.lose(self.ring.current()),

@@ -4,19 +4,31 @@ use super::Store;
 use crate::cost::{Budget, Cost};
 use crate::error::Error;
 use crate::ftl::Ftl;
+use crate::logical::Logical;
 use crate::media::{Flash, PageIndex, TAG_BYTES};
 use crate::pages::{TRIES, is_weak};
 use crate::space::NONE;
 use core::ops::Range;
 
+/// What scrubbing looks at: it goes on where [`Watch`](crate::pages::Watch) says.
+struct Scrub<'s, 'm, F> {
+    logical: &'s mut Logical<'m, F>,
+}
+
 impl<F: Flash> Store<'_, F> {
     /// Scrubs as far as the budget goes; whether a round ended.
     pub fn scrub_within(&mut self, budget: Budget) -> Result<bool, Error> {
-        let step = Cost { reads: self.scrub_reads(), ..Cost::default() };
+        Scrub { logical: &mut self.logical }.within(budget)
+    }
+}
+
+impl<F: Flash> Scrub<'_, '_, F> {
+    fn within(&mut self, budget: Budget) -> Result<bool, Error> {
+        let step = Cost { reads: self.step_reads(), ..Cost::default() };
         let mut left = budget;
         while let Some(rest) = left.after(&step, self.logical.ftl.pages.flash()) {
             left = rest;
-            if !self.scrub_step()? {
+            if !self.step()? {
                 return Ok(true);
             }
         }
@@ -27,15 +39,15 @@ impl<F: Flash> Store<'_, F> {
     ///
     /// # Cost
     /// `unit_pages` reads; those of a root, its copies and the journal page; or those of a record.
-    fn scrub_step(&mut self) -> Result<bool, Error> {
+    fn step(&mut self) -> Result<bool, Error> {
         if let Some(at) = self.logical.ftl.pages.watch_mut().take_chain() {
-            return self.scrub_record(at);
+            return self.look_at_record(at);
         }
         let ftl = &mut self.logical.ftl;
         let total = ftl.layout.frame_count();
         let Some(at) = ftl.pages.watch().round() else {
             ftl.pages.watch_mut().begin_next_round(total);
-            return self.scrub_own_pages();
+            return self.look_at_own_pages();
         };
         let found = ftl.space.blocks().live_from(at);
         ftl.pages.watch_mut().go_round(found.map_or(total, |frame| frame + 1), total);
@@ -49,7 +61,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Most reads of a step of scrubbing.
-    fn scrub_reads(&self) -> u32 {
+    fn step_reads(&self) -> u32 {
         let layout = &self.logical.ftl.layout;
         let own = layout.root_programs + layout.journal_pages();
         // A record of a chain is read in two parts.
@@ -58,7 +70,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Looks at the root and the journal page, or lets the next steps look at the records of its chain. What is weak is written anew by the next root, the next commit,
     /// and as idle work. Whether such steps are left of the round.
-    fn scrub_own_pages(&mut self) -> Result<bool, Error> {
+    fn look_at_own_pages(&mut self) -> Result<bool, Error> {
         let Ftl { layout, ring, .. } = &self.logical.ftl;
         let (block, next) = ring.newest();
         let size = layout.root_programs;
@@ -87,7 +99,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Looks at a record of the journal's chain, if that is still the one, and lets the next step look at the next; whether there is one.
-    fn scrub_record(&mut self, at: u32) -> Result<bool, Error> {
+    fn look_at_record(&mut self, at: u32) -> Result<bool, Error> {
         let space = &self.logical.ftl.space;
         let newest = space.journal_at();
         let (start, block) = (space.journal_start(newest), space.journal_block(newest));
