@@ -2,7 +2,9 @@
 
 import os
 import shutil
+import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -33,3 +35,10 @@ def steady(program: str) -> Callable[[list[str]], str]:
         return subprocess.run([program, *arguments], check=True, capture_output=True, text=True).stdout
 
     return run
+
+
+def kill_worker() -> None:
+    """Ends the process that calls it, as if somebody had pulled its plug."""
+    # Dask starts no worker again that dies while it is being started.
+    time.sleep(1)
+    os.kill(os.getpid(), signal.SIGKILL)

@@ -3,7 +3,6 @@
 import json
 import os
 import shlex
-import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +15,7 @@ from steadyfs import runs, store
 from steadyfs.command import main
 from steadyfs.cuts import Siege, Torture
 from steadyfs.running import SweepError, SweepWarning, Values
+from tests.conftest import kill_worker
 
 GRID: dict[str, Values] = {"geometry": ["small", "small-nor"], "workload": "log", "fault": "none", "steps": 2}
 SEEDS = 3
@@ -47,7 +47,9 @@ def test_a_shard_is_a_run_of_the_command(client: Client, tmp_path: Path, expecte
 
 
 def test_a_failure_comes_back_as_a_command_that_replays_it(client: Client, tmp_path: Path, steady: Callable[[list[str]], str]) -> None:
-    with pytest.warns(SweepWarning, match=r"(?s)1 failures were found:\nsteady torture --replay t1-.*\n  after a mount: "):
+    with pytest.warns(
+        SweepWarning, match=r"(?s)1 failures were found:\nsteady torture --replay t1-.*\n  (after a mount|the volume reported): "
+    ):
         found = steadyfs.torture(LIE, [LIE_SEED], into=tmp_path, scheduler=client, progress=False)
     assert [len(failures) for failures in found.frame()["failures"]] == [0, 1]
     ((command, reason),) = found.failures()
@@ -77,7 +79,7 @@ def test_a_campaign_that_is_interrupted_goes_on(client: Client, tmp_path: Path, 
 
 def die(batch: list[runs.Run]) -> tuple[float, list[runs.Row]]:
     if any(run.arguments()["seed"] == 1 for run in batch):
-        os.kill(os.getpid(), signal.SIGKILL)
+        kill_worker()
     return runs.run_rows(batch)
 
 

@@ -2,7 +2,6 @@
 
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from distributed import Client, LocalCluster
 import steadyfs
 from steadyfs import runs, store
 from steadyfs.sweeping import SweepError, SweepWarning, Values
+from tests.conftest import kill_worker
 from tests.sweep_script import GRID
 
 SEEDS = 5
@@ -118,9 +118,7 @@ def test_runs_that_are_not_possible_are_rows_with_their_reason(client: Client, t
 
 def die(batch: list[runs.Run]) -> tuple[float, list[runs.Row]]:
     if any(run.arguments()["seed"] == 2 and run.arguments()["fill"] == 0.1 for run in batch):
-        # Dask starts no worker again that dies while it is being started.
-        time.sleep(1)
-        os.kill(os.getpid(), signal.SIGKILL)
+        kill_worker()
     return runs.run_rows(batch)
 
 
@@ -133,7 +131,10 @@ def test_runs_whose_workers_die_are_told_and_the_others_kept(tmp_path: Path, exp
         LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
-        with pytest.raises(SweepError, match=r"(?s)2 of 20 runs have no result; the same call tries them again:\nsteady evaluate .*--seed 2"):
+        # Two, and now and then one that Dask was about to give the worker that dies.
+        with pytest.raises(
+            SweepError, match=r"(?s)[2-4] of 20 runs have no result; the same call tries them again:\nsteady evaluate .*--seed 2"
+        ):
             steadyfs.sweep(GRID, range(SEEDS), accesses=20, into=tmp_path, scheduler=client, progress=False)
         monkeypatch.undo()
         assert not (tmp_path / "table.parquet").exists()
