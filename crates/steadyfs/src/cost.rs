@@ -43,11 +43,11 @@ impl Cost {
     #[must_use]
     pub const fn plus(&self, other: &Cost) -> Cost {
         Cost {
-            reads: self.reads + other.reads,
-            tag_reads: self.tag_reads + other.tag_reads,
-            programs: self.programs + other.programs,
-            copies: self.copies + other.copies,
-            erases: self.erases + other.erases,
+            reads: self.reads.saturating_add(other.reads),
+            tag_reads: self.tag_reads.saturating_add(other.tag_reads),
+            programs: self.programs.saturating_add(other.programs),
+            copies: self.copies.saturating_add(other.copies),
+            erases: self.erases.saturating_add(other.erases),
         }
     }
 
@@ -55,11 +55,11 @@ impl Cost {
     #[must_use]
     pub const fn times(&self, count: u32) -> Cost {
         Cost {
-            reads: self.reads * count,
-            tag_reads: self.tag_reads * count,
-            programs: self.programs * count,
-            copies: self.copies * count,
-            erases: self.erases * count,
+            reads: self.reads.saturating_mul(count),
+            tag_reads: self.tag_reads.saturating_mul(count),
+            programs: self.programs.saturating_mul(count),
+            copies: self.copies.saturating_mul(count),
+            erases: self.erases.saturating_mul(count),
         }
     }
 

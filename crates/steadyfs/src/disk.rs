@@ -322,7 +322,7 @@ impl<'m, F: Flash> Disk<'m, F> {
 
     /// Worst case of a mount after an unclean stop; twice that where the medium turns out to take no program.
     pub fn mount_bound(&self) -> Cost {
-        mount_bound(self.store.layout(), self.flash().reorders())
+        mount_bound(self.store.layout())
     }
 
     /// Prepares the disk in idle time, so that the next `burst_bytes` of writes meet neither reclamation nor erase; whether there is nothing

@@ -4,10 +4,10 @@
 use crate::common::oracle::{Model, fill};
 use crate::common::steps::EXPLICIT;
 use crate::common::{Fs, Rng, SHAPES, bounded, for_seeds};
-use steadyfs::media::Flash;
 use steadyfs::media::nor::{NorPages, page_bytes_for};
+use steadyfs::media::{Flash, Geometry, Timing};
 use steadyfs::{Access, Budget, Call, Config, Cost, Envelope, Error, File, FileSystem, OpenOptions, Row};
-use steadyfs_sim::{Metered, Nor, NorTiming, Trace};
+use steadyfs_sim::{Metered, Nand, NandTiming, Nor, NorTiming, Trace};
 
 /// The largest excess of any row of writes over the envelope's rate: the backlog of a server that takes `rate_ns` for each.
 struct Backlog {
@@ -153,6 +153,109 @@ fn a_write_of_any_length_stays_within_the_bound_of_its_row() {
             }
         }
         assert!(long > 20, "{long} writes of more than two pages, {refused} refused");
+    });
+}
+
+/// Pages of a removed file that follow each other backwards: as many regions as an index has entries. Each overwrite frees a few of them first.
+#[test]
+fn overwrites_stay_within_the_bound_of_their_row_while_a_removed_file_is_freed() {
+    for (page_bytes, pages_per_block, leaving, count) in [(512, 32, 300, 80), (2048, 64, 400, 100)] {
+        let geometry = Geometry { page_bytes, pages_per_block, block_count: 256, programs_bytes: false };
+        let chip = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
+        let config = Config::for_geometry(&geometry);
+        let mut memory = vec![0; config.memory_bytes(&geometry)];
+        let chip = FileSystem::format(chip, &config, &mut memory).expect("format");
+        let mut fs = FileSystem::mount(Trace::new(chip), Access::ReadWrite, &mut memory).expect("mount");
+        let (page, timing) = (fs.usage().logical_bytes as usize, fs.flash().timing());
+        let mut file = fs.open("f", OpenOptions::DURABLE).expect("open");
+        (0..64).for_each(|n| fs.write(&mut file, n * page as u64, &vec![1; page]).expect("write"));
+        let mut removed = fs.open("v", OpenOptions::CREATE).expect("open");
+        for n in (0..leaving).rev() {
+            fs.write(&mut removed, n * page as u64, &vec![2; page]).expect("write");
+        }
+        fs.close(removed).expect("close");
+        fs.commit().expect("commit");
+        fs.remove("v").expect("remove");
+        fs.commit().expect("commit");
+        assert!(fs.leaving().expect("leaving") >= leaving / 2 * page as u64, "nothing is left to be freed");
+        // Reads are slow, programs quick: what rows forgot were reads.
+        let slow = Timing { read_ns: 75_000, program_ns: 250_000, erase_ns: 2_000_000, ..timing };
+        let bound_ns = fs.row_bound_ns(Row::Overwrites(count), &slow);
+        let before = fs.flash().counts();
+        (0..count).for_each(|n| fs.write(&mut file, u64::from(n % 64) * page as u64, &vec![3; page]).expect("write"));
+        let after = fs.flash().counts();
+        let spent = Cost {
+            reads: (after.reads - before.reads) as u32,
+            tag_reads: (after.tag_reads - before.tag_reads) as u32,
+            programs: (after.programs - before.programs) as u32,
+            copies: 0,
+            erases: (after.erases - before.erases) as u32,
+        };
+        assert!(
+            spent.time_ns(&slow) <= bound_ns,
+            "{page_bytes} B: {spent:?} is {} ns, the bound {bound_ns}",
+            spent.time_ns(&slow)
+        );
+    }
+}
+
+/// A write of several pages was told as one of them.
+#[test]
+fn the_bound_of_a_long_write_is_that_of_all_its_pages() {
+    let chip = NorPages::new(Nor::with_geometry(4096, 256, NorTiming::ROUND, 1), page_bytes_for(4096));
+    let config = Config::for_geometry(&chip.geometry());
+    let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
+    let chip = FileSystem::format(chip, &config, &mut memory).expect("format");
+    let mut fs = FileSystem::mount(Trace::new(chip), Access::ReadWrite, &mut memory).expect("mount");
+    let timing = fs.flash().timing();
+    let mut file = fs.open("f", OpenOptions::DURABLE).expect("open");
+    let size = fs.usage().usable_bytes / 2;
+    let (mut rng, mut above_one) = (Rng(1), 0);
+    for round in 0..600u32 {
+        let bytes = [4096, 1 + rng.below(6000) as u32][round as usize % 2];
+        let at = if round < 120 { u64::from(round) * 4096 % size } else { rng.below(size - 6000) };
+        let page = fs.usage().logical_bytes;
+        let (one_ns, bound_ns) = (fs.bound(Call::Write(page)).time_ns(&timing), fs.bound(Call::Write(bytes)).time_ns(&timing));
+        let row_ns = fs.row_bound_ns(Row::Write { file: &file, offset: at, bytes }, &timing);
+        let before_ns = fs.flash().counts().time_ns;
+        fs.write(&mut file, at, &vec![round as u8; bytes as usize]).expect("write");
+        let write_ns = fs.flash().counts().time_ns - before_ns;
+        assert!(write_ns <= bound_ns && write_ns <= row_ns, "{bytes} B: {write_ns} ns, told {bound_ns}, as a row {row_ns}");
+        above_one += u32::from(write_ns > one_ns);
+    }
+    assert!(above_one > 20, "{above_one} writes took longer than one page may");
+}
+
+/// It looked sixteen pages up that were there, in each call.
+#[test]
+fn a_reservation_stays_within_its_bound_whatever_is_there() {
+    on_full_volumes("a_reservation_stays_within_its_bound_whatever_is_there", |volume| {
+        let Full { fs, page, mut rng, files } = volume;
+        drop(files);
+        let Ok(mut file) = fs.open("holes", OpenOptions::CREATE) else { return };
+        for n in 0..40 {
+            // Some pages are there, in no order.
+            let at = (n * 7 % 40) * 3 * page as u64;
+            match bounded(fs, Call::Write(9), |fs| fs.write(&mut file, at, b"some page")) {
+                Ok(()) => {}
+                Err(Error::NoSpace) => break,
+                Err(error) => panic!("{error}"),
+            }
+        }
+        for _ in 0..40 {
+            let (mut at, to) = (rng.below(120) * page as u64, 120 * page as u64);
+            while at < to {
+                match bounded(fs, Call::Write(65), |fs| fs.reserve(&mut file, at, to)) {
+                    Ok(next) => {
+                        assert!(next > at, "{next} is not behind {at}");
+                        at = next;
+                    }
+                    Err(Error::NoSpace) => return,
+                    Err(error) => panic!("{error}"),
+                }
+            }
+            fs.truncate(&mut file, rng.below(120) * page as u64).expect("truncate");
+        }
     });
 }
 

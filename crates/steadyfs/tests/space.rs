@@ -1,7 +1,44 @@
 //! Room: what a volume says that it has is there, whatever was made and removed before.
 
 use crate::common::{Rng, SHAPES};
-use steadyfs::{Access, Error, OpenOptions};
+use steadyfs::media::Geometry;
+use steadyfs::{Access, Config, Error, FileSystem, OpenOptions};
+use steadyfs_sim::{Nand, NandTiming};
+
+/// The last page of the file table may have fewer inodes than others, and bits of data behind them: it counted as full where it was empty, and as there where it was not.
+#[test]
+fn the_last_page_of_the_file_table_is_counted_as_it_is() {
+    let geometry = Geometry { page_bytes: 1024, pages_per_block: 48, block_count: 64, programs_bytes: false };
+    for (unit_pages, files_max) in [(8, 33), (8, 40), (8, 100), (8, 48), (4, 40), (1, 20)] {
+        let config = Config { unit_pages, files_max, ..Config::for_geometry(&geometry) };
+        let mut chip = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
+        let mut memory = vec![0; config.memory_bytes(&geometry)];
+        FileSystem::format(&mut chip, &config, &mut memory).expect("format");
+        let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+        let empty = fs.usage().used_bytes;
+        for number in 0..files_max - 1 {
+            let file = fs.open(format!("f{number}").as_str(), OpenOptions::DURABLE).expect("open");
+            fs.close(file).expect("close");
+        }
+        let full = fs.usage().used_bytes;
+        fs.unmount().expect("unmount");
+        let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+        assert_eq!(fs.usage().used_bytes, full, "{unit_pages} pages, {files_max} files: full");
+        for number in 0..files_max - 1 {
+            fs.remove(format!("f{number}").as_str()).expect("remove");
+        }
+        fs.commit().expect("commit");
+        let used = fs.usage().used_bytes;
+        fs.unmount().expect("unmount");
+        let fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+        assert_eq!(fs.usage().used_bytes, used, "{unit_pages} pages, {files_max} files: all removed");
+        // A page of the first directory stays.
+        assert!(
+            used <= empty + u64::from(fs.usage().logical_bytes),
+            "{unit_pages} pages, {files_max} files: {used} of {empty} bytes"
+        );
+    }
+}
 
 /// The pages of the file table that hold no file any more were written all the same.
 #[test]

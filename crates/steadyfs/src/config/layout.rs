@@ -228,7 +228,19 @@ impl Layout {
         }
         self.victim_max = worst;
         self.usable = Self::usable(fpb * block_count, self.data_blocks, worst, self.leaf_count, config);
-        if worst == 0 || self.usable <= 8 { Err(ConfigError::NoGain) } else { Ok(()) }
+        if worst == 0 || self.usable <= self.least_used() { Err(ConfigError::NoGain) } else { Ok(()) }
+    }
+
+    /// Frames without which not even an empty file can be made: what a file system keeps for itself, the page of a directory, and where a page of the file table has
+    /// one inode, one more of these.
+    const fn least_used(&self) -> u32 {
+        let config = &self.config;
+        if config.is_disk() {
+            return 8;
+        }
+        let table = ceil_div(config.files_max + SPARE_INODES, self.inodes_per_page());
+        let maps = self.logical_count - Self::room(self.frames_per_block * self.geometry.block_count, config) - table - 1;
+        7 + maps + (self.inodes_per_page() == 1) as u32
     }
 
     /// Changes that the log of a leaf takes before the leaf is written anew.

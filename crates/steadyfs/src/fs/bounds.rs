@@ -42,7 +42,8 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Worst case of a call at the present fill, whatever small changes earlier calls left to do: a function of geometry, settings, fill
-    /// and `failures` alone. The further pieces of a write of more than one logical page cost this at most.
+    /// and `failures` alone. The further pieces of a write of more than one logical page cost this at most. That of an [overwrite](Call::Overwrite) is for one that finds
+    /// nothing that waits for a commit: it would commit that as well, and [`bound`](Self::bound) tells so.
     pub fn bound_at_fill(&self, call: Call, failures: u32) -> Bound {
         self.bound_of(call, Buffer::Any, failures)
     }
@@ -70,7 +71,23 @@ impl<F: Flash> FileSystem<'_, F> {
         let time_ns = |buffer| self.bound_of(Call::Overwrite, buffer, 0).time_ns(timing);
         let further = u64::from(count.saturating_sub(1));
         let each = time_ns(Buffer::AsItIs).saturating_add(further.saturating_mul(time_ns(Buffer::Committed)));
-        each.min(self.volume.store.bounds().in_a_row_ns(&Work::PAGE, count, timing))
+        let orphans = self.has_abandoned_orphans();
+        let trims = self.lists.steps(&self.volume, orphans);
+        if trims == 0 && !orphans {
+            return each.min(self.volume.store.bounds().in_a_row_ns(&Work::PAGE, count, timing));
+        }
+        if count > Work::MANY {
+            return each;
+        }
+        let work = Work { frames: count, ..Work::NONE };
+        each.min(self.row_with_steps_ns(Call::Overwrite, &work, count, trims, 1, timing))
+    }
+
+    /// Worst case of so many calls in a row that do so much work together, each of which begins with so many steps of the trim list; `call` is what each of them looks up.
+    fn row_with_steps_ns(&self, call: Call, work: &Work, calls: u32, trims: u32, per_commit: u32, timing: &Timing) -> u64 {
+        let work = work.plus(&first_steps(&self.volume, calls * trims, self.has_abandoned_orphans()));
+        let looks = call.lookups(&self.volume).plus(&Cost { reads: looks(26) * trims, ..Cost::default() }).times(calls);
+        self.volume.store.bounds().row_ns(&work, calls, per_commit, timing).saturating_add(looks.time_ns(timing))
     }
 
     fn write_ns(&self, file: &File, offset: u64, bytes: u32, timing: &Timing) -> u64 {
@@ -85,26 +102,28 @@ impl<F: Flash> FileSystem<'_, F> {
             return first_ns;
         }
         let leaves = (file.inline || !is_known).then_some(if is_known { file.size as u32 } else { AREA_BYTES as u32 });
-        let further = if leaves.is_some() { Call::Write(logical_bytes) } else { Call::WriteLarge(logical_bytes) };
-        let further_ns = self.bound_at_fill(further, 0).time_ns(timing);
-        let each = first_ns.saturating_add(u64::from(pieces - 1).saturating_mul(further_ns));
+        let kind = if leaves.is_some() { Call::Write } else { Call::WriteLarge };
+        let further = kind(logical_bytes);
+        let last = (bytes - first) % logical_bytes;
+        let last = if last > 0 { last } else { logical_bytes };
+        let each = if is_known {
+            let [further_ns, last_ns] = [logical_bytes, last].map(|bytes| self.bound_at_fill(kind(bytes), 0).time_ns(timing));
+            let others = u64::from(pieces - 2).saturating_mul(further_ns).saturating_add(last_ns);
+            first_ns.saturating_add(others)
+        } else {
+            self.bound(kind(bytes.max(logical_bytes + 1))).time_ns(timing)
+        };
         if pieces > Work::MANY {
             return each;
         }
-        let last = (bytes - first) % logical_bytes;
-        let ends = if is_known {
-            [first, if last > 0 { last } else { logical_bytes }]
-        } else {
-            [1; 2].map(|least| bytes.min(logical_bytes).max(least))
-        };
-        let orphans = self.has_abandoned_orphans();
+        let ends = if is_known { [first, last] } else { [1; 2].map(|least| bytes.min(logical_bytes).max(least)) };
         // The pieces before may have left less room.
-        let (trims, used) = (self.lists.steps(&self.volume, orphans), self.volume.space().used + TAKEN_PER_CALL * pieces);
+        let used = self.volume.space().used + TAKEN_PER_CALL * pieces;
+        let trims = self.lists.steps(&self.volume, self.has_abandoned_orphans());
         let trims = if trims > 0 && used > self.volume.capacity() { trims.max(TAKEN_PER_CALL) } else { trims };
-        let work = work_of_pieces(&self.volume, pieces, ends, leaves).plus(&first_steps(&self.volume, pieces * trims, orphans));
-        let looks = further.lookups(&self.volume).plus(&Cost { reads: looks(26) * trims, ..Cost::default() }).times(pieces);
+        let work = work_of_pieces(&self.volume, pieces, ends, leaves);
         let per_commit = self.pages_between_commits(further, pieces, file.options.durable);
-        each.min(self.volume.store.bounds().row_ns(&work, pieces, per_commit, timing).saturating_add(looks.time_ns(timing)))
+        each.min(self.row_with_steps_ns(further, &work, pieces, trims, per_commit, timing))
     }
 
     /// Pages that so many calls in a row write at least from one commit to the next, where only a transaction without room for one more call commits.
@@ -133,7 +152,27 @@ impl<F: Flash> FileSystem<'_, F> {
         longest.unwrap_or_default().filled(whole)
     }
 
+    /// That of a write of more bytes than a logical page has is the sum of as many writes of a page, or of what one may patch, as it may touch pages.
     fn bound_of(&self, call: Call, buffer: Buffer, failures: u32) -> Bound {
+        let logical_bytes = self.volume.store.layout().logical_bytes;
+        let (kind, bytes): (fn(u32) -> Call, u32) = match call {
+            Call::Write(bytes) => (Call::Write, bytes),
+            Call::WriteLarge(bytes) => (Call::WriteLarge, bytes),
+            _ => return self.bound_of_one(call, buffer, failures),
+        };
+        if bytes <= logical_bytes {
+            return self.bound_of_one(call, buffer, failures);
+        }
+        let patch = kind(self.volume.store.logical.patch_bytes_max() as u32);
+        let piece = |buffer, failures| {
+            let page = self.bound_of_one(kind(logical_bytes), buffer, failures);
+            page.or(&self.bound_of_one(patch, buffer, failures))
+        };
+        let further = piece(Buffer::Any, 0).most().times((bytes - 1).div_ceil(logical_bytes));
+        piece(buffer, failures).plus(&further)
+    }
+
+    fn bound_of_one(&self, call: Call, buffer: Buffer, failures: u32) -> Bound {
         let mut bound = None;
         for work in call.works(&self.volume, self.volume.has_long_names()).into_iter().flatten() {
             let other = self.bound_of_work(call, &work, buffer, failures);
@@ -208,7 +247,6 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Worst case of a mount after an unclean stop, at any fill; twice that where the medium turns out to take no program.
     pub fn mount_bound(&self) -> Cost {
         let map_pages = (self.volume.plan().table - MAP) * u32::from(self.volume.store.layout().config.unit_pages);
-        mount_bound(self.volume.store.layout(), self.flash().reorders())
-            .plus(&Cost { reads: looks(map_pages) + 2, ..Cost::default() })
+        mount_bound(self.volume.store.layout()).plus(&Cost { reads: looks(map_pages) + 2, ..Cost::default() })
     }
 }

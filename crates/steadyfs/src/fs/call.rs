@@ -19,7 +19,8 @@ use crate::pace::Work;
 pub enum Call {
     /// A write of one whole logical page that the file has already, through a durable handle, without a clock.
     Overwrite,
-    /// A write or append of at most this many bytes within one logical page, or a reservation.
+    /// A write or append of at most this many bytes, within one logical page if no more fit there, or a reservation. What is longer is told as the sum of its pages, of
+    /// which [`row_bound_ns`](FileSystem::row_bound_ns) tells less.
     Write(u32),
     /// The same in a file whose data is not kept in its inode: larger than 144 bytes. [`FileSystem::write_call`] tells.
     WriteLarge(u32),

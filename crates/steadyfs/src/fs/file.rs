@@ -121,8 +121,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Keeps room for the bytes `from..to` of a file, within its size or behind, so that writes there cannot fail for want of it.
     /// The size of the file stays.
     ///
-    /// A call takes pages that follow each other, up to 512, and returns up to where there is room now: call it again from there
-    /// until it returns `to` or more.
+    /// A call takes pages that follow each other, up to 512, or passes by some that are there, and returns up to where there is room now: call it again from
+    /// there until it returns `to` or more.
     ///
     /// # Power loss
     /// The room is kept after the next commit.

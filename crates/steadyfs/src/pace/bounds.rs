@@ -413,11 +413,11 @@ impl<F: Flash> Bounds<'_, '_, F> {
 /// their way back into blocks that may have to be erased first. And an erase of each ring block in which no root can be read, as many mounts
 /// in a row that were cut may leave them: all but the two that hold roots, and the one that is erased first anyway.
 ///
-/// Where a cut may leave any part of what was not flushed, as behind a cache that `reorders`, every record is read whole, and the source of the first
-/// copy that is not.
+/// A record that discards something is read whole; where a cut may leave any part of what was not flushed, as behind a cache that reorders, every one, and the source
+/// of the first copy that is not.
 ///
 /// Where the medium turns out to take no program, the volume is read once more: no more than twice this.
-pub(crate) fn mount_bound(layout: &Layout, reorders: bool) -> Cost {
+pub(crate) fn mount_bound(layout: &Layout) -> Cost {
     let unit = u32::from(layout.config.unit_pages);
     // No erase is displaced here: the more moves, the more programs may a root be late.
     let moves = Promise::new(layout, layout.usable, layout.data_blocks, layout.frames_per_block).moving(2).moves;
@@ -427,9 +427,13 @@ pub(crate) fn mount_bound(layout: &Layout, reorders: bool) -> Cost {
     // As many tags as pages: where a damaged page may look blank, the search for the end of a block asks for two, which are fewer.
     let ring = TRIES * (layout.ring_count * layout.first_root_pages() + 2 * ring_window(layout));
     let copied = COPIED_MAX * unit + unit.max(layout.journal_pages());
-    // Each record of a chain is read when it is found, when it counts, and when it is applied; behind its end every place may begin another one.
-    let chain =
-        if layout.programs_bytes() { 4 * programs + TRIES * chains * (2 * layout.journal_record_places() + 1) } else { 0 };
+    // Each record of a chain is read when it is found, when it counts, and when it is applied; behind its end every place may begin another one. Of others those
+    // that discard something are read as a whole, and where a cut may leave any part all.
+    let records = if layout.programs_bytes() {
+        4 * programs + TRIES * chains * (2 * layout.journal_record_places() + 1)
+    } else {
+        programs + unit
+    };
     Cost {
         // A root that is stale is read before the one that takes its place.
         reads: 2
@@ -439,8 +443,7 @@ pub(crate) fn mount_bound(layout: &Layout, reorders: bool) -> Cost {
             + layout.leaf_count * unit
             + TRIES
             + 3 * copied
-            + chain
-            + if reorders || layout.moves_join() { programs + unit } else { 0 },
+            + records,
         tag_reads: ring
             + layout.ring_count * layout.root_programs * TRIES
             + 2 * (layout.geometry.pages_per_block.ilog2() + 2)

@@ -14,10 +14,14 @@ const RUN_BYTES: u32 = 64;
 /// Bytes of the bits of the inodes of the largest logical page.
 const PAGE_BITS_MAX: usize = LOGICAL_BYTES_MAX as usize / INODE_BYTES as usize / 8;
 
-/// Whether none of the inodes of a page of the file table is taken. `bits` begin with the byte that has the bit of `first`, the first of them.
-fn page_is_free(bits: &[u8], first: u32, per_page: u32) -> bool {
-    let mask = if per_page < 8 { ((1 << per_page) - 1) << (first % 8) } else { 0xFF };
-    bits[..per_page.div_ceil(8) as usize].iter().all(|byte| byte & mask == 0)
+/// Whether none of the inodes of a page of the file table, which has `count` of them, is taken. `bits` begin with the byte that has the bit of `first`, the first of them.
+fn page_is_free(bits: &[u8], first: u32, count: u32) -> bool {
+    (first % 8..first % 8 + count).all(|bit| bits[bit as usize / 8] >> (bit % 8) & 1 == 0)
+}
+
+/// Inodes of the page of the file table that begins with inode `first`: the last one may have fewer than others, and bits of data follow them.
+fn inodes_there(first: u32, per_page: u32, inode_count: u32) -> u32 {
+    per_page.min(inode_count.saturating_sub(first))
 }
 
 impl<F: Flash> Volume<'_, F> {
@@ -230,7 +234,7 @@ impl<F: Flash> Volume<'_, F> {
     pub fn allocate_inode(&mut self, limit: u32) -> Result<u32, Error> {
         let page_bytes = self.store.layout().geometry.page_bytes;
         let unit = u32::from(self.store.layout().config.unit_pages);
-        let (last, per_page) = (limit.div_ceil(8), self.inodes_of_page());
+        let (last, per_page, inode_count) = (limit.div_ceil(8), self.inodes_of_page(), self.plan.inode_count);
         for page in 0..last.div_ceil(page_bytes) {
             let base = page * page_bytes;
             let found = self.store.logical.with_page(MAP + page / unit, page % unit, |bytes| {
@@ -241,7 +245,8 @@ impl<F: Flash> Volume<'_, F> {
                     let (byte, value) = (base + index as u32, taken(index));
                     let inode = byte * 8 + value.trailing_ones();
                     let first = inode - inode % per_page;
-                    let is_first = first != ROOT && page_is_free(&bytes[(first / 8 - base) as usize..], first, per_page);
+                    let here = inodes_there(first, per_page, inode_count);
+                    let is_first = first != ROOT && page_is_free(&bytes[(first / 8 - base) as usize..], first, here);
                     (byte, value, inode, is_first)
                 })
             })?;
@@ -270,7 +275,8 @@ impl<F: Flash> Volume<'_, F> {
         bits[index as usize] &= !(1 << (inode % 8));
         self.space.inodes = self.space.inodes.saturating_sub(1);
         self.store.logical.patch(page, at + index, &[bits[index as usize]])?;
-        if first == ROOT || !page_is_free(bits, first, self.inodes_of_page()) {
+        let here = inodes_there(first, self.inodes_of_page(), self.plan.inode_count);
+        if first == ROOT || !page_is_free(bits, first, here) {
             return Ok(());
         }
         self.space.table_pages = self.space.table_pages.saturating_sub(1);

@@ -9,7 +9,7 @@ use crate::logical::Piece;
 use crate::media::Flash;
 
 /// Runs and single pages that one call of [`FileSystem::reserve`](crate::FileSystem::reserve) passes by.
-const RESERVE_LOOKS: u32 = 16;
+const RESERVE_LOOKS: u32 = 2;
 
 /// What an inode's data is cut and made larger with.
 static ZEROS: [u8; AREA_BYTES] = [0; AREA_BYTES];
