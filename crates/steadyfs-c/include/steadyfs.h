@@ -336,7 +336,7 @@ typedef enum steadyfs_damage_kind {
   STEADYFS_DAMAGE_ROOT = 1,
   // A record since the newest root can be read no more.
   STEADYFS_DAMAGE_RECORD = 2,
-  // The newest journal page can be read no more: small changes of the last commits are missing.
+  // The newest journal page can be read no more: the small changes that it held are missing, on a volume with few files perhaps all since the format.
   STEADYFS_DAMAGE_JOURNAL = 3,
   // A repair was begun that has not ended.
   STEADYFS_DAMAGE_REPAIR = 4,

@@ -204,7 +204,7 @@ pub enum Damage {
     DamageRoot = 1,
     /// A record since the newest root can be read no more.
     DamageRecord = 2,
-    /// The newest journal page can be read no more: small changes of the last commits are missing.
+    /// The newest journal page can be read no more: the small changes that it held are missing, on a volume with few files perhaps all since the format.
     DamageJournal = 3,
     /// A repair was begun that has not ended.
     DamageRepair = 4,

@@ -3,7 +3,7 @@
 use crate::common::{Bench, content, text};
 use serde_json::Value;
 
-const LOST: &str = "the newest journal page cannot be read: small changes of the last commits are missing";
+const LOST: &str = "the newest journal page cannot be read: the small changes that it held are missing, with few files perhaps all since the format";
 
 /// An image with a few files, whose newest journal page is lost.
 fn damaged(name: &str) -> Bench {
@@ -71,4 +71,46 @@ fn changes_are_refused_until_a_repair_accepts_the_loss() {
     assert_eq!(bench.json("df i.img --json")["damage"], Value::Null);
     bench.ok("get i.img file back");
     assert_eq!(bench.read("back"), content(1, 50_000));
+}
+
+/// They ended with 0, and had copied nothing.
+#[test]
+fn what_copies_everything_ends_with_1_where_files_may_be_missing() {
+    let bench = Bench::new("damage-copies");
+    bench.write("from/file", b"some bytes");
+    bench.ok("pack from i.img --device nand.toml");
+    let page = bench.json("dump i.img --json")["journal"]["page"].as_u64().expect("a journal page");
+    bench.damage_page("i.img", page);
+    for line in ["unpack i.img out", "get -r i.img / back", "unpack i.img kept --keep-going", "convert i.img i.sqfs"] {
+        let output = bench.run(line);
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{line}: {told}");
+        let expected = format!("error: i.img: what could be read was copied, but files may be missing: {LOST}\n");
+        assert!(told.ends_with(&expected), "{line}: {told}");
+    }
+    assert!(bench.path("out").exists() && bench.path("i.sqfs").exists());
+}
+
+#[test]
+fn what_cannot_be_read_can_be_left_out() {
+    let bench = Bench::new("damage-keeps-going");
+    let needle = b"a needle in a page of its own";
+    let mut bytes = content(1, 4096);
+    bytes[700..700 + needle.len()].copy_from_slice(needle);
+    bench.write("from/d/lost", &bytes);
+    bench.write("from/d/kept", &content(2, 4096));
+    bench.write("from/small", b"small");
+    bench.ok("pack from i.img --device nand.toml");
+    bench.damage("i.img", needle);
+    for (line, place) in [("unpack i.img all --keep-going", "all/d"), ("get -r i.img d some --keep-going", "some")] {
+        let output = bench.run(line);
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{line}: {told}");
+        let expected = "left out: i.img:/d/lost: what was read is not what was written there";
+        assert!(told.contains(expected), "{line}: {told}");
+        assert!(told.ends_with("error: i.img: 1 file or directory cannot be read and was left out\n"), "{line}: {told}");
+        assert_eq!(bench.read(&format!("{place}/kept")), content(2, 4096));
+        assert!(!bench.path(&format!("{place}/lost")).exists());
+    }
+    assert!(!bench.run("unpack i.img nothing").status.success() && !bench.path("nothing").exists());
 }

@@ -20,7 +20,9 @@ pub fn describe(damage: Damage) -> &'static str {
     match damage {
         Damage::Root => "the newest root cannot be read: what was committed since the one before may be missing",
         Damage::Record => "a change since the newest root cannot be read: what it was of has the content of before",
-        Damage::Journal => "the newest journal page cannot be read: small changes of the last commits are missing",
+        Damage::Journal => {
+            "the newest journal page cannot be read: the small changes that it held are missing, with few files perhaps all since the format"
+        }
         Damage::Leaf => "a page of the map cannot be read: nor can what it maps",
         Damage::Tables => "a table of the file system cannot be read: nobody knows what is free",
         Damage::Repair => "a repair was begun that has not ended",

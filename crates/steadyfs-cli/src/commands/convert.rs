@@ -5,7 +5,7 @@ use super::tree::counted;
 use crate::Failure;
 use crate::image::collect::{of_opened, other_attributes};
 use crate::image::left_out::LeftOut;
-use crate::image::{Memory, Opened, ReadOptions, file};
+use crate::image::{Lost, Memory, Opened, ReadOptions, file};
 use crate::output::print;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -75,7 +75,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     file::check(&arguments.to, arguments.force)?;
     let mut memory = Memory::default();
-    let tree = of_opened(Opened::open(&arguments.from, &arguments.reading, &mut memory)?)?;
+    let opened = Opened::open(&arguments.from, &arguments.reading, &mut memory)?;
+    let lost = Lost::of(opened.lost());
+    let tree = of_opened(opened)?;
     let (image, left) = match format {
         Target::Squashfs => squashfs(&tree, arguments),
         Target::Cramfs => cramfs(&tree),
@@ -84,7 +86,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     file::write(&arguments.to, &image, arguments.force)?;
     left.tell("are nothing that the format holds");
     let inodes = counted(tree.inodes().len() as u64 - 1, "file or directory", "files and directories");
-    print(&format!("{inodes}, {}\n", format_size(image.len() as u64)))
+    print(&format!("{inodes}, {}\n", format_size(image.len() as u64)))?;
+    lost.tell(&arguments.from)
 }
 
 fn squashfs(tree: &Tree, arguments: &Arguments) -> Result<(Vec<u8>, LeftOut), String> {

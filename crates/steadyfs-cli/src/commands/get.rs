@@ -5,8 +5,8 @@ use crate::host::directory_of;
 use crate::image::export;
 use crate::image::names::{host_fault, last_name, sanitised};
 use crate::image::part::Part;
-use crate::image::tree::{Files, Item, Kind, Stat, walk};
-use crate::image::{Memory, Opened, ReadOptions};
+use crate::image::tree::{Files, Item, Kind, Stat};
+use crate::image::{Lost, Memory, Opened, ReadOptions, SalvageOptions};
 use crate::interrupt;
 use crate::progress::Progress;
 use clap::Args;
@@ -35,6 +35,8 @@ pub struct Arguments {
     #[arg(long)]
     sanitise: bool,
     #[command(flatten)]
+    salvage: SalvageOptions,
+    #[command(flatten)]
     reading: ReadOptions,
 }
 
@@ -42,18 +44,27 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
     let mut opened = Opened::open(&arguments.image, &arguments.reading, &mut memory)?;
+    let damage = opened.lost();
     let files = opened.files();
     let stat = files.look(&arguments.from)?;
     let place = place(files, arguments)?;
-    match stat.kind {
-        Kind::File | Kind::Symlink => get_file(files, stat, arguments, &place)?,
-        Kind::Directory if arguments.recursive => get_directory(files, stat, arguments, &place)?,
+    let lost = match stat.kind {
+        Kind::File | Kind::Symlink => {
+            get_file(files, stat, arguments, &place)?;
+            Lost::of(None)
+        }
+        Kind::Directory if arguments.recursive => {
+            let (items, lost) = arguments.salvage.walk(files, stat.inode, &arguments.from, damage)?;
+            export::all(files, &items, &place, arguments.sanitise, "get")?;
+            lost
+        }
         Kind::Directory => {
             return Err(files.fault(&arguments.from, &"is a directory; -r gets it with all that it holds"));
         }
         kind => return Err(files.fault(&arguments.from, &format!("is a {}; expected a file", kind.name()))),
-    }
-    opened.close(&arguments.reading)
+    };
+    opened.close(&arguments.reading)?;
+    lost.tell(&arguments.image)
 }
 
 /// The name on the host: that in the image, in a directory that is there.
@@ -86,9 +97,4 @@ fn get_file(files: &mut dyn Files, stat: Stat, arguments: &Arguments, place: &Pa
     let (part, mut host) = Part::file(directory_of(place), place)?;
     export::content(files, &item, &mut host, place, &mut progress)?;
     if arguments.force { part.rename(place) } else { export::rename_new(part.path(), place) }
-}
-
-fn get_directory(files: &mut dyn Files, stat: Stat, arguments: &Arguments, place: &Path) -> Result<(), Failure> {
-    let items = walk(files, stat.inode, &arguments.from)?;
-    export::all(files, &items, place, arguments.sanitise, "get")
 }

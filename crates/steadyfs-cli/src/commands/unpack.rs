@@ -3,8 +3,8 @@
 use super::tree::counted;
 use crate::Failure;
 use crate::image::export;
-use crate::image::tree::{totals, walk};
-use crate::image::{Memory, Opened, ReadOptions};
+use crate::image::tree::totals;
+use crate::image::{Memory, Opened, ReadOptions, SalvageOptions};
 use crate::output::{print, print_json};
 use clap::Args;
 use serde::Serialize;
@@ -29,12 +29,15 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    salvage: SalvageOptions,
+    #[command(flatten)]
     reading: ReadOptions,
 }
 
 const AFTER_HELP: &str = "\
 Nothing is written outside of DIR, whatever the image holds. All names are looked at before the first file is made, and all of
-it is there at the end or nothing: what a killed command left in DIR or beside it, .steady-PID.part, goes with the next one.";
+it is there at the end or nothing: what a killed command left in DIR or beside it, .steady-PID.part, goes with the next one.
+Where the mount finds something missing, what is there is unpacked and the command ends with 1.";
 
 #[derive(Serialize)]
 struct Summary {
@@ -47,13 +50,16 @@ struct Summary {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
     let mut opened = Opened::open(&arguments.image, &arguments.reading, &mut memory)?;
-    let items = walk(opened.files(), ROOT, "")?;
+    let damage = opened.lost();
+    let (items, lost) = arguments.salvage.walk(opened.files(), ROOT, "", damage)?;
     export::all(opened.files(), &items, &arguments.directory, arguments.sanitise, "unpack")?;
     let (files, directories, bytes) = totals(&items);
     opened.close(&arguments.reading)?;
     if arguments.json {
-        return print_json(&Summary { files, directories, bytes });
+        print_json(&Summary { files, directories, bytes })?;
+    } else {
+        let (files, directories) = (counted(files, "file", "files"), counted(directories, "directory", "directories"));
+        print(&format!("{files}, {directories}, {}\n", format_size(bytes)))?;
     }
-    let (files, directories) = (counted(files, "file", "files"), counted(directories, "directory", "directories"));
-    print(&format!("{files}, {directories}, {}\n", format_size(bytes)))
+    lost.tell(&arguments.image)
 }

@@ -9,7 +9,7 @@ use super::volume::{Memory, Volume};
 use crate::Failure;
 use clap::Args;
 use std::path::{Path, PathBuf};
-use steadyfs::Access;
+use steadyfs::{Access, Damage};
 use steadyfs_lab::evaluate::Found as Device;
 use steadyfs_sim::Profile;
 
@@ -84,6 +84,14 @@ impl<'m> Opened<'m> {
         match self {
             Self::Volume(volume) => volume,
             Self::Archive(archive) => archive,
+        }
+    }
+
+    /// What the mount found missing.
+    pub fn lost(&self) -> Option<Damage> {
+        match self {
+            Self::Volume(volume) => volume.fs.damage(),
+            Self::Archive(_) => None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::names::join;
 use super::volume::Volume;
-use crate::Failure;
+use crate::{Failure, interrupt};
 use std::collections::HashSet;
 use std::fmt::Display;
 use steadyfs::{Cursor, InodeNumber, Permissions};
@@ -171,15 +171,38 @@ impl Files for Volume<'_> {
 
 /// Everything below a directory: each directory before what it holds, entries sorted by name.
 pub fn walk(files: &mut dyn Files, directory: InodeNumber, path: &str) -> Result<Vec<Item>, Failure> {
-    let mut walk = Walk { seen: HashSet::from([directory]), items: Vec::new() };
+    let mut walk = Walk { seen: HashSet::from([directory]), items: Vec::new(), lost: None };
     walk.descend(files, directory, path, 0)?;
     Ok(walk.items)
+}
+
+/// The same without what cannot be read, and why that is so: each file is read once to find out.
+pub fn walk_readable(files: &mut dyn Files, directory: InodeNumber, path: &str) -> Result<(Vec<Item>, Vec<Failure>), Failure> {
+    let mut walk = Walk { seen: HashSet::from([directory]), items: Vec::new(), lost: Some(Vec::new()) };
+    walk.descend(files, directory, path, 0)?;
+    let (mut items, mut lost) = (Vec::new(), walk.lost.unwrap_or_default());
+    for item in walk.items {
+        let (inode, path) = (item.stat.inode, item.path.as_str());
+        let result = match item.stat.kind {
+            Kind::File => files.content(inode, path, &mut |_| Ok(())),
+            Kind::Symlink => files.target(inode, path).map(drop),
+            _ => Ok(()),
+        };
+        interrupt::check()?;
+        match result {
+            Ok(()) => items.push(item),
+            Err(failure) => lost.push(failure),
+        }
+    }
+    Ok((items, lost))
 }
 
 struct Walk {
     /// Directories that were entered. A damaged volume may have one in itself.
     seen: HashSet<InodeNumber>,
     items: Vec<Item>,
+    /// What cannot be read, where that ends no walk.
+    lost: Option<Vec<Failure>>,
 }
 
 impl Walk {
@@ -187,10 +210,15 @@ impl Walk {
         if depth == DEPTH_MAX {
             return Err(files.fault(path, &format!("lies below {DEPTH_MAX} directories; expected fewer")));
         }
-        for item in files.entries(directory, path)? {
+        let entries = match files.entries(directory, path) {
+            Ok(entries) => entries,
+            Err(failure) => return self.pass_over(failure),
+        };
+        for item in entries {
             let (inode, path, enters) = (item.stat.inode, item.path.clone(), item.is_directory());
             if enters && !self.seen.insert(inode) {
-                return Err(files.fault(&path, &"is a directory that has two names; `steady check` tells more"));
+                self.pass_over(files.fault(&path, &"is a directory that has two names; `steady check` tells more"))?;
+                continue;
             }
             self.items.push(Item { depth, ..item });
             if enters {
@@ -198,6 +226,16 @@ impl Walk {
             }
         }
         Ok(())
+    }
+
+    fn pass_over(&mut self, failure: Failure) -> Result<(), Failure> {
+        match &mut self.lost {
+            Some(lost) => {
+                lost.push(failure);
+                Ok(())
+            }
+            None => Err(failure),
+        }
     }
 }
 

@@ -39,7 +39,7 @@ pub enum Damage {
     Root,
     /// A record since the newest root can be read no more: a page may have the content of before, or a transaction lack a page.
     Record,
-    /// The newest journal page can be read no more: small changes of the last commits are missing.
+    /// The newest journal page can be read no more: the small changes that it held are missing, on a volume with few files perhaps all since the format.
     Journal,
     /// A repair was begun that has not ended.
     Repair,

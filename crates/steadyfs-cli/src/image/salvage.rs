@@ -1,0 +1,63 @@
+//! Taking what can be read off a damaged volume.
+
+use super::names::for_terminal;
+use super::tree::{Files, Item, walk, walk_readable};
+use crate::Failure;
+use clap::Args;
+use std::path::Path;
+use steadyfs::{Damage, InodeNumber};
+use steadyfs_host::damage;
+
+/// Whether to go on where something cannot be read.
+#[derive(Args, Debug, Clone, Default)]
+pub struct SalvageOptions {
+    /// Leave out what cannot be read, tell what it is, and end with 1; else nothing is made where anything cannot be read
+    #[arg(long)]
+    keep_going: bool,
+}
+
+/// What cannot be read, or may be missing.
+pub struct Lost {
+    damage: Option<Damage>,
+    left_out: Vec<Failure>,
+}
+
+impl SalvageOptions {
+    /// Everything below a directory of a volume on which the mount has found something missing, or not.
+    pub fn walk(
+        &self,
+        files: &mut dyn Files,
+        directory: InodeNumber,
+        path: &str,
+        damage: Option<Damage>,
+    ) -> Result<(Vec<Item>, Lost), Failure> {
+        let (items, left_out) =
+            if self.keep_going { walk_readable(files, directory, path)? } else { (walk(files, directory, path)?, Vec::new()) };
+        Ok((items, Lost { damage, left_out }))
+    }
+}
+
+impl Lost {
+    /// Of a volume of which everything was read.
+    pub fn of(damage: Option<Damage>) -> Self {
+        Self { damage, left_out: Vec::new() }
+    }
+
+    /// Fails where not everything of an image was copied, or nobody knows: when the rest was.
+    pub fn tell(self, image: &Path) -> Result<(), Failure> {
+        for failure in &self.left_out {
+            eprintln!("{}", for_terminal(&format!("left out: {failure}")));
+        }
+        match (self.left_out.len(), self.damage) {
+            (0, None) => Ok(()),
+            (0, Some(lost)) => {
+                let text = format!("what could be read was copied, but files may be missing: {}", damage::describe(lost));
+                Err(Failure::at(image.display(), text))
+            }
+            (1, _) => Err(Failure::at(image.display(), "1 file or directory cannot be read and was left out")),
+            (count, _) => {
+                Err(Failure::at(image.display(), format!("{count} files and directories cannot be read and were left out")))
+            }
+        }
+    }
+}
