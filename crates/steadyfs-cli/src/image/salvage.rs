@@ -46,7 +46,7 @@ impl Lost {
     /// Fails where not everything of an image was copied, or nobody knows: when the rest was.
     pub fn tell(self, image: &Path) -> Result<(), Failure> {
         for failure in &self.left_out {
-            eprintln!("{}", for_terminal(&format!("left out: {failure}")));
+            eprintln!("{}", for_terminal(&format!("left out: {}", failure.0)));
         }
         match (self.left_out.len(), self.damage) {
             (0, None) => Ok(()),
