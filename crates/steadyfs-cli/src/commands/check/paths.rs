@@ -3,6 +3,7 @@
 use crate::image::Volume;
 use crate::image::names::{join, printable};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use steadyfs::{Cursor, Finding, InodeNumber, Kind, ROOT};
 
 /// Paths by inode, of what directories name.
@@ -27,8 +28,8 @@ impl Paths {
                     break;
                 }
                 let inode = entry.stat.inode;
-                if !now.0.contains_key(&inode) {
-                    now.0.insert(inode, join(&above, entry.name()));
+                if let Entry::Vacant(place) = now.0.entry(inode) {
+                    place.insert(join(&above, entry.name()));
                     left.extend((entry.stat.kind == Kind::Directory).then_some(inode));
                 }
             }
