@@ -85,6 +85,35 @@ static void refuse_configurations(const steadyfs_nor *good_nor, const steadyfs_n
     nor = *good_nor;
     config.settings.group_sectors = 3;
     EXPECT(STEADYFS_ERR_CONFIG_BLOCKS, steadyfs_memory_bytes(&config));
+    /* Groups are those for the usual settings; others may need larger ones, as the texts say. */
+    nor.erase_count = 512;
+    config.settings = (steadyfs_settings){.unit_pages = 8};
+    EXPECT(STEADYFS_ERR_CONFIG_UNIT_PAGES, steadyfs_memory_bytes(&config));
+    EXPECT(1, strstr(steadyfs_error_string(STEADYFS_ERR_CONFIG_UNIT_PAGES), "group_sectors") != NULL);
+    config.settings.group_sectors = 8;
+    EXPECT(1, steadyfs_memory_bytes(&config) > 0);
+    config.settings = (steadyfs_settings){.overlay_entries = 1000};
+    EXPECT(STEADYFS_ERR_CONFIG_BLOCK_TOO_SMALL, steadyfs_memory_bytes(&config));
+    EXPECT(1, strstr(steadyfs_error_string(STEADYFS_ERR_CONFIG_BLOCK_TOO_SMALL), "group_sectors") != NULL);
+    config.settings.group_sectors = 8;
+    EXPECT(1, steadyfs_memory_bytes(&config) > 0);
+    /* Times of which no bound can be made. */
+    config.settings = (steadyfs_settings){0};
+    nor = *good_nor;
+    nor.erase_ns = nor.program_ns = UINT64_MAX;
+    EXPECT(STEADYFS_ERR_DRIVER, steadyfs_memory_bytes(&config));
+    EXPECT(STEADYFS_ERR_DRIVER, steadyfs_mount(&fs, &config));
+    nor.erase_ns = nor.program_ns = 100000000000u;
+    EXPECT(1, steadyfs_memory_bytes(&config) > 0);
+    nor = *good_nor;
+    config = (steadyfs_config){.nand = &nand};
+    nand.timing.copy_ns = 100000000001u;
+    EXPECT(STEADYFS_ERR_DRIVER, steadyfs_memory_bytes(&config));
+    nand = *good_nand;
+    config = (steadyfs_config){.sectors = &card};
+    card.flush_ns = UINT64_MAX;
+    EXPECT(STEADYFS_ERR_DRIVER, steadyfs_memory_bytes(&config));
+    card = *good_card;
 
     config = (steadyfs_config){.nand = &nand};
     nand.page_bytes = 1000;
@@ -682,6 +711,63 @@ static void all_calls(steadyfs_t *fs, steadyfs_t *other, steadyfs_config *config
     config->cache_bytes = config->read_cache_bytes = 0;
 }
 
+/* A firmware that knows the chip by other numbers must not take its volume for none, and format. */
+static void keep_division(const steadyfs_nor *nor, const steadyfs_config *config)
+{
+    static const uint16_t groups[] = {1, 2, 4, 8, 16};
+    static steadyfs_t fs;
+    steadyfs_config another = *config;
+    steadyfs_settings formatted;
+    steadyfs_nor coarse = *nor;
+    int sectors;
+
+    EXPECT(0, steadyfs_settings_of(config, &formatted));
+    EXPECT(0, steadyfs_mount(&fs, config));
+    EXPECT(0, steadyfs_mkdir(&fs, "kept"));
+    EXPECT(0, steadyfs_unmount(&fs));
+    for (size_t at = 0; at < sizeof groups / sizeof *groups; at++) {
+        another.settings.group_sectors = groups[at];
+        EXPECT(groups[at] == formatted.group_sectors ? 0 : STEADYFS_ERR_GEOMETRY, steadyfs_mount(&fs, &another));
+        if (groups[at] == formatted.group_sectors)
+            EXPECT(0, steadyfs_unmount(&fs));
+    }
+    another = *config;
+    another.nor = &coarse;
+    for (sectors = 2; sectors <= 4; sectors *= 2) {
+        coarse.erase_bytes = nor->erase_bytes * (uint32_t)sectors;
+        coarse.erase_count = nor->erase_count / (uint32_t)sectors;
+        EXPECT(STEADYFS_ERR_GEOMETRY, steadyfs_mount(&fs, &another));
+    }
+    EXPECT(0, steadyfs_mount(&fs, config));
+    EXPECT(0, steadyfs_remove(&fs, "kept"));
+    EXPECT(0, steadyfs_unmount(&fs));
+}
+
+/* Bounds of the longest times are sums, not what is left of them behind 64 bits; those of no times are nothing. */
+static void keep_times(const steadyfs_nor *nor, const steadyfs_config *config)
+{
+    static steadyfs_t fs;
+    steadyfs_config another = *config;
+    steadyfs_nor timed = *nor;
+    steadyfs_cost cost;
+
+    another.nor = &timed;
+    timed.read_ns = timed.program_ns = timed.erase_ns = 100000000000u;
+    timed.read_byte_ns = timed.program_byte_ns = UINT32_MAX;
+    EXPECT(0, steadyfs_mount(&fs, &another));
+    EXPECT(0, steadyfs_bound_mount(&fs, &cost));
+    EXPECT(1, cost.time_ns / timed.read_ns >= cost.reads);
+    EXPECT(0, steadyfs_bound_commit(&fs, &cost));
+    EXPECT(1, cost.time_ns / timed.program_ns >= cost.programs);
+    EXPECT(0, steadyfs_unmount(&fs));
+    timed.read_ns = timed.program_ns = timed.erase_ns = 0;
+    timed.read_byte_ns = timed.program_byte_ns = 0;
+    EXPECT(0, steadyfs_mount(&fs, &another));
+    EXPECT(0, steadyfs_bound_commit(&fs, &cost));
+    EXPECT(1, cost.programs > 0 && cost.time_ns == 0);
+    EXPECT(0, steadyfs_unmount(&fs));
+}
+
 int main(void)
 {
     static struct power powers[3];
@@ -712,6 +798,8 @@ int main(void)
         EXPECT(STEADYFS_ERR_NOTFORMATTED, steadyfs_mount(&volumes[at], &configs[at]));
         EXPECT(0, steadyfs_format(&volumes[at], &configs[at]));
     }
+    keep_division(&nor, &configs[0]);
+    keep_times(&nor, &configs[0]);
     /* A chip of another shape. */
     another = nand;
     another.block_count = 32;

@@ -129,7 +129,8 @@ typedef enum steadyfs_failure {
 // Why a call failed. Calls return 0 or a number that they promise where they succeed, and one of these where not.
 //
 // Codes that littlefs has, and that mean the same, have the same number. After every error but STEADYFS_ERR_UNKNOWN a call has
-// changed nothing, and the open transaction can go on.
+// changed nothing, and the open transaction can go on; of a write that is the sum of several (steadyfs_file_write), those
+// before the one that failed have taken effect.
 typedef enum steadyfs_error {
   // No error.
   STEADYFS_ERR_OK = 0,
@@ -169,7 +170,7 @@ typedef enum steadyfs_error {
   STEADYFS_ERR_BUSY = -202,
   // More programs failed in one call than the volume's `failures` setting tolerates.
   STEADYFS_ERR_MEDIAFAILING = -203,
-  // The volume can only be read: mounted so, worn out, or the chip has locked itself.
+  // The volume can only be read: mounted so, worn out, the chip has locked itself, or the outcome of an earlier call is unknown: mount it anew.
   STEADYFS_ERR_READONLY = -204,
   // Whether the change took effect is not known; the volume can only be read until it is mounted again.
   STEADYFS_ERR_UNKNOWN = -205,
@@ -197,11 +198,11 @@ typedef enum steadyfs_error {
   STEADYFS_ERR_ATTRIBUTES = -216,
   // The build, or the volume, lacks what the call needs: a feature of the library, or permissions.
   STEADYFS_ERR_UNSUPPORTED = -217,
-  // No superblock was found; the device was never formatted, or has no image.
+  // No superblock was found; the device was never formatted, is divided otherwise than at its format (steadyfs_mount), or has no image.
   STEADYFS_ERR_NOTFORMATTED = -220,
   // The volume has another version of the format.
   STEADYFS_ERR_VERSION = -221,
-  // The volume was formatted for another chip.
+  // The volume was formatted for another chip, or the chip was divided otherwise: erase_bytes, group_sectors.
   STEADYFS_ERR_GEOMETRY = -222,
   // More blocks are bad than bad_blocks_max allows, or blocks that the volume needs for itself are.
   STEADYFS_ERR_BADBLOCKS = -223,
@@ -213,13 +214,13 @@ typedef enum steadyfs_error {
   STEADYFS_ERR_NOTSIGNED = -226,
   // What was read of the image is not what was signed.
   STEADYFS_ERR_NOTAUTHENTIC = -227,
-  // No driver was given, or more than one, or one that lacks a callback.
+  // No driver was given, or more than one, or one that lacks a callback or has a time of more than 100 s.
   STEADYFS_ERR_DRIVER = -230,
   // page_bytes must be a power of two from 256 to 16,384, and of sectors at least 512.
   STEADYFS_ERR_CONFIG_PAGE_BYTES = -231,
   // A block must have 4 to 4,096 pages, a medium 16 to 1,048,576 blocks.
   STEADYFS_ERR_CONFIG_BLOCKS = -232,
-  // unit_pages must be a power of two up to 32, and a block must hold at least 4 logical pages.
+  // unit_pages must be a power of two up to 32, and a block must hold at least 4 logical pages: fewer, or on NOR more group_sectors.
   STEADYFS_ERR_CONFIG_UNIT_PAGES = -233,
   // transaction_pages must be 2 to 1,024.
   STEADYFS_ERR_CONFIG_TRANSACTION_PAGES = -234,
@@ -239,7 +240,8 @@ typedef enum steadyfs_error {
   STEADYFS_ERR_CONFIG_LOGICAL_PAGE = -241,
   // files_max asks for more logical pages than a map entry can name.
   STEADYFS_ERR_CONFIG_TOO_MANY_PAGES = -242,
-  // A block must hold a root with its copies, three logical pages and a journal page: fewer overlay_entries, or larger blocks.
+  // A block must hold a root with its copies, three logical pages and a journal page: fewer overlay_entries, or larger blocks, on NOR by more
+  // group_sectors.
   STEADYFS_ERR_CONFIG_BLOCK_TOO_SMALL = -243,
   // Too few blocks: bad_blocks_max, ring and reserve leave no room for data.
   STEADYFS_ERR_CONFIG_TOO_FEW_BLOCKS = -244,
@@ -383,6 +385,7 @@ typedef enum steadyfs_finding_kind {
 } steadyfs_finding_kind;
 
 // The longest that one operation of a NAND chip takes, transfer included, in nanoseconds.
+// None is longer than 100 s: STEADYFS_ERR_DRIVER. Times of 0 make bounds of 0.
 //
 // Every bound is made of these numbers: datasheet maxima for guarantees, typical values for expectations. A bus that others use
 // too adds their longest transfer.
@@ -446,7 +449,7 @@ typedef struct steadyfs_nand {
 
 // A driver for raw NOR: any bytes can be programmed once per erase, bits go from 1 to 0, an erase makes them 1 again.
 //
-// Chips with an ECC over several bytes, each programmed once, are no such medium. Callbacks and struct: as steadyfs_nand.
+// Chips with an ECC over several bytes, each programmed once, are no such medium. Callbacks and struct: as steadyfs_nand; times: as steadyfs_nand_timing.
 //
 // Power loss: of the bits that a cut program was to clear any may be cleared; in a block whose erase is cut anything may be.
 typedef struct steadyfs_nor {
@@ -491,7 +494,7 @@ typedef struct steadyfs_part {
 
 // A driver for a card or a disk: sectors of 512 bytes, any of them at any time. It levels wear and replaces bad blocks itself.
 //
-// Callbacks and struct: as steadyfs_nand.
+// Callbacks and struct: as steadyfs_nand; times: as steadyfs_nand_timing.
 //
 // Power loss: sectors of writes since the last `flush` may hold what was before, what was written, or anything. Every other sector is
 // unchanged. The same holds for a write that returned an error.
@@ -578,8 +581,8 @@ typedef struct steadyfs_settings {
   bool moved_apart;
   // The volume finds out by itself which pages belong to one stream; 772 bytes of RAM. Default: it does not.
   bool auto_streams;
-  // On NOR: erase sectors that make a block, a power of two. Default: the fewest with which the settings fit. A mount needs the number
-  // of the format.
+  // On NOR: erase sectors that make a block, a power of two. Default: the fewest with which the default settings fit, whatever the others here are: larger unit_pages or more
+  // overlay_entries than theirs may need more (STEADYFS_ERR_CONFIG_UNIT_PAGES, STEADYFS_ERR_CONFIG_BLOCK_TOO_SMALL). A mount needs the number of the format; with another one it finds no volume: STEADYFS_ERR_GEOMETRY.
   uint16_t group_sectors;
   // Files that may be open at once, for steadyfs_memory_bytes. Default: 8; each further one takes 12 bytes of memory.
   uint16_t open_files;
@@ -597,7 +600,8 @@ typedef struct steadyfs_config {
   const struct steadyfs_sectors *sectors;
   // All the RAM that the volume uses beside steadyfs_t. Any alignment. A volume has its own until it is unmounted.
   void *memory;
-  // Bytes of it: at least steadyfs_memory_bytes. What is more takes open files, 12 bytes each.
+  // Bytes of it: steadyfs_memory_bytes, which has room for 8 open files, or as many as settings.open_files says. What is more takes further ones, 12 bytes
+  // each. With less, format and mount take fewer open files, down to none; where the rest does not fit, STEADYFS_ERR_NOMEM.
   size_t memory_bytes;
   // Memory for pages that are written in part, which wait there for the commit and so cost one program however often they are
   // written; or null. Default: null, every such write is programmed.
@@ -945,7 +949,12 @@ int steadyfs_format(struct steadyfs_t *fs, const struct steadyfs_config *config)
 // STEADYFS_ERR_NOTFORMATTED, the only one that is a reason to format; STEADYFS_ERR_GEOMETRY, STEADYFS_ERR_VERSION, STEADYFS_ERR_NOROOT,
 // STEADYFS_ERR_ISDISK, STEADYFS_ERR_NOMEM, STEADYFS_ERR_DRIVER, and those of the medium. Where something committed is lost the volume
 // is mounted for reading: steadyfs_damage.
-int steadyfs_mount(struct steadyfs_t *fs, const struct steadyfs_config *config);
+//
+// How the medium is divided must be as at the format: erase_bytes and settings.group_sectors of NOR, also where the format chose the latter, page_bytes
+// of NAND, `first` of sectors. With others a volume is not found where it lies. On NOR that is STEADYFS_ERR_GEOMETRY, while the first block can be read; on NAND and on
+// sectors it is STEADYFS_ERR_NOTFORMATTED. Keep these numbers from one firmware to the next, or look for the old division before you format.
+int steadyfs_mount(struct steadyfs_t *fs,
+                   const struct steadyfs_config *config);
 
 // Ends the use of a volume; commits where STEADYFS_COMMIT_UNMOUNT is chosen, as it is by default. The next mount then searches nothing
 // and programs nothing. Files need not be closed. After an error as well `fs` holds no volume, and what was committed stays.

@@ -62,8 +62,8 @@ pub struct Settings {
     pub moved_apart: bool,
     /// The volume finds out by itself which pages belong to one stream; 772 bytes of RAM. Default: it does not.
     pub auto_streams: bool,
-    /// On NOR: erase sectors that make a block, a power of two. Default: the fewest with which the settings fit. A mount needs the number
-    /// of the format.
+    /// On NOR: erase sectors that make a block, a power of two. Default: the fewest with which the default settings fit, whatever the others here are: larger unit_pages or more
+    /// overlay_entries than theirs may need more (STEADYFS_ERR_CONFIG_UNIT_PAGES, STEADYFS_ERR_CONFIG_BLOCK_TOO_SMALL). A mount needs the number of the format; with another one it finds no volume: STEADYFS_ERR_GEOMETRY.
     pub group_sectors: u16,
     /// Files that may be open at once, for steadyfs_memory_bytes. Default: 8; each further one takes 12 bytes of memory.
     pub open_files: u16,
@@ -82,7 +82,8 @@ pub struct Config {
     pub sectors: *const Sectors,
     /// All the RAM that the volume uses beside steadyfs_t. Any alignment. A volume has its own until it is unmounted.
     pub memory: *mut c_void,
-    /// Bytes of it: at least steadyfs_memory_bytes. What is more takes open files, 12 bytes each.
+    /// Bytes of it: steadyfs_memory_bytes, which has room for 8 open files, or as many as settings.open_files says. What is more takes further ones, 12 bytes
+    /// each. With less, format and mount take fewer open files, down to none; where the rest does not fit, STEADYFS_ERR_NOMEM.
     pub memory_bytes: usize,
     /// Memory for pages that are written in part, which wait there for the commit and so cost one program however often they are
     /// written; or null. Default: null, every such write is programmed.

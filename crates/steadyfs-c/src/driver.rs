@@ -9,6 +9,7 @@ use steadyfs::media::sectors::{SectorDevice, SectorTimes};
 use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing, nor::NorFlash};
 
 /// The longest that one operation of a NAND chip takes, transfer included, in nanoseconds.
+/// None is longer than 100 s: STEADYFS_ERR_DRIVER. Times of 0 make bounds of 0.
 ///
 /// Every bound is made of these numbers: datasheet maxima for guarantees, typical values for expectations. A bus that others use
 /// too adds their longest transfer.
@@ -80,7 +81,7 @@ pub struct Nand {
 
 /// A driver for raw NOR: any bytes can be programmed once per erase, bits go from 1 to 0, an erase makes them 1 again.
 ///
-/// Chips with an ECC over several bytes, each programmed once, are no such medium. Callbacks and struct: as steadyfs_nand.
+/// Chips with an ECC over several bytes, each programmed once, are no such medium. Callbacks and struct: as steadyfs_nand; times: as steadyfs_nand_timing.
 ///
 /// Power loss: of the bits that a cut program was to clear any may be cleared; in a block whose erase is cut anything may be.
 #[repr(C)]
@@ -141,7 +142,7 @@ pub enum Tags {
 
 /// A driver for a card or a disk: sectors of 512 bytes, any of them at any time. It levels wear and replaces bad blocks itself.
 ///
-/// Callbacks and struct: as steadyfs_nand.
+/// Callbacks and struct: as steadyfs_nand; times: as steadyfs_nand_timing.
 ///
 /// Power loss: sectors of writes since the last `flush` may hold what was before, what was written, or anything. Every other sector is
 /// unchanged. The same holds for a write that returned an error.
@@ -208,6 +209,14 @@ fn judge_optional(
     call.map_or(Ok(()), |call| judge(unsafe { call(context) }))
 }
 
+/// The longest time that an operation may have, 100 s: bounds of it are sums that 64 bits hold.
+const TIME_NS_MAX: u64 = 100_000_000_000;
+
+/// Refuses times with which bounds would be no numbers.
+fn check_times(times_ns: &[u64]) -> Result<(), Code> {
+    if times_ns.iter().all(|time_ns| *time_ns <= TIME_NS_MAX) { Ok(()) } else { Err(Code::ErrDriver) }
+}
+
 /// What a driver must have.
 fn required<T>(callback: Option<T>) -> Result<T, Code> {
     callback.ok_or(Code::ErrDriver)
@@ -228,6 +237,8 @@ impl NandChip {
         required(driver.erase)?;
         required(driver.is_bad)?;
         required(driver.mark_bad)?;
+        let NandTiming { read_ns, read_tag_ns, program_ns, copy_ns, erase_ns } = driver.timing;
+        check_times(&[read_ns, read_tag_ns, program_ns, copy_ns, erase_ns])?;
         Ok(Self {
             driver,
             read: required(driver.read)?,
@@ -329,6 +340,7 @@ impl NorChip {
         required(driver.read)?;
         required(driver.program)?;
         required(driver.erase)?;
+        check_times(&[driver.read_ns, driver.program_ns, driver.erase_ns])?;
         if !driver.erase_bytes.is_power_of_two() || !(1 << 10..=1 << 24).contains(&driver.erase_bytes) {
             return Err(Code::ErrConfigBlocks);
         }
@@ -397,6 +409,8 @@ impl Card {
     pub fn new(driver: &'static Sectors) -> Result<Self, Code> {
         required(driver.read)?;
         required(driver.write)?;
+        let Sectors { read_ns, read_sector_ns, write_ns, write_sector_ns, discard_ns, flush_ns, .. } = *driver;
+        check_times(&[read_ns, read_sector_ns, write_ns, write_sector_ns, discard_ns, flush_ns])?;
         if driver.sector_count == 0 || driver.first >= driver.sector_count {
             return Err(Code::ErrConfigBlocks);
         }

@@ -25,7 +25,8 @@ pub enum Failure {
 /// Why a call failed. Calls return 0 or a number that they promise where they succeed, and one of these where not.
 ///
 /// Codes that littlefs has, and that mean the same, have the same number. After every error but STEADYFS_ERR_UNKNOWN a call has
-/// changed nothing, and the open transaction can go on.
+/// changed nothing, and the open transaction can go on; of a write that is the sum of several (steadyfs_file_write), those
+/// before the one that failed have taken effect.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
@@ -67,7 +68,7 @@ pub enum Code {
     ErrBusy = -202,
     /// More programs failed in one call than the volume's `failures` setting tolerates.
     ErrMediafailing = -203,
-    /// The volume can only be read: mounted so, worn out, or the chip has locked itself.
+    /// The volume can only be read: mounted so, worn out, the chip has locked itself, or the outcome of an earlier call is unknown: mount it anew.
     ErrReadonly = -204,
     /// Whether the change took effect is not known; the volume can only be read until it is mounted again.
     ErrUnknown = -205,
@@ -95,11 +96,11 @@ pub enum Code {
     ErrAttributes = -216,
     /// The build, or the volume, lacks what the call needs: a feature of the library, or permissions.
     ErrUnsupported = -217,
-    /// No superblock was found; the device was never formatted, or has no image.
+    /// No superblock was found; the device was never formatted, is divided otherwise than at its format (steadyfs_mount), or has no image.
     ErrNotformatted = -220,
     /// The volume has another version of the format.
     ErrVersion = -221,
-    /// The volume was formatted for another chip.
+    /// The volume was formatted for another chip, or the chip was divided otherwise: erase_bytes, group_sectors.
     ErrGeometry = -222,
     /// More blocks are bad than bad_blocks_max allows, or blocks that the volume needs for itself are.
     ErrBadblocks = -223,
@@ -111,13 +112,13 @@ pub enum Code {
     ErrNotsigned = -226,
     /// What was read of the image is not what was signed.
     ErrNotauthentic = -227,
-    /// No driver was given, or more than one, or one that lacks a callback.
+    /// No driver was given, or more than one, or one that lacks a callback or has a time of more than 100 s.
     ErrDriver = -230,
     /// page_bytes must be a power of two from 256 to 16,384, and of sectors at least 512.
     ErrConfigPageBytes = -231,
     /// A block must have 4 to 4,096 pages, a medium 16 to 1,048,576 blocks.
     ErrConfigBlocks = -232,
-    /// unit_pages must be a power of two up to 32, and a block must hold at least 4 logical pages.
+    /// unit_pages must be a power of two up to 32, and a block must hold at least 4 logical pages: fewer, or on NOR more group_sectors.
     ErrConfigUnitPages = -233,
     /// transaction_pages must be 2 to 1,024.
     ErrConfigTransactionPages = -234,
@@ -137,7 +138,8 @@ pub enum Code {
     ErrConfigLogicalPage = -241,
     /// files_max asks for more logical pages than a map entry can name.
     ErrConfigTooManyPages = -242,
-    /// A block must hold a root with its copies, three logical pages and a journal page: fewer overlay_entries, or larger blocks.
+    /// A block must hold a root with its copies, three logical pages and a journal page: fewer overlay_entries, or larger blocks, on NOR by more
+    /// group_sectors.
     ErrConfigBlockTooSmall = -243,
     /// Too few blocks: bad_blocks_max, ring and reserve leave no room for data.
     ErrConfigTooFewBlocks = -244,
@@ -197,7 +199,7 @@ texts! {
     ErrNotmounted "the object does not hold a mounted volume or image"
     ErrBusy "a call of this volume is in progress"
     ErrMediafailing "more programs failed in one call than the volume tolerates"
-    ErrReadonly "the volume can only be read: mounted so, worn out, or the chip has locked itself"
+    ErrReadonly "the volume can only be read: mounted so, worn out, the chip has locked itself, or the outcome of an earlier call is unknown: mount it anew"
     ErrUnknown "whether the change took effect is not known; mount again to see"
     ErrToomanyfiles "the volume holds as many files as its settings allow"
     ErrTransaction "the open transaction is larger than transaction_pages; commit more often"
@@ -211,18 +213,18 @@ texts! {
     ErrToomanyopen "as many files are open as the memory has room for"
     ErrAttributes "the attributes of one file take more than 248 bytes"
     ErrUnsupported "the build or the volume lacks what the call needs"
-    ErrNotformatted "no superblock found: the device was never formatted"
+    ErrNotformatted "no superblock found: the device was never formatted, or is divided otherwise"
     ErrVersion "the volume has another version of the format"
-    ErrGeometry "the volume was formatted for another chip"
+    ErrGeometry "the volume was formatted for another chip, or with another erase_bytes or group_sectors"
     ErrBadblocks "too many blocks are bad, or blocks that the volume needs for itself are"
     ErrIsdisk "the volume is a disk of sectors, not a file system"
     ErrNoroot "there is a superblock, but no root that can be read"
     ErrNotsigned "the image has no hash tree, or no signature by the key"
     ErrNotauthentic "what was read of the image is not what was signed"
-    ErrDriver "no driver was given, or more than one, or one that lacks a callback"
+    ErrDriver "no driver was given, or more than one, or one that lacks a callback or has a time of more than 100 s"
     ErrConfigPageBytes "page_bytes must be a power of two from 256 to 16,384, and of sectors at least 512"
     ErrConfigBlocks "a block must have 4 to 4,096 pages, a medium 16 to 1,048,576 blocks"
-    ErrConfigUnitPages "unit_pages must be a power of two up to 32, and a block must hold at least 4 logical pages"
+    ErrConfigUnitPages "unit_pages must be a power of two up to 32, and a block must hold at least 4 logical pages: fewer, or on NOR more group_sectors"
     ErrConfigTransactionPages "transaction_pages must be 2 to 1,024"
     ErrConfigOverlayEntries "overlay_entries must be at least 40 more than transaction_pages, and at most 8,192"
     ErrConfigCheckpointPrograms "checkpoint_programs must be 16 to 4,096, and but on NOR not more than 24 blocks of pages, less one for each of failures"
@@ -232,7 +234,7 @@ texts! {
     ErrConfigMoveGroup "move_group must be 1 to 64, and 1 where the device does not level wear itself"
     ErrConfigLogicalPage "a logical page must not be larger than 128 KiB, 32 KiB with pages of 16 KiB"
     ErrConfigTooManyPages "files_max asks for more logical pages than a map entry can name"
-    ErrConfigBlockTooSmall "a block must hold a root with its copies, three logical pages and a journal page, and a root has 64 pages at most"
+    ErrConfigBlockTooSmall "a block must hold a root with its copies, three logical pages and a journal page, and a root has 64 pages at most: fewer overlay_entries, or on NOR more group_sectors"
     ErrConfigTooFewBlocks "too few blocks: bad_blocks_max, ring and reserve leave no room for data"
     ErrConfigNoGain "a reclaimed block would not gain a frame: more overlay_entries or larger blocks"
     ErrConfigLeafLog "leaf_log_bytes must be 48 to 240, and at most three quarters of page_bytes"

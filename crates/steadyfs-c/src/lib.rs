@@ -12,6 +12,7 @@
 //! | [`driver`] | the callbacks, and the core's media made of them |
 //! | `medium` | one medium for all drivers |
 //! | [`config`] | driver, memory and settings |
+//! | `division` | volumes on NOR that are divided otherwise |
 //! | [`volume`] | format, mount, unmount; the way into a mounted volume |
 //! | [`names`], [`files`], [`directories`], [`transactions`] | the calls, by what they are about |
 //! | `packed` | compressed files (feature `compress`) |
@@ -49,6 +50,7 @@ fn panic(_: &core::panic::PanicInfo) -> ! {
 pub mod bounds;
 pub mod config;
 pub mod directories;
+mod division;
 pub mod driver;
 pub mod error;
 pub mod files;

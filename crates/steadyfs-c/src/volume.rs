@@ -113,6 +113,10 @@ unsafe fn present_medium(config: &Config) -> Result<(Medium, &'static mut [u8]),
 /// STEADYFS_ERR_ISDISK, STEADYFS_ERR_NOMEM, STEADYFS_ERR_DRIVER, and those of the medium. Where something committed is lost the volume
 /// is mounted for reading: steadyfs_damage.
 ///
+/// How the medium is divided must be as at the format: erase_bytes and settings.group_sectors of NOR, also where the format chose the latter, page_bytes
+/// of NAND, `first` of sectors. With others a volume is not found where it lies. On NOR that is STEADYFS_ERR_GEOMETRY, while the first block can be read; on NAND and on
+/// sectors it is STEADYFS_ERR_NOTFORMATTED. Keep these numbers from one firmware to the next, or look for the old division before you format.
+///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
@@ -131,7 +135,7 @@ unsafe fn mount(fs: *mut Fs, config: *const Config) -> Result<(), Code> {
     // SAFETY: The place is aligned, and the caller's to give. What is written in place is copied once.
     let mounted = unsafe {
         let slot = &raw mut (*volume).content;
-        mount_into(slot, medium, access, memory)?;
+        mount_into(slot, medium, access, memory).map_err(|code| config.explain(code))?;
         (*slot).assume_init_mut()
     };
     mounted.set_commit_on(events);

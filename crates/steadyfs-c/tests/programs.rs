@@ -119,6 +119,22 @@ fn every_call_does_what_it_says() {
     under_valgrind(&calls, &[]);
 }
 
+/// An `int` that takes a length of 64 bits is a warning of most firmware.
+#[test]
+fn the_least_program_of_the_documentation_compiles_without_a_warning() {
+    let Some(compiler) = compiler() else { return };
+    let document = std::fs::read_to_string(examples().join("../../docs/c.md")).unwrap();
+    let blocks = document.split("```c\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let least = blocks.filter(|block| block.contains("int log_line(")).collect::<String>();
+    let callbacks = "#include <stdint.h>\nint my_read(void *, uint32_t, void *, uint32_t);\n\
+        int my_program(void *, uint32_t, const void *, uint32_t);\nint my_erase(void *, uint32_t);\n";
+    let source = output().join("least.c");
+    std::fs::write(&source, format!("{callbacks}{least}")).unwrap();
+    let mut command = Command::new(compiler);
+    command.args(["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pedantic", "-fsyntax-only", "-I"]);
+    run(command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include")).arg(source));
+}
+
 /// A site that `steady pack site site.squashfs --read-only --chunk 4KiB --sign KEY --sign-block 1024 --mtime 1700000000` made; the program has the public key.
 #[test]
 fn an_image_is_mounted_from_memory_nor_and_nand() {

@@ -8,9 +8,11 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
+use steadyfs::media::Geometry;
 use steadyfs_lab::advise::{self, Options, Workload};
 use steadyfs_lab::evaluate::{Timing, find_profile};
-use steadyfs_lab::units::{parse_percent, parse_size};
+use steadyfs_lab::units::{format_size, parse_percent, parse_size};
+use steadyfs_sim::{Chip, Profile};
 
 /// Arguments of `steady advise`.
 #[derive(Args, Debug)]
@@ -68,7 +70,45 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let tell = |share: f64, what: &str| bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, what);
     let advice = advise::run(&options, &tell);
     drop(bar);
-    print(&advice.map_err(|error| Failure(error.to_string()))?.text())
+    let advice = advice.map_err(|error| Failure(error.to_string()))?;
+    let profile = find_profile(&options.device).map_err(|error| Failure(error.to_string()))?;
+    let text = advice.text();
+    print(&match blocks(&profile, advice.choice.setting.block_bytes, &advice.geometry) {
+        Some((rust, c)) => text.replacen("In Rust:\n\n", &format!("In Rust:\n\n// {rust}\n"), 1).replacen(
+            "In C:\n\n",
+            &format!("In C:\n\n/* {c} */\n"),
+            1,
+        ),
+        None => text,
+    })
+}
+
+/// What a driver must do so that blocks are those of the settings, for who writes it in Rust and in C. Nothing where a block is one of NAND.
+fn blocks(profile: &Profile, block_bytes: u32, geometry: &Geometry) -> Option<(String, String)> {
+    let Chip::Nor(nor) = &profile.chip else {
+        let joined = geometry.pages_per_block / profile.nand()?.geometry().pages_per_block;
+        let line = format!("A block is {joined} of the chip: the driver shows them as one.");
+        return (joined > 1).then(|| (line.clone(), line));
+    };
+    let sector_bytes = nor.erases.iter().map(|erase| erase.bytes).filter(|bytes| block_bytes.is_multiple_of(*bytes)).max()?;
+    let (group, size) = (block_bytes / sector_bytes, format_size(sector_bytes.into()));
+    let kept = "Keep both from one firmware to the next.";
+    Some(if group == 1 {
+        let c = format!(
+            "A block is an erase of {size}: .erase_bytes = {sector_bytes} in the driver, .group_sectors = 1 in the settings. {kept}"
+        );
+        (format!("A block is an erase of {size} of the driver."), c)
+    } else {
+        let c = format!(
+            "A block is {group} sectors of {size}: .erase_bytes = {sector_bytes} in the driver, .group_sectors = {group} in the settings. {kept}"
+        );
+        (
+            format!(
+                "A block is {group} sectors of {size}: the driver goes into Groups::new(driver, {group}), and that into NorPages."
+            ),
+            c,
+        )
+    })
 }
 
 impl Arguments {
@@ -130,6 +170,22 @@ mod tests {
         assert_eq!(asked, options("--device w25q128jv --size 1MiB --workload log", "").unwrap());
         assert_eq!(asked.size_bytes, Some(1 << 20));
         assert_eq!(options("--device w25q128jv --workload files", "").unwrap().size_bytes, None);
+    }
+
+    /// The code that was printed for 4 KiB sectors said nothing of groups: a driver of plain sectors has other blocks.
+    #[test]
+    fn a_driver_is_told_how_blocks_are_made() {
+        let told = |chip: &str, block_bytes, geometry| blocks(&Profile::named(chip).unwrap(), block_bytes, &geometry);
+        let (rust, c) = told("w25q128jv", 8192, Geometry::of_nor(8192, 256)).unwrap();
+        assert!(rust.contains("Groups::new(driver, 2)"), "{rust}");
+        assert!(c.contains(".erase_bytes = 4096 ") && c.contains(".group_sectors = 2 "), "{c}");
+        let (rust, c) = told("w25q128jv", 65_536, Geometry::of_nor(65_536, 256)).unwrap();
+        assert!(!rust.contains("Groups") && c.contains(".erase_bytes = 65536 "), "{rust}\n{c}");
+        let nand = Profile::named("mt29f1g01abafd").unwrap().nand().unwrap().geometry();
+        assert_eq!(told("mt29f1g01abafd", 0, nand), None);
+        let small = Profile::named("k9f1208u0").unwrap().nand().unwrap().geometry();
+        let joined = Geometry { pages_per_block: 2 * small.pages_per_block, block_count: small.block_count / 2, ..small };
+        assert!(told("k9f1208u0", 0, joined).unwrap().0.starts_with("A block is 2 of the chip"));
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod costs;
 mod damage;
 mod disk_mount;
 mod evaluate;
+mod figures;
 mod health;
 mod images;
 mod interrupt;

@@ -15,6 +15,8 @@ enum Run {
     Shows(&'static str, &'static [&'static str]),
     /// With this behind it, because as it stands it takes more than half a minute, or ends nowhere.
     Smaller(&'static str),
+    /// With this behind it, and what it prints has each of these, which a page that tells of it has as well.
+    SmallerShows(&'static str, &'static str, &'static [&'static str]),
     /// With something in the place of each of these: devices and directories of a machine.
     With(&'static [(&'static str, &'static str)]),
     /// With a directory of the test in the place of this one, which is unmounted when it is mounted.
@@ -22,7 +24,7 @@ enum Run {
     /// Not here, but by what is there: why.
     Elsewhere(&'static str, &'static str),
 }
-use Run::{AsShown, Elsewhere, Mounts, Shows, Smaller, With};
+use Run::{AsShown, Elsewhere, Mounts, Shows, Smaller, SmallerShows, With};
 
 /// Lines that are run one after the other in a directory, after some that make what they name.
 struct Session {
@@ -154,7 +156,10 @@ const SESSIONS: [Session; 12] = [
             ),
             ("steady costs", Shows("docs/design.md", &["1.79", "1.12", "3.07", "1.16", "4.31", "1.38"])),
             ("steady costs --device w25n01gv --json costs.json", Smaller(" --files 200")),
-            ("steady bench --device w25q128jv --size 1MiB", Smaller(" --case append-64,create")),
+            (
+                "steady bench --device w25q128jv --size 1MiB",
+                SmallerShows(" --case append-64,create", "docs/bench.md", &["4,051"]),
+            ),
             ("steady bench --device w25q128jv --size 1MiB --erase-block 4KiB", Smaller(" --case append-64,create")),
             ("steady bench --case append-64,append-16 --json -", Smaller(" --device nand.toml")),
             ("steady adversary --device w25q128jv --size 1MiB", Smaller(" --calls 2000")),
@@ -321,13 +326,8 @@ fn run(name: &str) {
     for (shown, how) in session.lines {
         match how {
             AsShown => drop(shell(&bench, shown)),
-            Shows(page, figures) => {
-                let output = shell(&bench, shown);
-                let told = fs::read_to_string(root().join(page)).unwrap();
-                for figure in *figures {
-                    assert!(output.contains(figure) && told.contains(figure), "{shown}: {figure} is not in both:\n{output}");
-                }
-            }
+            Shows(page, figures) => agree(shown, &shell(&bench, shown), page, figures),
+            SmallerShows(beside, page, figures) => agree(shown, &shell(&bench, &smaller(shown, beside)), page, figures),
             Smaller(beside) => {
                 drop(shell(&bench, &shown.split(" && ").map(|line| smaller(line, beside)).collect::<Vec<_>>().join(" && ")))
             }
@@ -337,6 +337,14 @@ fn run(name: &str) {
             Mounts(directory) => drop(shell(&bench, &mounted(&shown.replace(directory, "mnt")))),
             Elsewhere(place, _why) => assert!(root().join(place).exists(), "{shown}: there is no {place}"),
         }
+    }
+}
+
+/// What a line prints has each of these, and so has a page that tells of it.
+fn agree(shown: &str, output: &str, page: &str, figures: &[&str]) {
+    let told = fs::read_to_string(root().join(page)).unwrap();
+    for figure in figures {
+        assert!(output.contains(figure) && told.contains(figure), "{shown}: {figure} is not in both:\n{output}");
     }
 }
 

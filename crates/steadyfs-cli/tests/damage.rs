@@ -114,3 +114,29 @@ fn what_cannot_be_read_can_be_left_out() {
     }
     assert!(!bench.run("unpack i.img nothing").status.success() && !bench.path("nothing").exists());
 }
+
+/// A line for each leaked page hid what mattered above them, and nothing said that a repair frees them.
+#[test]
+fn many_pages_of_lost_files_are_a_line_and_a_repair_that_frees_them_is_told_before() {
+    let bench = Bench::new("damage-table");
+    bench.write("from/a-name-to-find", &content(1, 60_000));
+    (0..80).for_each(|number| bench.write(&format!("from/later {number}"), &content(number, 200)));
+    bench.ok("pack from i.img --device nand.toml");
+    let (mut bytes, needle) = (bench.read("i.img"), b"a-name-to-find");
+    let places: Vec<usize> = (0..bytes.len() - needle.len()).filter(|&at| bytes[at..].starts_with(needle)).collect();
+    places.into_iter().for_each(|at| bytes[at] ^= 1);
+    bench.write("i.img", &bytes);
+
+    let told = text(&bench.run("check i.img").stdout);
+    let (table, pages) = (
+        ", a table of the file system, cannot be read\n",
+        " logical pages are taken, or hold something, and belong to no file: ",
+    );
+    assert!(told.contains(table) && told.contains(pages) && told.lines().count() < 10, "{told}");
+    assert!(told.contains("--repair frees the ") && told.contains(" pages that belong to no file; "), "{told}");
+    let json: Value = serde_json::from_slice(&bench.run("check i.img --json").stdout).unwrap();
+    assert!(json["findings"].as_array().unwrap().len() > 100, "JSON has each: {json}");
+    let told = text(&bench.run("check i.img --repair").stdout);
+    assert!(told.contains("pages given back") && !told.contains("--repair frees"), "{told}");
+    assert!(bench.ok("check i.img").ends_with(": sound\n"));
+}

@@ -76,7 +76,9 @@ impl fmt::Display for Error {
             Error::Device => "the medium does not answer",
             Error::MediaFailing => "more programs failed in one call than the volume tolerates",
             Error::Corrupt => "what was read is not what was written there",
-            Error::ReadOnly => "the volume can only be read: mounted so, worn out, or the chip has locked itself",
+            Error::ReadOnly => {
+                "the volume can only be read: mounted so, worn out, the chip has locked itself, or the outcome of an earlier call is unknown: mount it anew"
+            }
             Error::Unknown => {
                 "whether the change took effect is not known; mount again to see, until then the volume can only be read"
             }

@@ -3,6 +3,8 @@
 mod archive;
 mod disk;
 mod findings;
+mod paths;
+mod rows;
 
 use super::tree::counted;
 use crate::Failure;
@@ -12,7 +14,8 @@ use crate::image::volume::WORN_OUT;
 use crate::image::{Memory, Mounted, ReadOptions, Volume};
 use crate::output::{print, print_json};
 use clap::Args;
-use findings::{Missing, lines};
+use findings::Missing;
+use paths::Paths;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -41,7 +44,8 @@ pub struct Arguments {
 
 const AFTER_HELP: &str = "\
 Every page of the volume is read and compared with its checksum, and every reference followed. The exit code is 1 when something
-was found, also when it was mended: check again to see what remains.
+was found, also when it was mended: check again to see what remains. Inodes have their paths beside them where directories can be
+listed; many findings of one kind in a row are one line, and --json has each.
 
 Where a mount finds that something is lost, the volume can only be read. --repair accepts that first, then looks at what there
 is, and the volume can be changed again. A lost page of the map is not accepted: nobody knows where the pages are that it maps.
@@ -65,6 +69,12 @@ struct Summary {
     #[serde(flatten)]
     rest: Rest,
     findings: Vec<String>,
+    /// The findings as people read them.
+    #[serde(skip)]
+    lines: String,
+    /// Pages that a repair would give back, and that belong to no file.
+    #[serde(skip)]
+    freed_by_repair: usize,
 }
 
 /// What is no fault, and is told all the same.
@@ -113,8 +123,12 @@ fn run_files(mut volume: Volume<'_>, arguments: &Arguments) -> Result<(u64, u32)
     if arguments.repair {
         volume.remove_left()?;
     }
-    let mut findings = Vec::new();
-    let mut note = |finding: Finding| findings.push(finding.to_string());
+    let (mut found, mut paths) = (Vec::new(), Paths::none());
+    if arguments.repair {
+        // A repair removes names.
+        paths.look(&mut volume);
+    }
+    let mut note = |finding: Finding| found.push(finding);
     let mut scratch = vec![0; volume.fs.config().check_bytes(&volume.fs.flash().geometry())];
     let repaired = if arguments.repair && lost.is_some() { Some(volume.fs.repair(&mut scratch, &mut note)) } else { None };
     let checked = match repaired {
@@ -126,17 +140,25 @@ fn run_files(mut volume: Volume<'_>, arguments: &Arguments) -> Result<(u64, u32)
         Some(result) => result,
     };
     let missing = Missing::of(lost, volume.fs.damage());
+    if !found.is_empty() {
+        paths.look(&mut volume);
+    }
+    let mut findings: Vec<String> = found.iter().map(|finding| paths.tell(finding)).collect();
+    let mut lines = rows::lines(&found, &paths);
     let checked = match checked {
         Ok(checked) => checked,
-        Err(error) => return Err(ended_early(&volume, error, &missing, &findings, arguments.json)?),
+        Err(error) => return Err(ended_early(&volume, error, &missing, &findings, &lines, arguments.json)?),
     };
     if findings.is_empty() && missing.lost.is_none() {
         findings.extend(compressed_findings(&mut volume)?);
+        lines = findings::lines(&findings);
     }
+    let is_freed = |finding: &&Finding| !arguments.repair && matches!(finding, Finding::LeakedPage { .. });
+    let freed_by_repair = found.iter().filter(is_freed).count();
     let rest = Rest::of(&mut volume);
     volume.close(&arguments.reading.chip)?;
     let (count, mended) = (findings.len() as u64 + missing.count(), checked.mended.total() + u32::from(missing.repaired));
-    let summary = Summary::of(&checked, rest, missing, findings);
+    let summary = Summary { lines, freed_by_repair, ..Summary::of(&checked, rest, missing, findings) };
     if arguments.json {
         print_json(&summary)?
     } else {
@@ -163,13 +185,14 @@ fn ended_early(
     error: Error,
     missing: &Missing,
     findings: &[String],
+    lines: &str,
     json: bool,
 ) -> Result<Failure, Failure> {
     if json {
         let Missing { damage, repaired, .. } = missing;
         print_json(&serde_json::json!({ "damage": damage, "repaired": repaired, "findings": findings }))?
     } else {
-        print(&(missing.line() + &lines(findings)))?
+        print(&(missing.line() + lines))?
     }
     let count = counted(findings.len() as u64 + missing.count(), "finding", "findings");
     let reason = volume.fs.flash().reason().map(|reason| format!(": {reason}")).unwrap_or_default();
@@ -181,7 +204,8 @@ impl Summary {
         let Checked { files, directories, pages, mended, .. } = *checked;
         // The root directory is none that anybody made: `tree` and `unpack` do not count it either.
         let (directories, changes) = (directories.saturating_sub(1), changes(&mended));
-        Self { missing, files, directories, pages, mended: mended.total(), changes, rest, findings }
+        let (lines, freed_by_repair) = (String::new(), 0);
+        Self { missing, files, directories, pages, mended: mended.total(), changes, rest, findings, lines, freed_by_repair }
     }
 
     /// What a repair has done, in a line.
@@ -191,8 +215,19 @@ impl Summary {
         if words.is_empty() { String::new() } else { format!("mended: {}\n", words.join(", ")) }
     }
 
+    /// What a repair takes that somebody may want to look at first.
+    fn freed(&self) -> String {
+        match self.freed_by_repair {
+            0 => String::new(),
+            pages => format!(
+                "--repair frees the {} that belong to no file; where inodes are lost they may be all that is left of their files\n",
+                counted(pages as u64, "page", "pages")
+            ),
+        }
+    }
+
     fn text(&self) -> String {
-        let findings = self.missing.line() + &lines(&self.findings);
+        let findings = self.missing.line() + &self.lines + &self.freed();
         let is_sound = self.findings.is_empty() && self.missing.lost.is_none();
         format!(
             "{findings}{}{}, {}, {}{}: {}\n{}",

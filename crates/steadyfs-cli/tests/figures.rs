@@ -1,0 +1,98 @@
+//! What other pages tell of the footprint is what `docs/footprint.md` says, which `tools/footprint.sh --check` holds.
+
+use std::fs;
+use std::path::Path;
+use steadyfs::Config;
+use steadyfs::media::Geometry;
+
+fn page(name: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)).unwrap()
+}
+
+/// A row of the table, in bytes.
+fn bytes(label: &str) -> u64 {
+    let footprint = page("docs/footprint.md");
+    let row = footprint.lines().find_map(|line| line.strip_prefix(&format!("| {label} | ")));
+    row.and_then(|row| row.split(' ').next()).unwrap_or_else(|| panic!("no row {label}")).replace(',', "").parse().unwrap()
+}
+
+fn stack(call: &str) -> u64 {
+    bytes(&format!("Stack, `{call}`"))
+}
+
+/// With separators, as the pages have it.
+fn exact(bytes: u64) -> String {
+    steadyfs_lab::units::format_count(bytes)
+}
+
+fn whole_kib(bytes: u64) -> String {
+    format!("{:.0}", bytes as f64 / 1024.0)
+}
+
+fn kib(bytes: u64) -> String {
+    format!("{:.1}", bytes as f64 / 1024.0)
+}
+
+#[track_caller]
+fn tells(name: &str, text: &str) {
+    assert!(page(name).contains(text), "{name} does not tell what docs/footprint.md says: {text}");
+}
+
+/// They disagreed: each page had been measured at another time.
+#[test]
+fn pages_that_tell_of_the_footprint_agree_with_it() {
+    let [all, logger, lean] = ["Code, NAND", "Code, NAND, a logger", "Code, NAND, a logger without features"].map(bytes);
+    let [reader, clean] = ["Code, NAND, reading only", "Code, NAND, reading only, a volume that was ended cleanly"]
+        .map(|label| whole_kib(bytes(label)));
+    tells(
+        "README.md",
+        &format!(
+            "{} KiB of code for a logger on NAND, {} without features, {} with every call, {reader} for reading alone, {clean} for what was unmounted",
+            whole_kib(logger),
+            whole_kib(lean),
+            whole_kib(all)
+        ),
+    );
+    let ram = bytes("RAM, 128 MiB NAND");
+    tells("README.md", &format!("{} KiB of RAM for 128 MiB of NAND", whole_kib(ram)));
+    tells("README.md", &format!("with the struct {} bytes for 128 MiB of NAND", exact(ram)));
+    let (small, large) = (bytes("RAM, 1 MiB NOR"), bytes("RAM, 16 MiB NOR"));
+    tells(
+        "README.md",
+        &format!("{} for 1 MiB of NOR in sectors of 4 KiB, {} for 16 MiB in blocks of 64 KiB", kib(small), kib(large)),
+    );
+
+    let footprint = page("docs/footprint.md");
+    let calls = footprint.lines().filter_map(|line| line.strip_prefix("| Stack, `")?.split('`').next());
+    let other = calls.filter(|call| !["mount", "repair", "check"].contains(call)).map(stack).max().unwrap();
+    tells(
+        "README.md",
+        &format!(
+            "{} KiB of stack in a mount, {} in a repair, {} in a check, {} at most in any other call",
+            kib(stack("mount")),
+            kib(stack("repair")),
+            kib(stack("check")),
+            kib(other)
+        ),
+    );
+
+    tells("docs/getting-started.md", &format!("The core alone takes {} in a mount", kib(stack("mount"))));
+
+    let [all_in_c, lean_in_c] = ["Code, NAND, in C", "Code, NAND, in C, a logger without features"].map(bytes);
+    tells("docs/c.md", &format!("| every call, all features | {} | {} |", exact(all_in_c), exact(all)));
+    tells("docs/c.md", &format!("`dir_open`, `_read`, `_close` | {} | {} |", exact(lean_in_c), exact(lean)));
+    tells("docs/c.md", &format!("Of the {:.1} KB that a logger takes more", (lean_in_c - lean) as f64 / 1000.0));
+}
+
+/// The memory that is lent is the same on every processor.
+#[test]
+fn pages_that_tell_of_lent_memory_agree_with_the_core() {
+    let nor = Geometry::of_nor(4096, 256);
+    let nand = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
+    let [nor, nand] = [nor, nand].map(|geometry| Config::for_geometry(&geometry).memory_bytes(&geometry) as u64);
+    let (of_nor, of_nand) = (exact(nor), exact(nand));
+    let both = format!("{of_nor} bytes for 1 MiB of NOR in sectors of 4 KiB, {of_nand} bytes for 128 MiB of NAND");
+    tells("docs/getting-started.md", &both);
+    tells("docs/getting-started.md", &format!("static uint8_t memory[{nor}];"));
+    tells("docs/c.md", &format!("static uint8_t memory[{nor}];"));
+}
