@@ -90,5 +90,6 @@ def __getattr__(name: str) -> object:
     try:
         found = import_module(f"steadyfs.{_SWEEPS.get(name, 'lab')}")
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f"steadyfs.{name} needs {error.name}: pip install 'steadyfs[{extra}]'", name=error.name) from error
+        what = f"steadyfs.{name} needs {error.name}: pip install './python[{extra}]' in a clone of the repository"
+        raise ModuleNotFoundError(what, name=error.name) from error
     return getattr(found, name)

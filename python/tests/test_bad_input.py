@@ -212,5 +212,5 @@ def test_libraries_that_are_missing_are_named(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.delattr(steadyfs, "lab", raising=False)
     monkeypatch.setitem(sys.modules, "numpy", None)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'steadyfs\[lab\]'"):
+    with pytest.raises(ModuleNotFoundError, match=r"pip install './python\[lab\]' in a clone"):
         _ = steadyfs.evaluate

@@ -18,7 +18,7 @@ pub struct Arguments {
     /// Share of the usable space in use
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "80%", value_parser = parse_percent)]
     fill: f64,
-    /// Calls to make, those that only prepare others included
+    /// Calls to make, those that only prepare others included; sessions are made to their end, so that some 160,000 are the least
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..))]
     calls: u64,
     /// Seed of the search; the same seed gives the same search

@@ -115,6 +115,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut comparison = arguments.measure(&options)?;
     if arguments.contender.is_empty() {
         comparison.add_kept(earlier.into_iter().map(|(_, kept)| kept).collect());
+        comparison.retain_cases(&options.cases, options.cuts > 0);
+    }
+    if arguments.kept && !is_there {
+        return Err(Failure::at(directory.display(), "no such directory; expected one that --keep wrote, named by --results"));
     }
     if arguments.kept && comparison.entries.is_empty() {
         return Err(Failure::at(directory.display(), "holds no results of this seed; expected those that --keep writes"));

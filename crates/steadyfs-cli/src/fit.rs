@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
 use steadyfs_lab::replay::TimeUnit;
 use steadyfs_lab::units::{parse_size, parse_write_size};
-use steadyfs_sim::managed::{self, Kind, ManagedProfile};
+use steadyfs_sim::managed::{self, Doubt, Kind, ManagedProfile};
 
 /// Arguments of `steady fit`.
 #[derive(Args, Debug)]
@@ -74,13 +74,17 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if trace.access_ns.is_empty() {
         return Err(Failure(format!("{}: found no access", trace.name)));
     }
+    let doubted = |doubt: Doubt| Failure(format!("{}: {doubt}; --anyway writes it all the same", trace.name));
+    if let Some(doubt) = Doubt::of_accesses(trace.access_ns.len()).filter(|_| !arguments.anyway) {
+        return Err(doubted(doubt));
+    }
     let (profile, quality) = managed::fit(&trace.access_ns, write_bytes, arguments.kind, arguments.capacity);
     let stem = arguments.trace.file_stem().map(|stem| stem.to_string_lossy().into_owned()).filter(|stem| stem != "-");
     let name = arguments.name.clone().or(stem).unwrap_or_else(|| "fitted".to_string());
     let title = format!("Fitted to {} accesses of {}", trace.access_ns.len(), trace.name);
     eprintln!("{quality}");
     if let Some(doubt) = quality.doubt().filter(|_| !arguments.anyway) {
-        return Err(Failure(format!("{}: {doubt}; --anyway writes it all the same", trace.name)));
+        return Err(doubted(doubt));
     }
     print(&ManagedProfile { name, title, ..profile }.to_toml())
 }

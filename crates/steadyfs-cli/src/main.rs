@@ -216,7 +216,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Realtime(arguments) => realtime::run(&arguments),
         Command::Boot(arguments) => boot::run(&arguments),
-        Command::Torture(arguments) => torture::run(&arguments, Cli::command()),
+        Command::Torture(arguments) => torture::run(&arguments),
         Command::Life(arguments) => life::run(&arguments),
         Command::Streams(arguments) => streams::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments),

@@ -4,8 +4,7 @@ use crate::Failure;
 use crate::interrupt;
 use crate::output::{Numbers, check_file, print};
 use crate::progress::Progress;
-use clap::error::ErrorKind;
-use clap::{Args, Command, Error};
+use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 use steadyfs_lab::evaluate::find_profile;
@@ -97,11 +96,12 @@ has sectors in place of files: after each cut they must be what the calls up to 
 Faults: none (cuts alone), programs, erases (one or two of them fail), bad-blocks (from the factory), ring (a block of the ring of
 roots takes nothing any more), bit-flips (that can be corrected), lock (the chip takes no program and no erase any more),
 write-cache (of a device that answers before it programs), reorder (the same of
-cards, which may lose any part of it), lie (a program that the chip says it made: what is lost is found).
+cards, which may lose any part of it), lie (a program that the chip says it made, and did not: no file system survives
+that, and the failures that it prints show that lost data is seen).
 
 One round, some 100,000 cuts, takes about five minutes on two cores; Ctrl-C prints what was found so far, and --resume keeps it.
-Each failure is made smaller and printed with a string that replays it. Exit codes: 0 nothing was found, 1 something was, 2 wrong
-usage.
+Each failure is made smaller and printed with a string that replays it. Exit codes: 0 nothing was found, 1 something was, or the run is not
+possible; 2 wrong usage.
 
 Examples:
   steady torture --time 30s
@@ -109,22 +109,22 @@ Examples:
   steady torture --workload disk --geometry small-disk,nor --cuts 20000
   steady torture --exhaustive 2 --geometry small --fault none --resume night.json";
 
-/// Runs `steady torture`. `command` is the whole command line, which wrong usage is told with.
-pub fn run(arguments: &Arguments, mut command: Command) -> Result<(), Failure> {
+/// Runs `steady torture`.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(run) = &arguments.replay {
         return replay(run);
     }
     arguments.numbers.check()?;
-    let state = arguments.resume.iter().try_for_each(|path| check_file(path));
-    state.unwrap_or_else(|Failure(sentence)| refuse(&BadInput(sentence), &mut command));
-    let options = arguments.options().unwrap_or_else(|error| refuse(&error, &mut command));
+    arguments.resume.iter().try_for_each(|path| check_file(path))?;
+    let refused = |BadInput(sentence)| Failure(sentence);
+    let options = arguments.options().map_err(refused)?;
     let progress = std::cell::RefCell::new(Progress::of(1, "torture"));
     let tell = |now: torture::Progress| {
         progress.borrow_mut().set(now.share, &format!("{} cuts, {} failures", now.cuts, now.failures));
         interrupt::signal().is_none()
     };
     interrupt::ends_itself();
-    let summary = torture::run(&options, arguments.resume.as_deref(), &tell).unwrap_or_else(|error| refuse(&error, &mut command));
+    let summary = torture::run(&options, arguments.resume.as_deref(), &tell).map_err(refused)?;
     drop(progress);
     arguments.numbers.write(&summary)?;
     if let Some(signal) = interrupt::signal() {
@@ -137,11 +137,6 @@ pub fn run(arguments: &Arguments, mut command: Command) -> Result<(), Failure> {
         1 => Err(Failure("one run failed".into())),
         count => Err(Failure(format!("{count} runs failed"))),
     }
-}
-
-/// Ends the command as clap does for wrong usage.
-fn refuse(error: &BadInput, command: &mut Command) -> ! {
-    Error::raw(ErrorKind::ValueValidation, error).format(command).exit()
 }
 
 /// Makes a run again, and tells what happens.

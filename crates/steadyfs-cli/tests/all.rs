@@ -6,6 +6,7 @@ mod adversary;
 mod bench;
 mod card;
 mod command_lines;
+mod compare;
 mod compress;
 mod costs;
 mod damage;

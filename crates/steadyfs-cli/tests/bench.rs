@@ -40,6 +40,23 @@ fn bench_takes_a_part_of_a_chip_and_the_blocks_that_it_has() {
     assert_eq!((&report["size_bytes"], &report["erase_block_bytes"]), (&(16 << 20).into(), &65_536.into()));
     let error = bench.fails("bench --device w25q128jv --erase-block 8KiB");
     assert_eq!(error, "an erase block of 8 KiB; expected one of 4 KiB, 64 KiB");
+    let error = bench.fails("bench --device mt29f1g01abafd --size 1MiB");
+    assert_eq!(error, "a size of 1 MiB is too small for a volume; expected 3.5 MiB at least");
     let error = bench.fails("bench --device nand.toml --size 2MiB");
     assert_eq!(error, "a size of 2,097,152 bytes; expected whole erase blocks of 16 KiB, at most 1 MiB");
+}
+
+/// Pages that were read from the chip once were told to be read faster than it can, and blocks that the format leaves erased to
+/// be erased.
+#[test]
+fn no_case_is_faster_than_its_limit() {
+    let bench = Bench::new("bench-limits");
+    let line = "bench --device w25q128jv --size 1MiB --erase-block 4KiB --files 50 --json -";
+    let report = bench.json(&format!("{line} --read-cache 8 --case web-server,open,small-durable"));
+    let rows = report["rows"].as_array().unwrap();
+    assert!(rows[0]["limit_us"].is_null() && rows[1]["limit_us"].is_null() && rows[2]["limit_us"].is_f64(), "{report}");
+    let report = bench.json(&format!("{line} --erased --case seq-4096,small-formatted,small-durable,create,remove"));
+    for row in report["rows"].as_array().unwrap() {
+        assert!(row["limit_us"].as_f64().unwrap() <= row["mean_us"].as_f64().unwrap(), "{row}");
+    }
 }

@@ -59,3 +59,24 @@ fn transactions_show_the_flush_of_the_device_in_the_column_of_the_commit() {
         assert_eq!(pays, [paying], "{row}");
     }
 }
+
+/// Small chips got no table at all, but the error of the first step that they have no room for.
+#[test]
+fn what_a_small_chip_has_no_room_for_is_skipped_with_the_reason() {
+    let line = ["costs", "--device", "w25q16jv", "--files", "100"];
+    let costs = json(&steady(&[&line[..], &["--json", "-"]].concat()));
+    let skipped = costs["skipped"].as_array().unwrap();
+    assert_eq!((costs["calls"].as_array().unwrap().len(), costs["copies"].as_array().unwrap().len(), skipped.len()), (16, 0, 8));
+    assert!(skipped.iter().all(|copy| copy["reason"] == "no room left on the volume"), "{costs}");
+    let text = String::from_utf8(steady(&line).stdout).unwrap();
+    assert!(text.contains("1: 10.0 MB, each file, erased was not measured: no room left on the volume."), "{text}");
+
+    for device in ["w25q16jv", "m25p16"] {
+        let line = ["transactions", "--device", device, "--copies", "3"];
+        let rows = json(&steady(&[&line[..], &["--json", "-"]].concat()));
+        let skipped = rows["devices"][0]["skipped"].as_array().unwrap();
+        assert!(skipped.iter().all(|row| row["reason"].is_string()) && !skipped.is_empty(), "{rows}");
+        let text = String::from_utf8(steady(&line).stdout).unwrap();
+        assert!(text.contains(" was not measured: "), "{text}");
+    }
+}

@@ -140,3 +140,21 @@ fn unknown_device_is_refused_in_one_sentence() {
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(error.starts_with("error: ") && error.contains("`mt29`") && error.lines().count() == 1, "{error}");
 }
+
+/// Small records on NOR, one access, and a few that are no whole pages were told to be up to three times as fast as the chip.
+#[test]
+fn no_run_is_faster_than_the_limit_of_its_chip() {
+    let small = small_device(&directory("evaluate-limit"));
+    for (device, line) in [
+        ("w25q16jv", "--workload log --accesses 3000 --rate 10kB/s"),
+        ("w25q16jv", "--accesses 50"),
+        (&small, "--write 1300 --accesses 300"),
+        (&small, "--write 1KiB --accesses 1"),
+    ] {
+        let arguments = ["evaluate", "--device", device, "--json", "-"].into_iter().chain(line.split(' '));
+        let output = Command::new(env!("CARGO_BIN_EXE_steady")).args(arguments).output().unwrap();
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let rate = |of: &serde_json::Value| of["throughput_bytes_per_s"].as_f64().unwrap();
+        assert!(rate(&json) <= rate(&json["floor"]), "{device} {line}: {json}");
+    }
+}

@@ -138,6 +138,8 @@ fn a_signed_image_is_refused_where_a_bit_is_another_one() {
             }
             let output = bench.run("check f.sqfs --verify-key k.pub");
             assert_eq!(output.status.code(), Some(1), "byte {at}");
+            let said = text(&output.stdout) + &text(&output.stderr);
+            assert!(!said.contains("--verify-key"), "it was given: {said}");
         }
         assert!(!bench.path("none").exists());
         assert!(bench.fails("ls i.sqfs --verify-key other.pub").contains("signature"));
@@ -335,6 +337,11 @@ fn keys_are_not_replaced_and_are_for_their_owner_alone() {
     fs::remove_file(bench.path("k")).unwrap();
     assert!(bench.fails("keygen k").contains("k.pub: exists already"));
     assert!(!bench.path("k").exists());
+    // A full disk left an empty file, which the next run refused.
+    let line = format!("trap '' XFSZ; ulimit -f 0; exec {} keygen full", env!("CARGO_BIN_EXE_steady"));
+    let output = std::process::Command::new("bash").args(["-c", &line]).current_dir(bench.path(".")).output().unwrap();
+    assert!(text(&output.stderr).contains("full: cannot be written"), "{}", text(&output.stderr));
+    bench.ok("keygen full");
     bench.write("from/a", b"x");
     bench.write("bad", b"no key");
     assert!(

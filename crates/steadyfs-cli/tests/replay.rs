@@ -24,6 +24,17 @@ fn text(bytes: &[u8]) -> String {
 /// A stall of ten milliseconds among accesses of one.
 const TRACE: &str = "# board 7\nduration_us\n1000\n10000\n1000\n1000\n1000\n";
 
+/// The whole trace was fitted before its length was looked at, in half a minute.
+#[test]
+fn fit_refuses_a_short_trace_before_it_fits() {
+    let file = directory("short").join("card.csv");
+    fs::write(&file, format!("duration_us\n{}", "1000\n".repeat(3000))).unwrap();
+    let output = steady(&["fit", file.to_str().unwrap(), "--kind", "sd", "--capacity", "4GiB"]);
+    let error = text(&output.stderr);
+    assert!(error.starts_with("error: ") && error.contains("3000 accesses; expected 4000 at least"), "{error}");
+    assert_eq!((output.status.code(), error.lines().count()), (Some(1), 1), "nothing was fitted: {error}");
+}
+
 #[test]
 fn replay_prints_table_highest_rate_and_envelope() {
     let file = directory("table").join("board.csv");

@@ -15,6 +15,14 @@ fn refused(arguments: &[&str]) -> String {
     error
 }
 
+/// What is said of a run that is not possible: one sentence, as by the other commands.
+fn impossible(arguments: &[&str]) -> String {
+    let output = steady(arguments);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), error.contains("Usage")), (Some(1), false), "{error}");
+    error
+}
+
 /// A little of everything on the small volume.
 const SHORT: [&str; 8] = ["--geometry", "small", "--workload", "log,reclaim", "--steps", "5", "--threads", "2"];
 
@@ -60,16 +68,19 @@ fn a_run_in_which_nothing_is_lost_replays_with_code_0() {
 #[test]
 fn wrong_usage_ends_with_code_2_and_says_what_was_expected() {
     assert!(refused(&["--geometry", "huge"]).contains("expected one of small, small-copy"));
-    assert!(refused(&["--geometry", "512x16x64", "--unit-pages", "3"]).contains("unit_pages must be a power of two"));
+    assert!(impossible(&["--geometry", "512x16x64", "--unit-pages", "3"]).contains("unit_pages must be a power of two"));
     assert!(refused(&["--workload", "logs"]).contains("expected one of log, configuration"));
     assert!(refused(&["--fault", "fire"]).contains("expected one of none, programs"));
     assert!(refused(&["--mode", "some"]).contains("expected every, sampled or exhaustive"));
     assert!(refused(&["--exhaustive", "3"]).contains("1..=2"));
     assert!(refused(&["--time", "30"]).contains("a duration such as"));
     assert!(refused(&["--replay", "t1-small"]).contains("expected a workload after the geometry"));
-    assert!(refused(&["--device", "nothing"]).contains("nothing"));
-    assert!(refused(&["--device", "w25n01gv", "--blocks", "5000"]).contains("w25n01gv has 1024"));
-    assert!(refused(&["--resume", "/nowhere/at/all.json", "--steps", "1", "--geometry", "small"]).contains("cannot be written"));
+    assert!(impossible(&["--device", "sd-industrial"]).contains("is a card; this command takes raw flash"));
+    assert!(impossible(&["--device", "nothing"]).contains("nothing"));
+    assert!(impossible(&["--device", "w25n01gv", "--blocks", "5000"]).contains("w25n01gv has 1024"));
+    assert!(
+        impossible(&["--resume", "/nowhere/at/all.json", "--steps", "1", "--geometry", "small"]).contains("cannot be written")
+    );
 }
 
 #[test]
@@ -87,5 +98,5 @@ fn work_is_kept_in_a_file_and_not_done_again() {
     let cuts = |output: Output| serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()["cuts"].clone();
     let (first, second) = (cuts(steady(&arguments)), cuts(steady(&arguments)));
     assert_eq!(first, second);
-    assert!(refused(&[&arguments[..], &["--seed", "7"]].concat()).contains("was written for other options"));
+    assert!(impossible(&[&arguments[..], &["--seed", "7"]].concat()).contains("was written for other options"));
 }

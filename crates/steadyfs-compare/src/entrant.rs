@@ -32,6 +32,11 @@ impl Facts {
     pub fn is_ours(&self) -> bool {
         self.id.starts_with("steadyfs")
     }
+
+    /// Whether it is a file system, and not the chip alone.
+    pub fn is_file_system(&self) -> bool {
+        self.id != "raw"
+    }
 }
 
 /// A contender before it has a chip.

@@ -63,11 +63,20 @@ pub fn reference(seed: u64) -> String {
     let options = Options { cases, cuts: 0, seed, ..Options::default() };
     let raw: Vec<Box<dyn AnyEntrant>> = vec![Box::new(Raw)];
     let found = run::run(&raw, &options, &|_, _| {}).expect("the boards are possible");
-    let outcomes: Vec<&Outcome> = found.entries.iter().flat_map(|entry| &entry.standings).flat_map(|on| &on.outcomes).collect();
+    let outcomes = found.entries.into_iter().flat_map(|entry| entry.standings).flat_map(|on| on.outcomes);
+    let outcomes: Vec<Outcome> = outcomes.map(without_limit).collect();
     let text = serde_json::to_string(&outcomes).expect("numbers and names are JSON");
     // FNV-1a.
     let hash = text.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3));
     format!("{hash:016x}")
+}
+
+/// What the chip did, without what it could have done.
+fn without_limit(mut outcome: Outcome) -> Outcome {
+    if let Some(figures) = &mut outcome.row.figures {
+        figures.limit_us = None;
+    }
+    outcome
 }
 
 /// Reads all files of a directory, by their names.
@@ -119,6 +128,19 @@ impl Comparison {
                 self.entries.push(entry);
             }
         }
+        self.sort();
+    }
+
+    /// Leaves out all cases but these, and the power cuts where none are wanted: kept results have everything.
+    pub fn retain_cases(&mut self, cases: &[Case], has_cuts: bool) {
+        let is_wanted = |outcome: &Outcome| cases.iter().any(|case| case.name() == outcome.row.case);
+        for standing in self.entries.iter_mut().flat_map(|entry| &mut entry.standings) {
+            standing.outcomes.retain(is_wanted);
+            standing.cuts = standing.cuts.take().filter(|_| has_cuts);
+        }
+    }
+
+    fn sort(&mut self) {
         let rank = |entry: &Entry| ORDER.iter().position(|&id| id == entry.facts.id).unwrap_or(ORDER.len());
         self.entries.sort_by_key(rank);
     }

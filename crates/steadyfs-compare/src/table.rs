@@ -146,6 +146,7 @@ impl Comparison {
                     cuts.first.clone().unwrap_or_else(|| "nothing".to_string()),
                     entry.facts.contract.clone(),
                 ]),
+                None if entry.facts.is_file_system() => row.push("not measured".to_string()),
                 None => row.push("no file system".to_string()),
             }
             answer.push(entry, row);

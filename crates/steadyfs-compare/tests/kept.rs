@@ -58,6 +58,11 @@ fn what_is_kept_is_shown_beside_what_is_measured_and_only_once() {
     assert_eq!(shown, [("steadyfs", false), ("raw", true)]);
     assert_eq!(now.entries[1].standings, measured.entries[0].standings);
 
+    let table = now.to_string();
+    assert!(table.contains("not measured") && table.contains("no file system"), "{table}");
+    now.retain_cases(&[Case::named("open").unwrap()], false);
+    assert!(now.entries.iter().all(|entry| entry.on("nor").unwrap().outcomes.is_empty()), "what was not asked for is not shown");
+
     let mut of_another_seed = run(&[], &Options { seed: 2, ..nor(&[]) }, &|_, _| {}).unwrap();
     of_another_seed.add_kept(read());
     assert!(of_another_seed.entries.is_empty(), "numbers of different seeds are not set side by side");

@@ -35,7 +35,7 @@ use steadyfs_sim::{PowerCut, Tearable};
 /// [`BenchError`]: the device or the options are not possible, there is no volume on it, or a call failed or broke its bound.
 pub fn run(options: &Options, progress: &(dyn Fn(f64, &str) + Sync)) -> Result<Report, BenchError> {
     let profile = find_profile(&options.device)?;
-    let medium = Medium::of(&profile, &options.part)?;
+    let medium = Medium::of(&profile, &options.part)?.with_volume()?;
     let rows = medium.with_chips(options.seed, Search { options, progress })?;
     Ok(Report {
         device: profile.name,

@@ -50,7 +50,7 @@ use steadyfs_sim::{PowerCut, Tearable};
 /// [`BenchError`]: the device or the options are not possible, or there is no volume on it. How cases fail is in their rows.
 pub fn run(options: &Options, progress: &(dyn Fn(f64, &str) + Sync)) -> Result<Report, BenchError> {
     let profile = find_profile(&options.device)?;
-    let medium = Medium::of(&profile, &options.part)?;
+    let medium = Medium::of(&profile, &options.part)?.with_volume()?;
     let mut report = medium.with_chips(options.seed, MeasureSteady { medium: &medium, options, progress })?;
     report.device = profile.name;
     Ok(report)

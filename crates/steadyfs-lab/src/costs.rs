@@ -25,7 +25,7 @@ pub(crate) use copying::file_bytes;
 
 pub use error::CostsError;
 pub use options::Options;
-pub use table::{CallCost, Commits, CopyCost, Costs};
+pub use table::{CallCost, Commits, CopyCost, Costs, SkippedCopy};
 
 use crate::evaluate::device::{find_profile, on_chip};
 
@@ -40,12 +40,15 @@ pub fn run(options: &Options, progress: &dyn Fn(f64, &str)) -> Result<Costs, Cos
     let profile = find_profile(&options.device)?;
     let calls = calls::Calls { options, progress: &|share, call| progress(share * CALLS_SHARE, call) };
     let (files, usage, calls) = on_chip(&profile, options.timing, options.seed, calls)?;
-    let mut copies = Vec::new();
+    let (mut copies, mut skipped) = (Vec::new(), Vec::new());
     let ways = copying::ways();
     let each = (1.0 - CALLS_SHARE) / ways.len() as f64;
     for (done, way) in ways.into_iter().enumerate() {
         progress(CALLS_SHARE + each * done as f64, "copies");
-        copies.push(on_chip(&profile, options.timing, options.seed, way)?);
+        match on_chip(&profile, options.timing, options.seed, way)? {
+            Ok(copy) => copies.push(copy),
+            Err(reason) => skipped.push(reason),
+        }
     }
     Ok(Costs {
         device: profile.name,
@@ -56,5 +59,6 @@ pub fn run(options: &Options, progress: &dyn Fn(f64, &str)) -> Result<Costs, Cos
         used_bytes: usage.used_bytes,
         calls,
         copies,
+        skipped,
     })
 }

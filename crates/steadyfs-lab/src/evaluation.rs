@@ -87,7 +87,8 @@ pub struct BacklogRow {
     pub guaranteed_bytes: Option<u64>,
 }
 
-/// What a log with the whole map in RAM and free metadata would reach on the same chip with the same writes.
+/// What a log with the whole map in RAM and free metadata would reach on the same chip with the same writes, with no more moves and
+/// erases than the run had.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FloorResult {
     /// Mean access time in microseconds.

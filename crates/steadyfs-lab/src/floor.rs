@@ -7,7 +7,8 @@
 //! Reclaim takes the block with the fewest live units, as late as it can, spreads the moves of its live units evenly over
 //! the calls that are left before space runs out, and erases it in a call of its own that moves nothing.
 //!
-//! [`floor`] gives the access times, which [`stats`](crate::stats) and [`backlog`](crate::backlog) take as those of any other trace.
+//! [`floor`] gives the access times, which [`stats`](crate::stats) and [`backlog`](crate::backlog) take as those of any other trace;
+//! [`reclaims`] what each access moves and erases beside its own unit.
 
 use std::fmt;
 
@@ -78,6 +79,22 @@ impl FloorConfig {
     }
 }
 
+/// What an access does beside programming its unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reclaim {
+    /// Units moved.
+    pub moves: u64,
+    /// Blocks erased.
+    pub erases: u64,
+}
+
+impl FloorConfig {
+    /// Nanoseconds of an access that reclaims so much.
+    pub fn access_ns(&self, reclaim: Reclaim) -> u64 {
+        self.program_ns + reclaim.moves * self.copy_ns + reclaim.erases * self.erase_ns
+    }
+}
+
 /// Runs the model over a sequence of writes and returns the access time of each in nanoseconds.
 ///
 /// `writes` names the logical unit that each access writes. The first `warm_up` of them are carried out and left out of
@@ -97,22 +114,31 @@ impl FloorConfig {
 /// assert_eq!(access_ns, [504_000; 50]); // nothing needs reclaiming yet
 /// ```
 pub fn floor(config: &FloorConfig, warm_up: usize, writes: impl Iterator<Item = u32>) -> Result<Vec<u64>, FloorError> {
+    let reclaims = reclaims(config, warm_up, writes)?;
+    Ok(reclaims.into_iter().map(|reclaim| config.access_ns(reclaim)).collect())
+}
+
+/// The same, as what each access reclaims.
+///
+/// # Errors
+/// [`FloorError::TooFull`] and [`FloorError::NoSuchUnit`].
+pub fn reclaims(config: &FloorConfig, warm_up: usize, writes: impl Iterator<Item = u32>) -> Result<Vec<Reclaim>, FloorError> {
     let most = config.most_logical_units();
     if config.logical_units > most {
         return Err(FloorError::TooFull { logical_units: config.logical_units, most });
     }
     let mut log = Log::new(*config);
-    let mut access_ns = Vec::new();
+    let mut reclaims = Vec::new();
     for (index, unit) in writes.enumerate() {
         if unit >= config.logical_units {
             return Err(FloorError::NoSuchUnit { unit, logical_units: config.logical_units });
         }
-        let time_ns = log.write(unit);
+        let reclaim = log.write(unit);
         if index >= warm_up {
-            access_ns.push(time_ns);
+            reclaims.push(reclaim);
         }
     }
-    Ok(access_ns)
+    Ok(reclaims)
 }
 
 /// Nothing is stored here, or it was written again elsewhere.
@@ -171,10 +197,10 @@ impl Log {
         }
     }
 
-    /// Writes one unit and does the reclaim that belongs to this call; returns the nanoseconds of both.
-    fn write(&mut self, unit: u32) -> u64 {
+    /// Writes one unit and does the reclaim that belongs to this call.
+    fn write(&mut self, unit: u32) -> Reclaim {
         self.put(unit, Head::Fresh);
-        self.config.program_ns + self.reclaim()
+        self.reclaim()
     }
 
     /// Puts a unit at the next place of a head; the place that held it before is dead.
@@ -211,23 +237,22 @@ impl Log {
         self.free_units.saturating_sub(self.reserve() + live)
     }
 
-    /// Chooses, empties or erases the victim as far as this call has to; returns the nanoseconds.
-    fn reclaim(&mut self) -> u64 {
+    /// Chooses, empties or erases the victim as far as this call has to.
+    fn reclaim(&mut self) -> Reclaim {
         self.calls_since_erase += 1;
         self.choose_victim();
-        let Some(victim) = self.victim else { return 0 };
+        let Some(victim) = self.victim else { return Reclaim::default() };
         let live = u64::from(self.live[victim as usize]);
         let calls = self.calls_left(live);
         if live == 0 {
             let due = calls == 0 || self.calls_since_erase >= CALLS_BETWEEN_ERASES;
-            return if due { self.erase(victim) } else { 0 };
+            return Reclaim { moves: 0, erases: if due { self.erase(victim) } else { 0 } };
         }
         let moves = self.moves_now(live, calls);
         for _ in 0..moves {
             self.move_one(victim);
         }
-        let erase_ns = if calls == 0 { self.erase(victim) } else { 0 };
-        moves * self.config.copy_ns + erase_ns
+        Reclaim { moves, erases: if calls == 0 { self.erase(victim) } else { 0 } }
     }
 
     /// Moves for this call: an even share, and more now where the erase would be the longer call.
@@ -267,7 +292,7 @@ impl Log {
         self.put(unit, Head::Moved);
     }
 
-    /// Erases the empty victim; returns the nanoseconds.
+    /// Erases the empty victim; returns the number of erases.
     fn erase(&mut self, victim: u32) -> u64 {
         assert_eq!(self.live[victim as usize], 0, "only an empty block is erased");
         self.uses[victim as usize] = Use::Erased;
@@ -275,7 +300,7 @@ impl Log {
         self.free_units += u64::from(self.config.units_per_block);
         self.victim = None;
         self.calls_since_erase = 0;
-        self.config.erase_ns
+        1
     }
 }
 

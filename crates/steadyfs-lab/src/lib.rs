@@ -32,6 +32,7 @@ pub mod bench;
 mod blocks;
 #[cfg(feature = "boot")]
 pub mod boot;
+mod called;
 pub mod costs;
 pub mod envelope;
 pub mod evaluate;

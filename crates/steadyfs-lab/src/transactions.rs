@@ -27,11 +27,11 @@ pub use events::Events;
 pub use options::Options;
 pub use system::System;
 pub(crate) use table::COLUMNS;
-pub use table::{Cache, DeviceRows, Row, Transactions};
+pub use table::{Cache, DeviceRows, Row, Skipped, Transactions};
 
 use crate::evaluate::device::{Found, OnChip, find, on_chip};
-use steadyfs::Config;
 use steadyfs::media::Flash;
+use steadyfs::{Config, Error};
 use steadyfs_sim::Metered;
 use steadyfs_sim::managed::ManagedProfile;
 use steadyfs_sim::sectors::{Controller, Managed, Timed};
@@ -65,15 +65,24 @@ impl OnChip for Raw<'_> {
 
     fn run<C: Flash + Metered>(self, mut chip: C) -> Self::Output {
         let config = Config::for_geometry(&chip.geometry());
-        let mut rows = Vec::new();
+        let (mut rows, mut skipped) = (Vec::new(), Vec::new());
         for (index, events) in Events::ALL.into_iter().enumerate() {
             (self.tell)(index as f64 / Events::ALL.len() as f64);
             let now = |chip: &&mut C| calls::Stamp { ns: chip.time_ns(), ..Default::default() };
             let clock = calls::Clock { now, rest: |_| {} };
-            let (times, flushes) = calls::steadyfs(&mut chip, &config, &clock, events, self.options)?;
-            rows.push(Row::of(System::SteadyFs, events.name(self.options.series), &times, flushes, events.series(self.options)));
+            let name = events.name(self.options.series);
+            match calls::steadyfs(&mut chip, &config, &clock, events, self.options) {
+                Ok((times, flushes)) => {
+                    rows.push(Row::of(System::SteadyFs, name, &times, flushes, events.series(self.options)));
+                }
+                // A small chip has no room for all files, or for what a series holds until its commit.
+                Err(TransactionsError::Volume(error @ (Error::NoSpace | Error::TooManyFiles | Error::TransactionTooLarge))) => {
+                    skipped.push(Skipped { system: System::SteadyFs.to_string(), commit_on: name, reason: error.to_string() });
+                }
+                Err(error) => return Err(error),
+            }
         }
-        Ok(DeviceRows { device: self.name.to_string(), cache: Cache::RawFlash, rows, copies: Vec::new() })
+        Ok(DeviceRows { device: self.name.to_string(), cache: Cache::RawFlash, rows, copies: Vec::new(), skipped })
     }
 }
 
@@ -106,7 +115,7 @@ fn run_managed<C: Controller + Clone>(
         0 => Cache::None,
         kib => Cache::Volatile { bytes: u64::from(kib) << 10 },
     };
-    Ok(DeviceRows { device: profile.name.clone(), cache, rows, copies })
+    Ok(DeviceRows { device: profile.name.clone(), cache, rows, copies, skipped: Vec::new() })
 }
 
 #[cfg(test)]

@@ -125,6 +125,19 @@ class CopyCost:
 
 
 @dataclass(frozen=True)
+class SkippedCopy:
+    """A copy that was not measured, because the volume has no room for it."""
+
+    files: int
+    bytes: int
+    commits: str
+    prepared: bool
+    large: bool
+    """Whether transactions were to be large."""
+    reason: str
+
+
+@dataclass(frozen=True)
 class Costs:
     """What each call costs, and what copying files costs beside programming their bytes."""
 
@@ -136,6 +149,7 @@ class Costs:
     used_bytes: int
     calls: tuple[CallCost, ...]
     copies: tuple[CopyCost, ...]
+    skipped: tuple[SkippedCopy, ...] = ()
 
     def frame(self) -> pd.DataFrame:
         """Give the calls as a table."""
@@ -316,6 +330,15 @@ class Copies:
 
 
 @dataclass(frozen=True)
+class TransactionsSkipped:
+    """A row that was not measured."""
+
+    system: str
+    commit_on: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class TransactionsDevice:
     """The rows of a device."""
 
@@ -324,6 +347,7 @@ class TransactionsDevice:
     """Bytes of its volatile cache; nothing where it has none, and on raw flash."""
     rows: tuple[TransactionsRow, ...]
     copies: tuple[Copies, ...]
+    skipped: tuple[TransactionsSkipped, ...] = ()
 
 
 @dataclass(frozen=True)

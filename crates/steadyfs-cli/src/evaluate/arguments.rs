@@ -58,6 +58,9 @@ Workloads: random and hot (90 % of writes to a tenth) overwrite a file, append g
 it grows, adversary always overwrites where reclaiming space costs most. adversary-append appends small records to several
 files, and prepares each append, outside of the measurement, so that it takes long: how near does it come to the bound?
 
+The chip's limit is what a log with its map in RAM and free metadata needs for the same writes at the same fill, with the moves and
+erases of its reclamation, but no more of them than the run had.
+
 With --idle, the volume is told how much the next burst programs (a page for each smaller write) and may work ahead. All
 numbers are those of the accesses, and idle work is counted apart. The buffer is computed over the accesses, one burst after
 the other: no data comes in during idle time, and what a burst leaves in the buffer waits for the next. The row \"without\"

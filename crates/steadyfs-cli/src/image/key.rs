@@ -70,7 +70,8 @@ pub fn generate(path: &Path) -> Result<(PathBuf, Key), Failure> {
     let seed = random()?;
     let public = public_key(&seed).map_err(|error| Failure(error.to_string()))?;
     write(path, &seed, true)?;
-    write(&public_path, &public, false)?;
+    // A key without its other half is of no use, and would be in the way of the next one.
+    write(&public_path, &public, false).inspect_err(|_| drop(fs::remove_file(path)))?;
     Ok((public_path, public))
 }
 
@@ -88,11 +89,12 @@ fn write(path: &Path, key: &Key, is_secret: bool) -> Result<(), Failure> {
         use std::os::unix::fs::OpenOptionsExt;
         options.mode(if is_secret { 0o600 } else { 0o644 });
     }
-    let written = options.open(path).and_then(|mut file| {
-        file.write_all(format!("{}{}\n", if is_secret { SECRET } else { PUBLIC }, hex(key)).as_bytes())?;
-        file.sync_all()
-    });
-    written.map_err(|error| Failure::writing(path.display(), &error))
+    let fail = |error| Failure::writing(path.display(), &error);
+    let mut file = options.open(path).map_err(fail)?;
+    let text = format!("{}{}\n", if is_secret { SECRET } else { PUBLIC }, hex(key));
+    // What is cut short is no key, and would be in the way of the next one.
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    written.map_err(fail).inspect_err(|_| drop(fs::remove_file(path)))
 }
 
 #[cfg(test)]

@@ -80,7 +80,7 @@ pub struct Settings {
     /// Program pages of the journal's buffer, on NOR
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
     journal_pages: Option<u8>,
-    /// Largest difference between the erase counts of two blocks
+    /// Largest difference between the erase counts of two blocks: 8 to 200, or 0 for no wear levelling, on devices that level wear themselves
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
     wear_spread: Option<u8>,
     /// Streams that files may choose, each with blocks of its own: 1 to 4

@@ -139,6 +139,11 @@ impl Case {
         }
     }
 
+    /// Whether it reads the same again and again, or would if a file system kept it in memory: then the chip limits nothing.
+    pub fn only_reads(self) -> bool {
+        matches!(self, Case::Read(_) | Case::WebServer | Case::Names(names::Call::Open | names::Call::Stat))
+    }
+
     /// Measures it.
     ///
     /// # Errors

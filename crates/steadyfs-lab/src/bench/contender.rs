@@ -103,6 +103,11 @@ pub trait Contender {
     /// Bytes of RAM while the volume is mounted and one file is open: tables, buffers, the structures themselves.
     fn ram_bytes(&self) -> u64;
 
+    /// Whether memory that was lent keeps what is read, so that the chip does not limit what is read again.
+    fn keeps_what_is_read(&self) -> bool {
+        false
+    }
+
     /// What the chip has done so far.
     fn counters(&self) -> Counters;
 

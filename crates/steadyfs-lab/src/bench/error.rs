@@ -20,6 +20,13 @@ pub enum BenchError {
         /// Bytes of the chip.
         chip_bytes: u64,
     },
+    /// So few blocks hold no volume.
+    TooSmall {
+        /// Bytes asked for.
+        asked_bytes: u64,
+        /// Bytes that hold one with the usual settings.
+        least_bytes: u64,
+    },
     /// The chip cannot erase so many bytes at once.
     EraseBlock {
         /// Bytes asked for.
@@ -42,6 +49,10 @@ impl fmt::Display for BenchError {
                 format_size(u64::from(*block_bytes)),
                 format_size(*chip_bytes)
             ),
+            BenchError::TooSmall { asked_bytes, least_bytes } => {
+                let (asked, least) = (format_size(*asked_bytes), format_size(*least_bytes));
+                write!(f, "a size of {asked} is too small for a volume; expected {least} at least")
+            }
             BenchError::EraseBlock { asked_bytes, sizes } => {
                 write!(f, "an erase block of {}; expected one of {sizes}", format_size(u64::from(*asked_bytes)))
             }

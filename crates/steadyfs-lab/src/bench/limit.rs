@@ -1,29 +1,69 @@
 //! The physical limits: what a chip needs for the payload and one tag for each commit, and nothing else.
 //!
 //! Payload and tags are programmed densely in as few commands as there can be, and every byte costs its share of an erase, unless the
-//! blocks were erased ahead. A NAND page is programmed once, so that a commit takes a page at least; its tag lies in the spare area.
+//! blocks were erased ahead; all shares together are no more than the erases that there were. A NAND page is programmed once, so that a commit takes a page at least; its tag lies in the spare area.
 //! A read is one command for the bytes of a call, or the call's share of a program page that is read once, whichever is less.
 
 use super::medium::Medium;
+use std::ops::{Add, Mul};
 use steadyfs::media::TAG_BYTES;
 
 /// Bytes of a tag on NOR: what names a record and protects it.
 const NOR_TAG_BYTES: usize = 12;
 
-impl Medium {
-    /// Nanoseconds to program a commit of `bytes`, with the erases that it needs.
-    pub fn write_ns(&self, bytes: u64) -> f64 {
-        let (programmed, erased) = self.program_parts(bytes as usize);
-        programmed + erased
+/// What something needs at least, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Limit {
+    /// Programs and reads.
+    pub transfer_ns: f64,
+    /// The share of erases of what is programmed.
+    pub erase_ns: f64,
+}
+
+impl Limit {
+    /// Reads, which erase nothing.
+    pub fn reads(transfer_ns: f64) -> Limit {
+        Limit { transfer_ns, erase_ns: 0.0 }
     }
 
     /// The same on blocks that were erased before.
-    pub fn write_erased_ns(&self, bytes: u64) -> f64 {
-        self.program_parts(bytes as usize).0
+    #[must_use]
+    pub fn erased(self) -> Limit {
+        Limit { erase_ns: 0.0, ..self }
     }
 
-    /// Nanoseconds of the programs, and of their share of erases.
-    fn program_parts(&self, bytes: usize) -> (f64, f64) {
+    /// All of it, with no more erases than there were: a chip that was not yet written through owes some.
+    pub fn ns(&self, erases_ns: f64) -> f64 {
+        self.transfer_ns + self.erase_ns.min(erases_ns)
+    }
+}
+
+impl Add for Limit {
+    type Output = Limit;
+
+    fn add(self, other: Limit) -> Limit {
+        Limit { transfer_ns: self.transfer_ns + other.transfer_ns, erase_ns: self.erase_ns + other.erase_ns }
+    }
+}
+
+impl Mul<f64> for Limit {
+    type Output = Limit;
+
+    fn mul(self, times: f64) -> Limit {
+        Limit { transfer_ns: self.transfer_ns * times, erase_ns: self.erase_ns * times }
+    }
+}
+
+impl std::iter::Sum for Limit {
+    fn sum<I: Iterator<Item = Limit>>(limits: I) -> Limit {
+        limits.fold(Limit::default(), Add::add)
+    }
+}
+
+impl Medium {
+    /// Programming a commit of `bytes`, with the erases that it needs.
+    pub fn write(&self, bytes: u64) -> Limit {
+        let bytes = bytes as usize;
         match self {
             Medium::Nand { geometry, timing, .. } => {
                 let page = geometry.page_bytes as usize;
@@ -33,26 +73,28 @@ impl Medium {
                     programmed += timing.program_ns(rest + TAG_BYTES);
                 }
                 let pages = bytes.div_ceil(page).max(1) as f64;
-                (programmed as f64, pages * timing.erase_ns() as f64 / f64::from(geometry.pages_per_block))
+                let erase_ns = pages * timing.erase_ns() as f64 / f64::from(geometry.pages_per_block);
+                Limit { transfer_ns: programmed as f64, erase_ns }
             }
             Medium::Nor { block_bytes, timing, .. } => {
                 let bytes = bytes + NOR_TAG_BYTES;
-                let erased = timing.erase_ns() as f64 * bytes as f64 / f64::from(*block_bytes);
-                (timing.program_ns(bytes) as f64, erased)
+                let erase_ns = timing.erase_ns() as f64 * bytes as f64 / f64::from(*block_bytes);
+                Limit { transfer_ns: timing.program_ns(bytes) as f64, erase_ns }
             }
         }
     }
 
-    /// Nanoseconds of programming files raw, one after the other from a page of its own on, with as many erases as blocks they fill.
-    pub fn copy_ns(&self, files: impl Iterator<Item = u64>) -> f64 {
+    /// Programming files raw, one after the other from a page of its own on, with as many erases as blocks they fill.
+    pub fn copy(&self, files: impl Iterator<Item = u64>) -> Limit {
         match self {
             Medium::Nand { geometry, timing, .. } => {
                 let page = geometry.page_bytes as usize;
                 let pages: u64 = files.map(|bytes| bytes.div_ceil(page as u64)).sum();
                 let blocks = pages.div_ceil(geometry.pages_per_block.into());
-                (pages * timing.program_ns(page + TAG_BYTES) + blocks * timing.erase_ns()) as f64
+                let transfer_ns = (pages * timing.program_ns(page + TAG_BYTES)) as f64;
+                Limit { transfer_ns, erase_ns: (blocks * timing.erase_ns()) as f64 }
             }
-            Medium::Nor { .. } => files.map(|bytes| self.write_ns(bytes)).sum(),
+            Medium::Nor { .. } => files.map(|bytes| self.write(bytes)).sum(),
         }
     }
 
@@ -109,11 +151,13 @@ mod tests {
     fn limits_of_a_mebibyte_of_w25q128jv_are_those_computed_by_hand() {
         let nor = medium("w25q128jv", Some(1 << 20));
         let rate = |bytes: u64, ns: f64| bytes as f64 * 1e6 / ns;
-        assert!(near(rate(100_000, nor.write_ns(100_000)), 72.8), "kB/s, with erases");
-        assert!(near(rate(100_000, nor.write_erased_ns(100_000)), 362.8), "kB/s, erased ahead");
-        assert!(near(nor.write_ns(64), 1_094_100.0) && near(nor.write_ns(16), 422_000.0));
-        assert!(near(nor.write_ns(200), 3.0e6) && near(nor.write_ns(216), 3.22e6) && near(nor.write_ns(116), 1.82e6));
-        assert!(near(nor.write_ns(8), 0.31e6) && near(nor.find_ns(), 11_840.0));
+        let write_ns = |bytes| nor.write(bytes).ns(f64::INFINITY);
+        assert!(near(rate(100_000, write_ns(100_000)), 72.8), "kB/s, with erases");
+        assert!(near(rate(100_000, nor.write(100_000).erased().ns(f64::INFINITY)), 362.8), "kB/s, erased ahead");
+        assert!(near(rate(100_000, nor.write(100_000).ns(0.0)), 362.8), "kB/s, where nothing was erased");
+        assert!(near(write_ns(64), 1_094_100.0) && near(write_ns(16), 422_000.0));
+        assert!(near(write_ns(200), 3.0e6) && near(write_ns(216), 3.22e6) && near(write_ns(116), 1.82e6));
+        assert!(near(write_ns(8), 0.31e6) && near(nor.find_ns(), 11_840.0));
         assert!(near(256e3 / nor.read_ns(256), 48.2) && near(4096e3 / nor.read_ns(4096), 51.7));
         assert!(nor.read_ns(1) < 25.0, "a program page that is read once serves 256 calls");
     }
@@ -122,9 +166,10 @@ mod tests {
     #[test]
     fn limits_of_mt29f1g01abafd_are_those_computed_by_hand() {
         let nand = medium("mt29f1g01abafd", None);
-        assert!(near(nand.write_ns(4096), 2.0 * (251_701.0 + 31_258.0)));
-        assert!(near(nand.write_ns(64), 221_866.0 + 31_258.0), "a commit takes a page, and sends what it has");
-        assert!(near(nand.copy_ns([10_000_000].into_iter()), 4883.0 * 251_701.0 + 77.0 * 2_000_482.0));
+        let all = f64::INFINITY;
+        assert!(near(nand.write(4096).ns(all), 2.0 * (251_701.0 + 31_258.0)));
+        assert!(near(nand.write(64).ns(all), 221_866.0 + 31_258.0), "a commit takes a page, and sends what it has");
+        assert!(near(nand.copy([10_000_000].into_iter()).ns(all), 4883.0 * 251_701.0 + 77.0 * 2_000_482.0));
         assert!(near(nand.read_ns(4096), 155_402.0) && near(nand.read_ns(256), 9_713.0));
     }
 }

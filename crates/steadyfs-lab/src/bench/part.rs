@@ -5,10 +5,14 @@ use super::medium::Medium;
 use crate::blocks;
 use crate::evaluate::Timing;
 use crate::units::format_size;
+use steadyfs::Config;
+use steadyfs::media::Geometry;
 use steadyfs_sim::{Chip, NorProfile, Profile};
 
 /// Blocks below which a chip of several erase sizes is taken with the smallest of them.
 const BLOCKS_MIN: u64 = 64;
+/// Blocks more than asked for with which a volume is tried.
+const BLOCKS_TRIED: u32 = 256;
 
 /// A part of a chip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,6 +49,28 @@ impl Medium {
                 let (block_bytes, block_count, timing) = blocks.ok_or_else(|| no_such_block(sector_bytes, &sizes))?;
                 Ok(Medium::Nor { block_bytes, block_count, timing })
             }
+        }
+    }
+}
+
+impl Medium {
+    /// Refuses a part of a chip that is too small for a volume with the usual settings.
+    ///
+    /// # Errors
+    /// [`BenchError::TooSmall`], with the size that would do.
+    pub fn with_volume(self) -> Result<Medium, BenchError> {
+        let holds = |block_count: u32| {
+            let geometry = match &self {
+                Medium::Nand { geometry, .. } => Geometry { block_count, ..*geometry },
+                Medium::Nor { block_bytes, .. } => Geometry::of_nor(*block_bytes, block_count),
+            };
+            Config::for_geometry(&geometry).check(&geometry).is_ok()
+        };
+        let (asked_bytes, block_bytes) = (self.size_bytes(), u64::from(self.block_bytes()));
+        let blocks = (asked_bytes / block_bytes) as u32;
+        match (blocks + 1..=blocks + BLOCKS_TRIED).find(|&count| !holds(blocks) && holds(count)) {
+            Some(least) => Err(BenchError::TooSmall { asked_bytes, least_bytes: u64::from(least) * block_bytes }),
+            None => Ok(self),
         }
     }
 }
@@ -102,6 +128,9 @@ mod tests {
     fn sizes_that_the_chip_does_not_have_are_refused_with_those_it_has() {
         let error = medium("w25q128jv", None, Some(8192)).unwrap_err().to_string();
         assert!(error.contains("4 KiB, 64 KiB"), "{error}");
+        let error = medium("mt29f1g01abafd", Some(1 << 20), None).unwrap().with_volume().unwrap_err().to_string();
+        assert_eq!(error, "a size of 1 MiB is too small for a volume; expected 3.5 MiB at least");
+        assert!(medium("mt29f1g01abafd", Some(7 << 19), None).unwrap().with_volume().is_ok());
         assert!(matches!(medium("w25q128jv", Some(32 << 20), None), Err(BenchError::Size { .. })));
         assert!(matches!(medium("mt29f1g01abafd", Some(1 << 16), None), Err(BenchError::Size { .. })));
     }

@@ -7,8 +7,9 @@ use std::fmt;
 
 const NOTES: &str = "\
 Times are those of the chip, of a call or of the few that belong together. Limit: what the chip needs for the payload and one tag for
-each commit, erases included, and nothing else; ×: the mean in limits. Bound: the largest that was promised just before. Reads,
-programs and erases are those of a call on average. Wear: erases of the most worn block in means, where data is.";
+each commit, with its share of the erases that there were, and nothing else; —: none, as for what a read cache keeps; ×: the mean in
+limits. Bound: the largest that was promised just before. Reads, programs and erases are those of a call on average. Wear: erases of
+the most worn block in means, where data is.";
 
 /// What was measured on a chip.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -81,7 +82,7 @@ pub struct Figures {
     pub wear: Wear,
     /// The same over the blocks that hold data in turn: without superblocks and the like.
     pub data_wear: Wear,
-    /// Physical limit of a call on average, in microseconds; none where the payload is nothing.
+    /// Physical limit of a call on average, in microseconds; none where the payload is nothing, or a read cache keeps what is read.
     pub limit_us: Option<f64>,
 }
 

@@ -153,7 +153,10 @@ pub fn measure_case<K: Contender>(
     let mut bench = Bench { contender, documents: prepared.0, medium, files, patience_ns, rng: Rng::with_seed(seed), tick };
     let measured = case.run(&mut bench)?;
     let (wear, data_wear) = wear_of(&mut bench.contender)?;
-    Ok((figures_of(&measured, wear, data_wear), measured.gauge))
+    // What is kept in memory need not be read: there is no limit for it.
+    let is_limited = !(case.only_reads() && bench.contender.keeps_what_is_read());
+    let measured = Measured { limit: measured.limit.filter(|_| is_limited), ..measured };
+    Ok((figures_of(&measured, medium, wear, data_wear), measured.gauge))
 }
 
 /// Wear of all blocks, and of those that hold data in turn.
@@ -164,11 +167,13 @@ fn wear_of<K: Contender>(contender: &mut K) -> Result<(Wear, Wear), Fault> {
     Ok((Wear::of(&counts), Wear::of(&data)))
 }
 
-fn figures_of(measured: &Measured, wear: Wear, data_wear: Wear) -> Figures {
-    let Measured { gauge, bytes, limit_ns } = measured;
+fn figures_of(measured: &Measured, medium: &Medium, wear: Wear, data_wear: Wear) -> Figures {
+    let Measured { gauge, bytes, limit } = measured;
     let stats = crate::stats::Stats::of(&gauge.steps_ns);
     let us = |ns: u64| ns as f64 / 1e3;
     let spent = &gauge.spent;
+    let erases_ns = spent.erases as f64 * medium.erase_ns() / gauge.steps_ns.len().max(1) as f64;
+    let limit_ns = limit.map(|limit| limit.ns(erases_ns)).filter(|&ns| ns > 0.0);
     Figures {
         calls: gauge.steps_ns.len() as u64,
         mean_us: stats.map_or(0.0, |stats| stats.mean_ns / 1e3),

@@ -92,6 +92,10 @@ impl<C: BenchChip> Contender for Steady<C> {
         (self.memory.len() + self.cache.len() + self.read_cache.len() + structs) as u64
     }
 
+    fn keeps_what_is_read(&self) -> bool {
+        !self.read_cache.is_empty()
+    }
+
     fn counters(&self) -> Counters {
         self.chip.counters()
     }

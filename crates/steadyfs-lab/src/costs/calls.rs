@@ -397,7 +397,7 @@ mod tests {
         let no_read = |bound: Bound| Bound::default().plus(&Cost { reads: 0, ..bound.most() });
         let error = run(no_read).unwrap_err();
         assert!(matches!(&error, CostsError::BoundBroken { step, .. } if step == CREATE), "{error}");
-        assert!(error.to_string().starts_with("create 50 B, Create { depth: 1 }: did Cost"), "{error}");
+        assert!(error.to_string().starts_with("create 50 B, create: did Cost"), "{error}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Mount, copy files, unmount: beside programming the same bytes raw.
 
-use super::{Commits, CopyCost, CostsError};
+use super::{Commits, CopyCost, CostsError, SkippedCopy};
 use crate::evaluate::cost;
 use crate::evaluate::device::OnChip;
 use crate::evaluate::tracker::TagTracker;
@@ -46,10 +46,14 @@ pub fn ways() -> Vec<Way> {
 }
 
 impl OnChip for Way {
-    type Output = Result<CopyCost, CostsError>;
+    type Output = Result<Result<CopyCost, SkippedCopy>, CostsError>;
 
     fn run<C: Flash + Metered>(self, chip: C) -> Self::Output {
-        self.measure(chip)
+        match self.measure(chip) {
+            Ok(copy) => Ok(Ok(copy)),
+            Err(CostsError::Volume { error: error @ (Error::NoSpace | Error::TooManyFiles), .. }) => Ok(Err(self.skipped(error))),
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -134,6 +138,12 @@ impl Way {
             raw_erases,
             mount_after_us: again.time_ns as f64 / 1e3,
         })
+    }
+
+    /// Why it is not measured.
+    fn skipped(&self, error: Error) -> SkippedCopy {
+        let Way { files, bytes, commits, prepared, large, .. } = *self;
+        SkippedCopy { files, bytes, commits, prepared, large, reason: error.to_string() }
     }
 
     fn failed(&self, call: Call, error: Error) -> CostsError {

@@ -1,5 +1,6 @@
 //! Why nothing was measured, with the call and both numbers where a promise was broken.
 
+use crate::called::called;
 use crate::evaluate::EvaluateError;
 use crate::units::format_duration;
 use std::fmt;
@@ -73,13 +74,13 @@ impl fmt::Display for CostsError {
             CostsError::TooManyFiles { needed, files_max } => {
                 write!(f, "{needed} files are needed, but the volume holds {files_max}: ask for fewer with --files")
             }
-            CostsError::Volume { step, call, error } => write!(f, "{step}, {call:?}: {error}"),
+            CostsError::Volume { step, call, error } => write!(f, "{step}, {}: {error}", called(*call)),
             CostsError::BoundBroken { step, call, observed, bound } => {
-                write!(f, "{step}, {call:?}: did {observed:?}, promised was {bound:?}")
+                write!(f, "{step}, {}: did {observed:?}, promised was {bound:?}", called(*call))
             }
             CostsError::TimeBroken { step, call, observed_ns, bound_ns } => {
                 let (observed, bound) = (format_duration(*observed_ns as f64), format_duration(*bound_ns as f64));
-                write!(f, "{step}, {call:?}: took {observed}, promised was {bound}")
+                write!(f, "{step}, {}: took {observed}, promised was {bound}", called(*call))
             }
             CostsError::MountBroken { observed, bound } => write!(f, "mount: did {observed:?}, promised was {bound:?}"),
             CostsError::Lost { step } => write!(f, "{step}: the bytes read are not those written"),

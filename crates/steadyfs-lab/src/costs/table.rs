@@ -99,6 +99,23 @@ pub struct CopyCost {
     pub mount_after_us: f64,
 }
 
+/// A copy that was not measured, because the volume has no room for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SkippedCopy {
+    /// Files to copy.
+    pub files: u32,
+    /// Bytes of all of them together.
+    pub bytes: u64,
+    /// When the copy was to be committed.
+    pub commits: Commits,
+    /// Whether idle work was to erase the blocks before.
+    pub prepared: bool,
+    /// Whether transactions were to be large.
+    pub large: bool,
+    /// Why it was not measured.
+    pub reason: String,
+}
+
 /// What calls and copies cost on a device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Costs {
@@ -118,6 +135,9 @@ pub struct Costs {
     pub calls: Vec<CallCost>,
     /// The copies.
     pub copies: Vec<CopyCost>,
+    /// Copies that were not measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<SkippedCopy>,
 }
 
 fn duration(us: f64) -> String {
@@ -139,17 +159,40 @@ impl CallCost {
     }
 }
 
+impl fmt::Display for Commits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Commits::EachFile => "each file",
+            Commits::AtEnd => "at the end",
+        })
+    }
+}
+
+/// Files and bytes of a copy.
+fn copied(files: u32, bytes: u64) -> String {
+    format!("{files}: {:.1} MB", bytes as f64 / 1e6)
+}
+
+/// How a copy finds the blocks.
+const fn blocks(prepared: bool) -> &'static str {
+    if prepared { "erased" } else { "as found" }
+}
+
+impl fmt::Display for SkippedCopy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, blocks) = (copied(self.files, self.bytes), blocks(self.prepared));
+        let large = if self.large { ", large transactions" } else { "" };
+        write!(f, "{what}, {}, {blocks}{large} was not measured: {}.", self.commits, self.reason)
+    }
+}
+
 impl CopyCost {
     fn cells(&self) -> Vec<String> {
         let mount_us = self.mount_us.max(self.mount_after_us);
-        let commits = match self.commits {
-            Commits::EachFile => "each file",
-            Commits::AtEnd => "at the end",
-        };
         vec![
-            format!("{}: {:.1} MB", self.files, self.bytes as f64 / 1e6),
-            commits.to_string(),
-            if self.prepared { "erased" } else { "as found" }.to_string(),
+            copied(self.files, self.bytes),
+            self.commits.to_string(),
+            blocks(self.prepared).to_string(),
             self.transaction_pages.to_string(),
             format_count(self.programs - self.raw_programs),
             self.journal_programs.to_string(),
@@ -187,7 +230,10 @@ impl fmt::Display for Costs {
         rows.extend(self.copies.iter().map(CopyCost::cells));
         let mut align = vec![Align::Left, Align::Left, Align::Left];
         align.resize(head.len(), Align::Right);
-        writeln!(f, "{}", table(&rows, &align))?;
+        if !self.copies.is_empty() {
+            writeln!(f, "{}", table(&rows, &align))?;
+        }
+        self.skipped.iter().try_for_each(|copy| writeln!(f, "{copy}"))?;
         writeln!(f, "{COPY_NOTES}")
     }
 }
@@ -244,6 +290,7 @@ mod tests {
             used_bytes: 1 << 25,
             calls: vec![call],
             copies: vec![copy],
+            skipped: vec![],
         }
     }
 

@@ -1,18 +1,27 @@
 //! The floor for a run: the same writes, in the same order, through a log whose map is free.
 //!
 //! A unit of the floor is one write, in whole pages of the chip; where writes are smaller than a page it is a page, which
-//! the floor programs for each of them, because durable data cannot wait for more. Writes of more than a quarter of a block
-//! are taken apart into pages. A ring of files is to the floor a ring of units: at its end it begins again. All blocks of
-//! the chip hold data.
+//! the floor programs for each of them, because durable data cannot wait for more. On chips that program bytes a unit is the
+//! bytes of the write. Writes of more than a quarter of a block are taken apart into pages. A ring of files is to the floor a ring of
+//! units: at its end it begins again. All blocks of the chip hold data.
+//!
+//! The floor moves and erases at most as much as the run did. In a short one fewer erases may be due than on average, and
+//! what a run did not need is no limit of it.
 
-use crate::floor::{FloorConfig, FloorError, floor};
+use crate::floor::{FloorConfig, FloorError, Reclaim, reclaims};
 use std::ops::Range;
 use steadyfs::media::{Geometry, Timing};
+
+/// Least bytes of a unit: a record of one byte has a tag beside it.
+const LEAST_UNIT_BYTES: u64 = 16;
 
 /// The writes of a run, as units of the floor.
 pub struct Comparison {
     config: FloorConfig,
     unit_bytes: u64,
+    /// Bytes of a block that a unit takes.
+    taken_bytes: u64,
+    page_bytes: u64,
     /// Units of a measured write.
     units_per_write: u64,
     writes: Vec<u32>,
@@ -26,21 +35,30 @@ impl Comparison {
     /// what blocks cannot hold, is given fewer of them: that makes the floor faster, not slower.
     pub fn new(geometry: &Geometry, timing: &Timing, write_bytes: u64, used_bytes: u64) -> Comparison {
         let page_bytes = u64::from(geometry.page_bytes);
-        let quarter_bytes = page_bytes * u64::from(geometry.pages_per_block / 4);
-        let unit_bytes = if write_bytes > quarter_bytes { page_bytes } else { write_bytes.max(page_bytes) };
-        let unit_pages = unit_bytes.div_ceil(page_bytes);
+        let block_bytes = page_bytes * u64::from(geometry.pages_per_block);
+        let is_large = write_bytes > page_bytes * u64::from(geometry.pages_per_block / 4);
+        let unit_bytes = match geometry.programs_bytes {
+            _ if is_large => page_bytes,
+            true => write_bytes.max(LEAST_UNIT_BYTES),
+            false => write_bytes.max(page_bytes),
+        };
+        let units_per_write = write_bytes.div_ceil(unit_bytes);
+        // Bytes that a unit takes and programs: whole pages, or on chips that program bytes those of the write alone.
+        let (taken_bytes, programmed_bytes) = match geometry.programs_bytes {
+            true => (unit_bytes, write_bytes / units_per_write),
+            false => (unit_bytes.next_multiple_of(page_bytes), unit_bytes.next_multiple_of(page_bytes)),
+        };
         let mut config = FloorConfig {
             block_count: geometry.block_count,
-            units_per_block: (u64::from(geometry.pages_per_block) / unit_pages) as u32,
+            units_per_block: (block_bytes / taken_bytes) as u32,
             logical_units: 0,
-            program_ns: unit_pages * timing.program_ns,
-            copy_ns: unit_pages * timing.copy_ns,
+            program_ns: timing.program_ns * programmed_bytes / page_bytes,
+            copy_ns: timing.copy_ns * programmed_bytes / page_bytes,
             erase_ns: timing.erase_ns,
         };
-        let units = used_bytes.div_ceil(unit_bytes).max(1);
+        let units = used_bytes.div_ceil(taken_bytes).max(1);
         config.logical_units = units.min(u64::from(config.most_logical_units())) as u32;
-        let units_per_write = write_bytes.div_ceil(unit_bytes);
-        Comparison { config, unit_bytes, units_per_write, writes: Vec::new(), warm_up: 0 }
+        Comparison { config, unit_bytes, taken_bytes, page_bytes, units_per_write, writes: Vec::new(), warm_up: 0 }
     }
 
     /// Notes bytes written before the measurement: all units that they touch.
@@ -58,13 +76,21 @@ impl Comparison {
         self.writes.extend((first..first + self.units_per_write).map(|unit| (unit % count) as u32));
     }
 
-    /// Access times of the floor, in nanoseconds.
-    pub fn access_ns(self) -> Result<Vec<u64>, FloorError> {
+    /// Access times of the floor, in nanoseconds, with no more moves of pages and erases than `most`.
+    pub fn access_ns(self, most: Reclaim) -> Result<Vec<u64>, FloorError> {
         if self.config.logical_units == 0 {
             return Err(FloorError::TooFull { logical_units: 1, most: 0 });
         }
-        let unit_ns = floor(&self.config, self.warm_up, self.writes.into_iter())?;
-        Ok(unit_ns.chunks(self.units_per_write as usize).map(|units| units.iter().sum()).collect())
+        let moves = most.moves.saturating_mul(self.page_bytes) / self.taken_bytes;
+        let mut left = Reclaim { moves, ..most };
+        let mut access_ns = |reclaim: Reclaim| {
+            let done = Reclaim { moves: reclaim.moves.min(left.moves), erases: reclaim.erases.min(left.erases) };
+            left = Reclaim { moves: left.moves - done.moves, erases: left.erases - done.erases };
+            self.config.access_ns(done)
+        };
+        let units = reclaims(&self.config, self.warm_up, self.writes.into_iter())?;
+        let units_ns: Vec<u64> = units.into_iter().map(&mut access_ns).collect();
+        Ok(units_ns.chunks(self.units_per_write as usize).map(|units| units.iter().sum()).collect())
     }
 }
 
@@ -75,19 +101,51 @@ mod tests {
     const GEOMETRY: Geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 32, programs_bytes: false };
     const TIMING: Timing = Timing { read_ns: 1, read_tag_ns: 1, program_ns: 100, copy_ns: 110, erase_ns: 1_000 };
 
+    const ANY: Reclaim = Reclaim { moves: u64::MAX, erases: u64::MAX };
+
+    /// A run of 300 writes was told to be faster than the chip: the floor took room for whole pages of writes that were no
+    /// whole pages, and erased what the run did not have to.
+    #[test]
+    fn floor_reclaims_no_more_than_the_run_and_parts_of_pages_take_no_room() {
+        let run = |most| {
+            let mut writes = Comparison::new(&GEOMETRY, &TIMING, 5000, 5_000 * 200);
+            assert_eq!(writes.config.logical_units, (5_000 * 200_u32).div_ceil(3 * 2048));
+            writes.warm_up(0..5_000 * 200);
+            let mut state = 1_u64;
+            for _ in 0..2_000 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                writes.measure(5_000 * ((state >> 33) % 200));
+            }
+            writes.access_ns(most).unwrap().iter().sum::<u64>()
+        };
+        let programs_ns = 2_000 * 300;
+        assert_eq!(run(Reclaim::default()), programs_ns);
+        assert_eq!(run(Reclaim { moves: 0, erases: 7 }), programs_ns + 7 * TIMING.erase_ns);
+        assert!(run(ANY) > programs_ns + 50 * TIMING.erase_ns);
+    }
+
+    /// A log of 64 B on NOR was told to be three times as fast as the chip: the floor programmed a page for each record.
+    #[test]
+    fn chips_that_program_bytes_program_those_of_the_write() {
+        let mut records = Comparison::new(&Geometry { programs_bytes: true, ..GEOMETRY }, &TIMING, 512, 1 << 20);
+        assert_eq!(records.config.units_per_block, 256);
+        records.measure(512);
+        assert_eq!(records.access_ns(ANY).unwrap(), [25]);
+    }
+
     #[test]
     fn unit_is_a_write_and_at_least_a_page() {
         let mut writes = Comparison::new(&GEOMETRY, &TIMING, 4096, 1 << 20);
         writes.warm_up(0..8192);
         writes.measure(4096);
         assert_eq!((&writes.writes[..], writes.warm_up), (&[0, 1, 1][..], 2));
-        assert_eq!(writes.access_ns().unwrap(), [200]);
+        assert_eq!(writes.access_ns(ANY).unwrap(), [200]);
         let mut records = Comparison::new(&GEOMETRY, &TIMING, 64, 1 << 20);
         records.warm_up(0..4096);
         records.measure(4096);
         records.measure(4160);
         assert_eq!(records.writes, [0, 1, 2, 2]);
-        assert_eq!(records.access_ns().unwrap(), [100; 2]);
+        assert_eq!(records.access_ns(ANY).unwrap(), [100; 2]);
     }
 
     #[test]
@@ -95,7 +153,7 @@ mod tests {
         let mut writes = Comparison::new(&GEOMETRY, &TIMING, 100 << 10, 1 << 20);
         writes.measure(100 << 10);
         assert_eq!(writes.writes, (50..100).collect::<Vec<_>>());
-        assert_eq!(writes.access_ns().unwrap(), [50 * 100]);
+        assert_eq!(writes.access_ns(ANY).unwrap(), [50 * 100]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Why an evaluation gave nothing, with the access and both numbers where a promise was broken.
 
+use crate::called::called;
 use crate::envelope::Envelope;
 use crate::floor::FloorError;
 use crate::units::{format_duration, format_size};
@@ -182,14 +183,14 @@ impl fmt::Display for EvaluateError {
             }
             EvaluateError::Mount(error) => error.fmt(f),
             EvaluateError::Volume { phase, access, call, error } => {
-                write!(f, "{phase}, access {access}, {call:?}: {error}")
+                write!(f, "{phase}, access {access}, {}: {error}", called(*call))
             }
             EvaluateError::BoundBroken { phase, access, call, observed, bound } => {
-                write!(f, "{phase}, access {access}, {call:?}: did {observed:?}, promised was {bound:?}")
+                write!(f, "{phase}, access {access}, {}: did {observed:?}, promised was {bound:?}", called(*call))
             }
             EvaluateError::TimeBroken { phase, access, call, observed_ns, bound_ns } => {
                 let (observed, bound) = (format_duration(*observed_ns as f64), format_duration(*bound_ns as f64));
-                write!(f, "{phase}, access {access}, {call:?}: took {observed}, promised was {bound}")
+                write!(f, "{phase}, access {access}, {}: took {observed}, promised was {bound}", called(*call))
             }
             EvaluateError::EnvelopeBroken { phase, last_call, calls, observed_ns, envelope } => {
                 let (observed, most) = (*observed_ns as f64, envelope.most_ns(*calls) as f64);

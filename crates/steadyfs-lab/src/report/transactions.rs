@@ -117,8 +117,9 @@ impl<'a> TransactionsReport<'a> {
     fn all(device: &DeviceRows) -> String {
         let head: Vec<_> = std::iter::once("Commit").chain(COLUMNS).collect();
         let rows: Vec<_> = device.rows.iter().map(|row| std::iter::once(row.name()).chain(row.cells()).collect()).collect();
-        let cache = device.cache.to_string().replace('\n', " ");
-        Table { heading: &device.device, lead: &cache, head: &head, names: 1 }.html(&rows)
+        let skipped: String = device.skipped.iter().map(|skipped| format!(" {skipped}")).collect();
+        let lead = device.cache.to_string().replace('\n', " ") + &skipped;
+        Table { heading: &device.device, lead: &lead, head: &head, names: 1 }.html(&rows)
     }
 
     /// The calls as bars, a panel for each device.

@@ -107,6 +107,23 @@ impl fmt::Display for Cache {
     }
 }
 
+/// A row that was not measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// The file system.
+    pub system: String,
+    /// After what it was to commit.
+    pub commit_on: String,
+    /// Why it was not measured: the volume has no room for it, or for so much before a commit.
+    pub reason: String,
+}
+
+impl fmt::Display for Skipped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {} was not measured: {}.", self.system, self.commit_on, self.reason)
+    }
+}
+
 /// What was measured on one device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeviceRows {
@@ -118,6 +135,9 @@ pub struct DeviceRows {
     pub rows: Vec<Row>,
     /// What became of finished copies; nothing on raw flash.
     pub copies: Vec<Copies>,
+    /// Rows that were not measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<Skipped>,
 }
 
 /// All of it.
@@ -164,7 +184,15 @@ impl fmt::Display for Transactions {
             let rows: Vec<_> = std::iter::once(head).chain(device.rows.iter().map(row)).collect();
             let mut align = vec![Align::Left];
             align.resize(rows[0].len(), Align::Right);
-            writeln!(f, "{}", table(&rows, &align))?;
+            if !device.rows.is_empty() {
+                writeln!(f, "{}", table(&rows, &align))?;
+            }
+            for skipped in &device.skipped {
+                writeln!(f, "{skipped}")?;
+            }
+            if !device.skipped.is_empty() {
+                writeln!(f)?;
+            }
             if !device.copies.is_empty() {
                 let head: Vec<String> =
                     std::iter::once("Finished copies, then power fails").chain(Copies::COLUMNS).map(String::from).collect();

@@ -47,6 +47,13 @@ pub enum Doubt {
     Far(f64),
 }
 
+impl Doubt {
+    /// Whether a trace of so many accesses is too short, which is known before anything is fitted to it.
+    pub fn of_accesses(accesses: usize) -> Option<Doubt> {
+        (accesses < ACCESSES_MIN).then_some(Doubt::Short(accesses))
+    }
+}
+
 impl std::fmt::Display for Doubt {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -65,10 +72,7 @@ impl std::fmt::Display for Doubt {
 impl Quality {
     /// Why the profile is not to be relied on, if so.
     pub fn doubt(&self) -> Option<Doubt> {
-        if self.accesses < ACCESSES_MIN {
-            return Some(Doubt::Short(self.accesses));
-        }
-        (self.error > ERROR_MAX).then_some(Doubt::Far(self.error))
+        Doubt::of_accesses(self.accesses).or_else(|| (self.error > ERROR_MAX).then_some(Doubt::Far(self.error)))
     }
 }
 

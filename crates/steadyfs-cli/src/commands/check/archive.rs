@@ -32,6 +32,9 @@ struct Sealed {
     signed_by: Option<String>,
     #[serde(skip)]
     is_right: bool,
+    /// Whether a key was given.
+    #[serde(skip)]
+    has_key: bool,
 }
 
 /// Checks all bytes and decodes all files. Returns how many findings there are.
@@ -64,6 +67,7 @@ impl Sealed {
             is_signed: seal.is_signed,
             signed_by: key.filter(|_| is_right).map(|key| hex(&key)),
             is_right,
+            has_key: key.is_some(),
         }
     }
 
@@ -71,6 +75,7 @@ impl Sealed {
         let verified = if self.is_right { "verified" } else { "not verified" };
         let signed = match (&self.signed_by, self.is_signed) {
             (Some(key), _) => format!("signed by {key}"),
+            (None, true) if self.has_key => "signed, by whom was not found".to_string(),
             (None, true) => "signed; --verify-key says whether by a key".to_string(),
             (None, false) => "not signed".to_string(),
         };

@@ -31,5 +31,5 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, bytes: usize) -> Result<Measu
     volume.cut();
     documents.push(log);
     verify(&mut bench.contender, &documents)?;
-    Ok(Measured::times(gauge, bench.medium.write_ns(bytes as u64)))
+    Ok(Measured::times(gauge, bench.medium.write(bytes as u64)))
 }

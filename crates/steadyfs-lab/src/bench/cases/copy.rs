@@ -27,5 +27,5 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, files: u32, bytes: u64) -> Re
     gauge.note(&bench.contender.counters().since(&before), None);
 
     verify(&mut bench.contender, &documents)?;
-    Ok(Measured::throughput(gauge, bytes, bench.medium.copy_ns(sizes())))
+    Ok(Measured::throughput(gauge, bytes, bench.medium.copy(sizes())))
 }

@@ -2,6 +2,7 @@
 
 use crate::bench::content::Document;
 use crate::bench::gauge::Gauge;
+use crate::bench::limit::Limit;
 use crate::bench::medium::Medium;
 use fastrand::Rng;
 
@@ -30,19 +31,19 @@ pub struct Measured {
     pub gauge: Gauge,
     /// Payload of all steps together, in cases whose throughput counts.
     pub bytes: Option<u64>,
-    /// Physical limit of a step, on average, in nanoseconds.
-    pub limit_ns: Option<f64>,
+    /// Physical limit of a step, on average.
+    pub limit: Option<Limit>,
 }
 
 impl Measured {
-    /// A case whose times count; `limit_ns` is that of a step.
-    pub(super) fn times(gauge: Gauge, limit_ns: f64) -> Measured {
-        Measured { gauge, bytes: None, limit_ns: Some(limit_ns) }
+    /// A case whose times count; `limit` is that of a step.
+    pub(super) fn times(gauge: Gauge, limit: Limit) -> Measured {
+        Measured { gauge, bytes: None, limit: Some(limit) }
     }
 
-    /// A case whose throughput counts; `limit_ns` is that of all steps together.
-    pub(super) fn throughput(gauge: Gauge, bytes: u64, limit_ns: f64) -> Measured {
-        let limit_ns = limit_ns / gauge.steps_ns.len().max(1) as f64;
-        Measured { gauge, bytes: Some(bytes), limit_ns: Some(limit_ns) }
+    /// A case whose throughput counts; `limit` is that of all steps together.
+    pub(super) fn throughput(gauge: Gauge, bytes: u64, limit: Limit) -> Measured {
+        let limit = limit * (1.0 / gauge.steps_ns.len().max(1) as f64);
+        Measured { gauge, bytes: Some(bytes), limit: Some(limit) }
     }
 }

@@ -5,6 +5,7 @@ use super::{Bench, Measured};
 use crate::bench::contender::{Contender, Fault, Mode, Volume};
 use crate::bench::content::Document;
 use crate::bench::gauge::Gauge;
+use crate::bench::limit::Limit;
 use crate::bench::stage::{demand, verify};
 use fastrand::Rng;
 
@@ -50,9 +51,9 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, what: What) -> Result<Measure
     }
     verify(contender, &documents)?;
     Ok(match what {
-        What::Clean => Measured { gauge: mounts, bytes: None, limit_ns: None },
-        What::Cut => Measured::times(mounts, medium.erase_ns()),
-        What::FirstChange => Measured::times(changes, medium.write_ns(BYTES as u64 + NAME_BYTES)),
+        What::Clean => Measured { gauge: mounts, bytes: None, limit: None },
+        What::Cut => Measured::times(mounts, Limit { transfer_ns: 0.0, erase_ns: medium.erase_ns() }),
+        What::FirstChange => Measured::times(changes, medium.write(BYTES as u64 + NAME_BYTES)),
     })
 }
 

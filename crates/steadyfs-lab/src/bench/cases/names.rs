@@ -4,6 +4,7 @@ use super::{Bench, Measured};
 use crate::bench::contender::{Contender, Fault, Mode, Volume};
 use crate::bench::content::Document;
 use crate::bench::gauge::Gauge;
+use crate::bench::limit::Limit;
 use crate::bench::stage::{demand, make, verify};
 use crate::units::{format_count, format_duration};
 
@@ -57,12 +58,12 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, call: Call) -> Result<Measure
     volume.cut();
     verify(&mut bench.contender, &documents)?;
     let medium = bench.medium;
-    let limit_ns = match call {
-        Call::Create => medium.write_ns(BYTES as u64 + NAME_BYTES),
-        Call::Open | Call::Stat => medium.find_ns(),
-        Call::Remove => medium.write_ns(REMOVAL_BYTES),
+    let limit = match call {
+        Call::Create => medium.write(BYTES as u64 + NAME_BYTES),
+        Call::Open | Call::Stat => Limit::reads(medium.find_ns()),
+        Call::Remove => medium.write(REMOVAL_BYTES),
     };
-    Ok(Measured::times(gauge, limit_ns))
+    Ok(Measured::times(gauge, limit))
 }
 
 /// Makes a file durably, as one step.
@@ -125,5 +126,5 @@ pub fn rename_many<K: Contender>(bench: &mut Bench<'_, K>) -> Result<Measured, F
     }
     volume.cut();
     verify(&mut bench.contender, &documents)?;
-    Ok(Measured::times(gauge, bench.medium.write_ns(NAME_BYTES)))
+    Ok(Measured::times(gauge, bench.medium.write(NAME_BYTES)))
 }

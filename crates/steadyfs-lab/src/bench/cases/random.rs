@@ -39,7 +39,7 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>) -> Result<Measured, Fault> {
     volume.cut();
     verify(&mut bench.contender, [&document])?;
     let steps = gauge.steps_ns.len() as u64;
-    Ok(Measured::throughput(gauge, steps * PAGE_BYTES, steps as f64 * bench.medium.write_ns(PAGE_BYTES)))
+    Ok(Measured::throughput(gauge, steps * PAGE_BYTES, bench.medium.write(PAGE_BYTES) * steps as f64))
 }
 
 /// Gives a page at a random place other bytes. Returns the file, opened again where the volume had no room for them.

@@ -3,6 +3,7 @@
 use super::{Bench, Measured};
 use crate::bench::contender::{Contender, Fault, Mode, Volume};
 use crate::bench::gauge::Gauge;
+use crate::bench::limit::Limit;
 use crate::bench::stage::{PIECE_BYTES, demand, make};
 
 /// Bytes of the file.
@@ -26,5 +27,5 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, piece: usize) -> Result<Measu
     }
     volume.close(file)?;
     let steps = BYTES / piece as u64;
-    Ok(Measured::throughput(gauge, BYTES, steps as f64 * bench.medium.read_ns(piece as u64)))
+    Ok(Measured::throughput(gauge, BYTES, Limit::reads(steps as f64 * bench.medium.read_ns(piece as u64))))
 }

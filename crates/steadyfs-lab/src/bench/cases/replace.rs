@@ -54,7 +54,7 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, way: Way) -> Result<Measured,
     documents.push(settings);
     verify(&mut bench.contender, &documents)?;
     let bytes = BYTES as u64 + if way == Way::Rename { NAME_BYTES } else { 0 };
-    Ok(Measured::times(gauge, bench.medium.write_ns(bytes)))
+    Ok(Measured::times(gauge, bench.medium.write(bytes)))
 }
 
 fn truncate<V: Volume>(step: &mut Step<'_, V>, settings: &Document, data: &[u8]) -> Result<(), Fault> {

@@ -18,5 +18,5 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, piece: usize) -> Result<Measu
     put(&mut gauge, &mut volume, &mut document, bytes, piece)?;
     volume.cut();
     verify(&mut bench.contender, [&document])?;
-    Ok(Measured::throughput(gauge, bytes, bench.medium.write_ns(bytes)))
+    Ok(Measured::throughput(gauge, bytes, bench.medium.write(bytes)))
 }

@@ -41,12 +41,12 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, way: Way) -> Result<Measured,
     documents.push(document);
     verify(&mut bench.contender, &documents)?;
     let medium = bench.medium;
-    let limit_ns = match way {
-        Way::Formatted | Way::Aged => medium.write_ns(BYTES),
-        Way::Prepared => medium.write_erased_ns(BYTES),
-        Way::Durable => (BYTES / PIECE as u64) as f64 * medium.write_ns(PIECE as u64) + medium.write_ns(BYTES % PIECE as u64),
+    let limit = match way {
+        Way::Formatted | Way::Aged => medium.write(BYTES),
+        Way::Prepared => medium.write(BYTES).erased(),
+        Way::Durable => medium.write(PIECE as u64) * (BYTES / PIECE as u64) as f64 + medium.write(BYTES % PIECE as u64),
     };
-    Ok(Measured::throughput(gauge, BYTES, limit_ns))
+    Ok(Measured::throughput(gauge, BYTES, limit))
 }
 
 /// Every write of the file is durable when it returns.

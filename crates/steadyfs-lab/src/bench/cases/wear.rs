@@ -39,7 +39,7 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, load: Load) -> Result<Measure
         }
     };
     verify(&mut bench.contender, &documents)?;
-    Ok(Measured::throughput(gauge, bytes, (bytes / step_bytes) as f64 * bench.medium.write_ns(step_bytes)))
+    Ok(Measured::throughput(gauge, bytes, bench.medium.write(step_bytes) * (bytes / step_bytes) as f64))
 }
 
 /// Bytes of a file that takes so many hundredths of the volume, in whole pages.

@@ -4,6 +4,7 @@ use super::{Bench, Measured};
 use crate::bench::contender::{Contender, Fault, Mode, Volume};
 use crate::bench::content::Document;
 use crate::bench::gauge::{Gauge, Step};
+use crate::bench::limit::Limit;
 use crate::bench::stage::make;
 
 /// Bytes of the pages, and how many of 100 visits read each.
@@ -40,7 +41,7 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>) -> Result<Measured, Fault> {
             limit_ns += whole as f64 * bench.medium.read_ns(PIECE as u64) + bench.medium.read_ns(rest);
         }
     }
-    Ok(Measured::throughput(gauge, served, limit_ns))
+    Ok(Measured::throughput(gauge, served, Limit::reads(limit_ns)))
 }
 
 /// Opens a file, reads it to its end and closes it. Comparing takes no time of the chip.
