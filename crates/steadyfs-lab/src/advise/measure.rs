@@ -5,7 +5,7 @@ use super::{AdviseError, Options, Workload};
 use crate::bench::{BenchChip, OnChips};
 use fastrand::Rng;
 use std::mem::size_of;
-use steadyfs::{Access, Bound, Call, Error, File, FileSystem, MountError, OpenOptions};
+use steadyfs::{Access, Call, Error, File, FileSystem, MountError, OpenOptions, Row};
 
 /// Bytes of a page that is overwritten.
 const PAGE_BYTES: u64 = 4096;
@@ -164,9 +164,16 @@ impl Run {
     }
 
     fn overwrite<C: BenchChip>(&mut self, fs: &mut Volume<'_, '_, C>, data: &mut File) -> Result<(), Error> {
-        let page = self.rng.u64(..self.pages);
-        self.note(fs, Call::Overwrite);
-        fs.write(data, page * PAGE_BYTES, &[self.rng.u8(..); PAGE_BYTES as usize])
+        let offset = self.rng.u64(..self.pages) * PAGE_BYTES;
+        let logical_bytes = u64::from(fs.usage().logical_bytes);
+        self.note(
+            fs,
+            match PAGE_BYTES.is_multiple_of(logical_bytes) {
+                true => Row::Overwrites((PAGE_BYTES / logical_bytes) as u32),
+                false => Row::Write { file: data, offset, bytes: PAGE_BYTES as u32 },
+            },
+        );
+        fs.write(data, offset, &[self.rng.u8(..); PAGE_BYTES as usize])
     }
 
     /// Makes the files of the workload.
@@ -199,19 +206,21 @@ impl Run {
             Workload::Overwrite => self.overwrite(fs, data),
             Workload::Log => {
                 let mut log = fs.open("log", OpenOptions::DURABLE)?;
-                if fs.size(&mut log)? >= LOG_BYTES {
+                let mut size = fs.size(&mut log)?;
+                if size >= LOG_BYTES {
                     fs.close(log)?;
                     fs.rename("log", "log.old")?;
                     log = fs.open("log", OpenOptions::DURABLE)?;
+                    size = 0;
                 }
-                self.note(fs, Call::Write(RECORD_BYTES as u32));
+                self.note(fs, Row::Write { file: &log, offset: size, bytes: RECORD_BYTES as u32 });
                 fs.append(&mut log, &[self.rng.u8(..); RECORD_BYTES])?;
                 fs.close(log)
             }
             Workload::Configuration => {
                 let number = self.rng.u32(..CONFIGURATIONS);
                 let mut file = fs.open(&*format!("file-{number}"), OpenOptions::DURABLE)?;
-                self.note(fs, Call::Write(CONFIGURATION_BYTES as u32));
+                self.note(fs, Row::Write { file: &file, offset: 0, bytes: CONFIGURATION_BYTES as u32 });
                 fs.write(&mut file, 0, &[self.rng.u8(..); CONFIGURATION_BYTES])?;
                 fs.close(file)
             }
@@ -220,10 +229,12 @@ impl Run {
                 let (number, piece) = (step / pieces % FILES, step % pieces);
                 let options = OpenOptions { truncate: piece == 0, ..OpenOptions::CREATE };
                 let mut file = fs.open(&*format!("file-{number}"), options)?;
-                self.note(fs, Call::Write(PIECE_BYTES as u32));
-                fs.write(&mut file, u64::from(piece) * PIECE_BYTES as u64, &[self.rng.u8(..); PIECE_BYTES])?;
+                let offset = u64::from(piece) * PIECE_BYTES as u64;
+                self.note(fs, Row::Write { file: &file, offset, bytes: PIECE_BYTES as u32 });
+                fs.write(&mut file, offset, &[self.rng.u8(..); PIECE_BYTES])?;
                 if piece + 1 == pieces {
-                    self.note(fs, Call::Sync);
+                    let bound_ns = fs.bound(Call::Sync).time_ns(&fs.flash().timing());
+                    self.bound_ns = self.bound_ns.max(bound_ns);
                     fs.flush(&file)?;
                 }
                 fs.close(file)
@@ -231,10 +242,9 @@ impl Run {
         }
     }
 
-    /// Notes what a call may take.
-    fn note<C: BenchChip>(&mut self, fs: &Volume<'_, '_, C>, call: Call) {
-        let bound: Bound = fs.bound(call);
-        self.bound_ns = self.bound_ns.max(bound.time_ns(&fs.flash().timing()));
+    /// Notes what a write may take.
+    fn note<C: BenchChip>(&mut self, fs: &Volume<'_, '_, C>, row: Row<'_>) {
+        self.bound_ns = self.bound_ns.max(fs.row_bound_ns(row, &fs.flash().timing()));
     }
 }
 
