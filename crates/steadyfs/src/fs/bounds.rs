@@ -102,16 +102,16 @@ impl<F: Flash> FileSystem<'_, F> {
             return first_ns;
         }
         let leaves = (file.inline || !is_known).then_some(if is_known { file.size as u32 } else { AREA_BYTES as u32 });
-        let kind = if leaves.is_some() { Call::Write } else { Call::WriteLarge };
-        let further = kind(logical_bytes);
+        let further = if leaves.is_some() { Call::Write(logical_bytes) } else { Call::WriteLarge(logical_bytes) };
         let last = (bytes - first) % logical_bytes;
         let last = if last > 0 { last } else { logical_bytes };
         let each = if is_known {
-            let [further_ns, last_ns] = [logical_bytes, last].map(|bytes| self.bound_at_fill(kind(bytes), 0).time_ns(timing));
+            let [further_ns, last_ns] =
+                [logical_bytes, last].map(|bytes| self.bound_at_fill(further.with_bytes(bytes), 0).time_ns(timing));
             let others = u64::from(pieces - 2).saturating_mul(further_ns).saturating_add(last_ns);
             first_ns.saturating_add(others)
         } else {
-            self.bound(kind(bytes.max(logical_bytes + 1))).time_ns(timing)
+            self.bound(further.with_bytes(bytes.max(logical_bytes + 1))).time_ns(timing)
         };
         if pieces > Work::MANY {
             return each;
@@ -155,17 +155,13 @@ impl<F: Flash> FileSystem<'_, F> {
     /// That of a write of more bytes than a logical page has is the sum of as many writes of a page, or of what one may patch, as it may touch pages.
     fn bound_of(&self, call: Call, buffer: Buffer, failures: u32) -> Bound {
         let logical_bytes = self.volume.store.layout().logical_bytes;
-        let (kind, bytes): (fn(u32) -> Call, u32) = match call {
-            Call::Write(bytes) => (Call::Write, bytes),
-            Call::WriteLarge(bytes) => (Call::WriteLarge, bytes),
-            _ => return self.bound_of_one(call, buffer, failures),
-        };
+        let bytes = if let Call::Write(bytes) | Call::WriteLarge(bytes) = call { bytes } else { 0 };
         if bytes <= logical_bytes {
             return self.bound_of_one(call, buffer, failures);
         }
-        let patch = kind(self.volume.store.logical.patch_bytes_max() as u32);
+        let patch = call.with_bytes(self.volume.store.logical.patch_bytes_max() as u32);
         let piece = |buffer, failures| {
-            let page = self.bound_of_one(kind(logical_bytes), buffer, failures);
+            let page = self.bound_of_one(call.with_bytes(logical_bytes), buffer, failures);
             page.or(&self.bound_of_one(patch, buffer, failures))
         };
         let further = piece(Buffer::Any, 0).most().times((bytes - 1).div_ceil(logical_bytes));

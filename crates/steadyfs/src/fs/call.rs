@@ -199,6 +199,11 @@ pub(super) fn work_of_pieces<F: Flash>(
 }
 
 impl Call {
+    /// A write of the same kind, of so many bytes.
+    pub(super) fn with_bytes(self, bytes: u32) -> Self {
+        if let Call::WriteLarge(_) = self { Call::WriteLarge(bytes) } else { Call::Write(bytes) }
+    }
+
     /// What a call changes, perhaps with a name that an inode does not hold: one or the other; nothing when it changes nothing.
     pub(super) fn works<F: Flash>(self, volume: &Volume<'_, F>, is_long: bool) -> [Option<Work>; 2] {
         let shape = Shape::of(volume);
