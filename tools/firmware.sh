@@ -39,10 +39,10 @@ told() {
 
 mkdir -p "$build"
 if [ "${1:-both}" != rust ]; then
-    timeout 1200 make -C "$root/examples/firmware/c" run BUILD="$build" TARGET="$CARGO_TARGET_DIR" CARGO_FLAGS="-Zbuild-std=core" </dev/null | tee "$build/c.txt"
+    timeout 1200 make -C "$root/examples/firmware/c" run BUILD="$build" TARGET="$CARGO_TARGET_DIR" CARGO_FLAGS="-Zbuild-std=core" </dev/null 2>&1 | tee "$build/c.txt"
     told docs/c.md "A mount takes up to " " KiB of stack, other calls up to " "" "$build/c.txt"
 fi
 if [ "${1:-both}" != c ]; then
-    (cd "$root/examples/firmware/rust" && timeout 1200 cargo run --quiet --release --locked -Zbuild-std=core </dev/null) | tee "$build/rust.txt"
+    (cd "$root/examples/firmware/rust" && timeout 1200 cargo run --quiet --release --locked -Zbuild-std=core </dev/null 2>&1) | tee "$build/rust.txt"
     told docs/getting-started.md "Stack: " " KiB in a mount, after a power cut as well, " " in other calls" "$build/rust.txt"
 fi
