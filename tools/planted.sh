@@ -19,6 +19,7 @@
 #     one that it follows, and the model finds nothing lost without either (it does without that)
 #   that a commit which lacks pages is none where a device reorders: only where as many numbers are missing as a failure skips, 64, is that not seen by
 #     the gap
+#   that nothing is programmed or erased behind a flush that failed: the failure alone ends the call, and makes the volume read-only before the next one
 #   that a mount completes the mark of an opened volume: since only the newest root is marked it takes four cuts (the model: MARK_CHAINS)
 set -euo pipefail
 
