@@ -1,33 +1,15 @@
 //! The worst case of each call, made now.
 
-use super::call::{Call, first_steps, looks, work_of_pieces};
+use super::call::{Call, first_steps, looks};
 use super::commits::CommitOn;
 use super::filesystem::FileSystem;
 use super::handle::File;
 use super::inode::AREA_BYTES;
-use super::lists::TAKEN_PER_CALL;
-use super::transaction::PAGES_PER_CALL;
+use super::rows::Row;
 use super::volume::MAP;
 use crate::cost::{Bound, Cost, Envelope, Parts};
 use crate::media::{Flash, Timing};
 use crate::pace::{Buffer, Work, mount_bound};
-
-/// Calls in a row, each made as soon as the one before has returned, whose worst case [`FileSystem::row_bound_ns`] tells.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum Row<'f> {
-    /// So many durable overwrites of whole logical pages that the file has already, without a clock: [`Call::Overwrite`].
-    Overwrites(u32),
-    /// One write through a handle, of any length, whatever the file has there.
-    Write {
-        /// The file.
-        file: &'f File,
-        /// Where it begins; a handle that appends writes at the end of the file.
-        offset: u64,
-        /// Its length.
-        bytes: u32,
-    },
-}
 
 impl<F: Flash> FileSystem<'_, F> {
     /// Worst case of a call, made now, in which no program fails. See `docs/design.md` for the formulas. It computes, and does not touch the
@@ -61,81 +43,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// # }
     /// ```
     pub fn row_bound_ns(&self, row: Row<'_>, timing: &Timing) -> u64 {
-        match row {
-            Row::Overwrites(count) => self.overwrites_ns(count, timing),
-            Row::Write { file, offset, bytes } => self.write_ns(file, offset, bytes, timing),
-        }
-    }
-
-    fn overwrites_ns(&self, count: u32, timing: &Timing) -> u64 {
-        let time_ns = |buffer| self.bound_of(Call::Overwrite, buffer, 0).time_ns(timing);
-        let further = u64::from(count.saturating_sub(1));
-        let each = time_ns(Buffer::AsItIs).saturating_add(further.saturating_mul(time_ns(Buffer::Committed)));
-        let orphans = self.has_abandoned_orphans();
-        let trims = self.lists.steps(&self.volume, orphans);
-        if trims == 0 && !orphans {
-            return each.min(self.volume.store.bounds().in_a_row_ns(&Work::PAGE, count, timing));
-        }
-        if count > Work::MANY {
-            return each;
-        }
-        let work = Work { frames: count, ..Work::NONE };
-        each.min(self.row_with_steps_ns(Call::Overwrite, &work, count, trims, 1, timing))
-    }
-
-    /// Worst case of so many calls in a row that do so much work together, each of which begins with so many steps of the trim list; `call` is what each of them looks up.
-    fn row_with_steps_ns(&self, call: Call, work: &Work, calls: u32, trims: u32, per_commit: u32, timing: &Timing) -> u64 {
-        let work = work.plus(&first_steps(&self.volume, calls * trims, self.has_abandoned_orphans()));
-        let looks = call.lookups(&self.volume).plus(&Cost { reads: looks(26) * trims, ..Cost::default() }).times(calls);
-        self.volume.store.bounds().row_ns(&work, calls, per_commit, timing).saturating_add(looks.time_ns(timing))
-    }
-
-    fn write_ns(&self, file: &File, offset: u64, bytes: u32, timing: &Timing) -> u64 {
-        let logical_bytes = self.volume.store.layout().logical_bytes;
-        let is_known = file.stamp == self.volume.stamp();
-        let offset = if file.options.append { file.size } else { offset };
-        let first = (logical_bytes - self.volume.split(offset).1).min(bytes);
-        // Where the end of the file is not known, the bytes may begin at another place of a page.
-        let pieces = 1 + (bytes - first).div_ceil(logical_bytes) + u32::from(file.options.append && !is_known && bytes > 1);
-        let first_ns = self.bound(self.write_call(file, offset, first)).time_ns(timing);
-        if pieces == 1 {
-            return first_ns;
-        }
-        let leaves = (file.inline || !is_known).then_some(if is_known { file.size as u32 } else { AREA_BYTES as u32 });
-        let further = if leaves.is_some() { Call::Write(logical_bytes) } else { Call::WriteLarge(logical_bytes) };
-        let last = (bytes - first) % logical_bytes;
-        let last = if last > 0 { last } else { logical_bytes };
-        let each = if is_known {
-            let [further_ns, last_ns] =
-                [logical_bytes, last].map(|bytes| self.bound_at_fill(further.with_bytes(bytes), 0).time_ns(timing));
-            let others = u64::from(pieces - 2).saturating_mul(further_ns).saturating_add(last_ns);
-            first_ns.saturating_add(others)
-        } else {
-            self.bound(further.with_bytes(bytes.max(logical_bytes + 1))).time_ns(timing)
-        };
-        if pieces > Work::MANY {
-            return each;
-        }
-        let ends = if is_known { [first, last] } else { [1; 2].map(|least| bytes.min(logical_bytes).max(least)) };
-        // The pieces before may have left less room.
-        let used = self.volume.space().used + TAKEN_PER_CALL * pieces;
-        let trims = self.lists.steps(&self.volume, self.has_abandoned_orphans());
-        let trims = if trims > 0 && used > self.volume.capacity() { trims.max(TAKEN_PER_CALL) } else { trims };
-        let work = work_of_pieces(&self.volume, pieces, ends, leaves);
-        let per_commit = self.pages_between_commits(further, pieces, file.options.durable);
-        each.min(self.row_with_steps_ns(further, &work, pieces, trims, per_commit, timing))
-    }
-
-    /// Pages that so many calls in a row write at least from one commit to the next, where only a transaction without room for one more call commits.
-    fn pages_between_commits(&self, call: Call, calls: u32, durable: bool) -> u32 {
-        let room = self.volume.capacity().saturating_sub(self.volume.space().used);
-        if durable || self.commits.events() != CommitOn::ON_FLUSH || room <= PAGES_PER_CALL + TAKEN_PER_CALL * calls {
-            return 1;
-        }
-        let first = first_steps(&self.volume, self.lists.steps(&self.volume, false), false);
-        let works = call.works(&self.volume, true).into_iter().flatten().map(|work| work.plus(&first));
-        let most = works.map(|work| work.frames + work.flushes_of_any()).max().unwrap_or(0);
-        u32::from(self.config().transaction_pages).saturating_sub(most).max(1)
+        row.bound_ns(self, timing)
     }
 
     /// What the worst case of a call, made now, with `failures` programs that fail, is made of: the parts of the longest of its cases. Together they
@@ -152,36 +60,23 @@ impl<F: Flash> FileSystem<'_, F> {
         longest.unwrap_or_default().filled(whole)
     }
 
-    /// That of a write of more bytes than a logical page has is the sum of as many writes of a page, or of what one may patch, as it may touch pages: in one loop, which
-    /// takes less of the stack than calls within each other.
-    fn bound_of(&self, call: Call, buffer: Buffer, failures: u32) -> Bound {
-        let logical_bytes = self.volume.store.layout().logical_bytes;
-        let further = match call {
-            Call::Write(bytes) | Call::WriteLarge(bytes) if bytes > logical_bytes => (bytes - 1).div_ceil(logical_bytes),
-            _ => 0,
-        };
-        let mut before = Cost::default();
-        for is_first in [false, true] {
-            let (buffer, failures) = if is_first { (buffer, failures) } else { (Buffer::Any, 0) };
-            let mut bound = None;
-            for is_page in [true, false] {
-                if further == 0 && (!is_first || !is_page) {
-                    continue;
-                }
-                let bytes = if is_page { logical_bytes } else { self.volume.store.logical.patch_bytes_max() as u32 };
-                let piece = if further > 0 { call.with_bytes(bytes) } else { call };
-                for work in piece.works(&self.volume, self.volume.has_long_names()).into_iter().flatten() {
-                    let other = self.bound_of_work(piece, &work, buffer, failures);
-                    bound = Some(bound.map_or(other, |bound: Bound| bound.or(&other)));
-                }
-            }
-            let bound = bound.unwrap_or_else(|| Bound::default().plus(&call.lookups(&self.volume)));
-            if is_first {
-                return bound.plus(&before);
-            }
-            before = bound.most().times(further);
+    pub(super) fn bound_of(&self, call: Call, buffer: Buffer, failures: u32) -> Bound {
+        let first = self.bound_of_piece(call, buffer, failures);
+        match call.further_pieces(self.volume.store.layout().logical_bytes) {
+            0 => first,
+            further => first.plus(&self.bound_of_piece(call, Buffer::Any, 0).most().times(further)),
         }
-        Bound::default()
+    }
+
+    /// That of a call, or of one piece of a write of more bytes than a logical page has. Not inlined: it is in the code once.
+    #[inline(never)]
+    fn bound_of_piece(&self, call: Call, buffer: Buffer, failures: u32) -> Bound {
+        let mut bound = None;
+        for work in call.works(&self.volume, self.volume.has_long_names()).into_iter().flatten() {
+            let other = self.bound_of_work(call, &work, buffer, failures);
+            bound = Some(bound.map_or(other, |bound: Bound| bound.or(&other)));
+        }
+        bound.unwrap_or_else(|| Bound::default().plus(&call.lookups(&self.volume)))
     }
 
     /// Not inlined: what it takes of the stack is not beside what its caller adds up.

@@ -199,9 +199,12 @@ pub(super) fn work_of_pieces<F: Flash>(
 }
 
 impl Call {
-    /// A write of the same kind, of so many bytes.
-    pub(super) fn with_bytes(self, bytes: u32) -> Self {
-        if let Call::WriteLarge(_) = self { Call::WriteLarge(bytes) } else { Call::Write(bytes) }
+    /// Pieces of a write behind the first one at most, each within one logical page of so many bytes.
+    pub(super) fn further_pieces(self, logical_bytes: u32) -> u32 {
+        match self {
+            Call::Write(bytes) | Call::WriteLarge(bytes) if bytes > logical_bytes => (bytes - 1).div_ceil(logical_bytes),
+            _ => 0,
+        }
     }
 
     /// What a call changes, perhaps with a name that an inode does not hold: one or the other; nothing when it changes nothing.
@@ -214,7 +217,13 @@ impl Call {
             Call::Overwrite => return [Some(Work::PAGE), None],
             Call::Write(bytes) | Call::WriteLarge(bytes) => {
                 let around = shape.around_data(self);
-                (of_data(bytes).plus(&around), self.may_complete(volume).then(|| Work::PAGE.plus(&around)))
+                let page = Work::PAGE.plus(&around);
+                if self.further_pieces(volume.store.layout().logical_bytes) > 0 {
+                    // A piece is a page, or at either end what may be a patch.
+                    (of_data(volume.store.logical.patch_bytes_max() as u32).plus(&around), Some(page))
+                } else {
+                    (of_data(bytes).plus(&around), self.may_complete(volume).then_some(page))
+                }
             }
             Call::WriteInline(bytes) => (Work::patched(&[bytes.min(AREA)], 0).plus(&NOTE), Some(Work::PAGE.plus(&NOTE))),
             Call::Truncate => (shape.truncate(), Some(shape.cut_run())),

@@ -28,7 +28,7 @@
 //! | [`check`] | verifying and mending a whole volume |
 //! | [`reader`] | reading only |
 //! | [`maintain`] | what later calls would have to do, in idle time |
-//! | [`bounds`] | the worst case of each call |
+//! | [`bounds`], [`rows`] | the worst case of each call; of calls in a row |
 //! | [`needs`] | what a volume with some settings needs |
 
 mod attributes;
@@ -52,12 +52,12 @@ mod open_table;
 mod path;
 mod permissions;
 mod reader;
+mod rows;
 mod stat;
 mod symlink;
 mod transaction;
 mod volume;
 
-pub use bounds::Row;
 pub use call::Call;
 pub use check::{Checked, Finding, Mended};
 pub use clean_reader::CleanReader;
@@ -70,5 +70,6 @@ pub use open_table::OPEN_FILE_BYTES;
 pub use path::Place;
 pub use permissions::Permissions;
 pub use reader::Reader;
+pub use rows::Row;
 pub use stat::{Entry, Kind, Stat};
 pub use volume::Cursor;

@@ -1,0 +1,116 @@
+//! The worst case of calls in a row: less than the sum of their bounds, for one of them pays for what the next ones need not do.
+
+use super::call::{Call, first_steps, looks, work_of_pieces};
+use super::commits::CommitOn;
+use super::filesystem::FileSystem;
+use super::handle::File;
+use super::inode::AREA_BYTES;
+use super::lists::TAKEN_PER_CALL;
+use super::transaction::PAGES_PER_CALL;
+use crate::cost::Cost;
+use crate::media::{Flash, Timing};
+use crate::pace::{Buffer, Work};
+
+/// Calls in a row, each made as soon as the one before has returned, whose worst case [`FileSystem::row_bound_ns`] tells.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Row<'f> {
+    /// So many durable overwrites of whole logical pages that the file has already, without a clock: [`Call::Overwrite`].
+    Overwrites(u32),
+    /// One write through a handle, of any length, whatever the file has there.
+    Write {
+        /// The file.
+        file: &'f File,
+        /// Where it begins; a handle that appends writes at the end of the file.
+        offset: u64,
+        /// Its length.
+        bytes: u32,
+    },
+}
+
+impl Row<'_> {
+    /// See [`FileSystem::row_bound_ns`].
+    pub(super) fn bound_ns<F: Flash>(self, fs: &FileSystem<'_, F>, timing: &Timing) -> u64 {
+        match self {
+            Row::Overwrites(count) => overwrites_ns(fs, count, timing),
+            Row::Write { file, offset, bytes } => write_ns(fs, file, offset, bytes, timing),
+        }
+    }
+}
+
+fn overwrites_ns<F: Flash>(fs: &FileSystem<'_, F>, count: u32, timing: &Timing) -> u64 {
+    let time_ns = |buffer| fs.bound_of(Call::Overwrite, buffer, 0).time_ns(timing);
+    let further = u64::from(count.saturating_sub(1));
+    let each = time_ns(Buffer::AsItIs).saturating_add(further.saturating_mul(time_ns(Buffer::Committed)));
+    let orphans = fs.has_abandoned_orphans();
+    let trims = fs.lists.steps(&fs.volume, orphans);
+    if trims == 0 && !orphans {
+        return each.min(fs.volume.store.bounds().in_a_row_ns(&Work::PAGE, count, timing));
+    }
+    if count > Work::MANY {
+        return each;
+    }
+    let work = Work { frames: count, ..Work::NONE };
+    each.min(with_steps_ns(fs, Call::Overwrite, &work, [count, trims, 1], timing))
+}
+
+/// Worst case of so many calls in a row that do so much work together, each of which begins with so many steps of the trim list; `call` is what each of them looks up.
+fn with_steps_ns<F: Flash>(
+    fs: &FileSystem<'_, F>,
+    call: Call,
+    work: &Work,
+    [calls, trims, per_commit]: [u32; 3],
+    timing: &Timing,
+) -> u64 {
+    let work = work.plus(&first_steps(&fs.volume, calls * trims, fs.has_abandoned_orphans()));
+    let looks = call.lookups(&fs.volume).plus(&Cost { reads: looks(26) * trims, ..Cost::default() }).times(calls);
+    fs.volume.store.bounds().row_ns(&work, calls, per_commit, timing).saturating_add(looks.time_ns(timing))
+}
+
+fn write_ns<F: Flash>(fs: &FileSystem<'_, F>, file: &File, offset: u64, bytes: u32, timing: &Timing) -> u64 {
+    let logical_bytes = fs.volume.store.layout().logical_bytes;
+    let is_known = file.stamp == fs.volume.stamp();
+    let offset = if file.options.append { file.size } else { offset };
+    let first = (logical_bytes - fs.volume.split(offset).1).min(bytes);
+    // Where the end of the file is not known, the bytes may begin at another place of a page.
+    let pieces = 1 + (bytes - first).div_ceil(logical_bytes) + u32::from(file.options.append && !is_known && bytes > 1);
+    let first_ns = fs.bound(fs.write_call(file, offset, first)).time_ns(timing);
+    if pieces == 1 {
+        return first_ns;
+    }
+    let leaves = (file.inline || !is_known).then_some(if is_known { file.size as u32 } else { AREA_BYTES as u32 });
+    let piece = |bytes| if leaves.is_some() { Call::Write(bytes) } else { Call::WriteLarge(bytes) };
+    let further = piece(logical_bytes);
+    let last = (bytes - first) % logical_bytes;
+    let last = if last > 0 { last } else { logical_bytes };
+    let each = if is_known {
+        let [further_ns, last_ns] = [logical_bytes, last].map(|bytes| fs.bound_at_fill(piece(bytes), 0).time_ns(timing));
+        let others = u64::from(pieces - 2).saturating_mul(further_ns).saturating_add(last_ns);
+        first_ns.saturating_add(others)
+    } else {
+        fs.bound(piece(bytes.max(logical_bytes + 1))).time_ns(timing)
+    };
+    if pieces > Work::MANY {
+        return each;
+    }
+    let ends = if is_known { [first, last] } else { [1; 2].map(|least| bytes.min(logical_bytes).max(least)) };
+    // The pieces before may have left less room.
+    let used = fs.volume.space().used + TAKEN_PER_CALL * pieces;
+    let trims = fs.lists.steps(&fs.volume, fs.has_abandoned_orphans());
+    let trims = if trims > 0 && used > fs.volume.capacity() { trims.max(TAKEN_PER_CALL) } else { trims };
+    let work = work_of_pieces(&fs.volume, pieces, ends, leaves);
+    let per_commit = pages_between_commits(fs, further, pieces, file.options.durable);
+    each.min(with_steps_ns(fs, further, &work, [pieces, trims, per_commit], timing))
+}
+
+/// Pages that so many calls in a row write at least from one commit to the next, where only a transaction without room for one more call commits.
+fn pages_between_commits<F: Flash>(fs: &FileSystem<'_, F>, call: Call, calls: u32, durable: bool) -> u32 {
+    let room = fs.volume.capacity().saturating_sub(fs.volume.space().used);
+    if durable || fs.commits.events() != CommitOn::ON_FLUSH || room <= PAGES_PER_CALL + TAKEN_PER_CALL * calls {
+        return 1;
+    }
+    let first = first_steps(&fs.volume, fs.lists.steps(&fs.volume, false), false);
+    let works = call.works(&fs.volume, true).into_iter().flatten().map(|work| work.plus(&first));
+    let most = works.map(|work| work.frames + work.flushes_of_any()).max().unwrap_or(0);
+    u32::from(fs.config().transaction_pages).saturating_sub(most).max(1)
+}
