@@ -107,7 +107,9 @@ fn evaluate_run(
     let (text, times) = run(py, progress, |tell| {
         let peer = match beside {
             Some((label, path)) => {
-                Some(Peer::of_trace(label, read_trace_file(Path::new(&path), None).map_err(|error| error.to_string())?))
+                let trace = read_trace_file(Path::new(&path), None);
+                let peer = trace.and_then(|trace| Peer::of_trace(label, trace, options.write_bytes));
+                Some(peer.map_err(|error| error.to_string())?)
             }
             None => None,
         };
@@ -129,17 +131,24 @@ fn replay_run(
     rates: Vec<u64>,
     buffer_bytes: Option<u64>,
 ) -> PyResult<String> {
-    let trace = Trace { name, access_ns: of_bytes(access_ns) };
+    let trace = Trace { name, access_ns: of_bytes(access_ns), fio: None };
     let summary = py.detach(|| Summary::of(&trace, write_bytes, &rates, buffer_bytes));
     let summary = summary.ok_or_else(|| wrong(format!("{}: found no access", trace.name)))?;
     json(&summary).map_err(LabError::new_err)
 }
 
 #[pyfunction]
-fn read_trace(py: Python<'_>, path: String, unit: Option<&str>) -> PyResult<Py<PyBytes>> {
+fn read_trace(
+    py: Python<'_>,
+    path: String,
+    unit: Option<&str>,
+    write_bytes: Option<u64>,
+) -> PyResult<(Py<PyBytes>, u64, Option<String>)> {
     let unit: Option<TimeUnit> = unit.map(named).transpose()?;
     let trace = py.detach(|| read_trace_file(Path::new(&path), unit)).map_err(wrong)?;
-    Ok(PyBytes::new(py, &to_bytes(&trace.access_ns)).unbind())
+    let write_bytes = trace.write_bytes(write_bytes).map_err(wrong)?;
+    let left_out = trace.fio.and_then(|fio| fio.left_out());
+    Ok((PyBytes::new(py, &to_bytes(&trace.access_ns)).unbind(), write_bytes, left_out))
 }
 
 #[pyfunction]

@@ -85,6 +85,19 @@ def test_a_replay_is_that_of_the_command(tmp_path: Path, steady: Steady) -> None
         steadyfs.replay([])
 
 
+def test_a_log_of_fio_tells_the_size_of_its_writes_and_averages_are_refused(tmp_path: Path) -> None:
+    log = tmp_path / "card_lat.1.log"
+    log.write_text("1, 1000000, 1, 65536, 0\n2, 70, 0, 512, 0\n3, 2000000, 1, 65536, 0\n")
+    with pytest.warns(UserWarning, match="1 read left out"):
+        read = steadyfs.replay(log)
+    assert (read.write_bytes, read.accesses) == (65_536, 2)
+    with pytest.raises(ValueError, match="found writes of 65536 bytes"):
+        steadyfs.replay(log, 4096)
+    log.write_text("1000, 2000000, 1, 0, 0\n")
+    with pytest.raises(ValueError, match="log_avg_msec"):
+        steadyfs.replay(log)
+
+
 def test_a_file_system_may_stand_beside_an_evaluation(tmp_path: Path) -> None:
     trace = tmp_path / "fat-on-ftl.csv"
     trace.write_text("duration_us\n7000\n9000\n")

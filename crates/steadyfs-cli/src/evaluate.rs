@@ -27,7 +27,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.beside.len() > PEERS_MAX {
         return Err(Failure(format!("--beside: {} file systems; expected {PEERS_MAX} at most", arguments.beside.len())));
     }
-    let peers = arguments.beside.iter().map(peer).collect::<Result<Vec<_>, _>>()?;
+    let write_bytes = arguments.options().write_bytes;
+    let peers = arguments.beside.iter().map(|beside| peer(beside, write_bytes)).collect::<Result<Vec<_>, _>>()?;
     let mut bar = Progress::of(1, "");
     let outcome = evaluate::run(&arguments.options(), &mut |share, phase| bar.set(share, phase));
     drop(bar);
@@ -39,9 +40,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.outputs.write(&outcome.evaluation, || Report::of_evaluation(&outcome))
 }
 
-/// Reads the access times of another file system.
-fn peer(beside: &PeerTrace) -> Result<Peer, Failure> {
-    Ok(Peer::of_trace(beside.label.clone(), replay::read(&beside.path, None)?))
+/// Reads the access times of another file system, for writes of as many bytes as those of the run.
+fn peer(beside: &PeerTrace, write_bytes: u64) -> Result<Peer, Failure> {
+    let trace = replay::read(&beside.path, None)?;
+    Peer::of_trace(beside.label.clone(), trace, write_bytes).map_err(|error| Failure(error.to_string()))
 }
 
 /// Writes the access times as a trace that `steady replay` reads.

@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::output::print;
-use crate::replay::read;
+use crate::replay::{read, write_bytes};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
@@ -26,9 +26,9 @@ pub struct Arguments {
     /// Write the profile though it is not to be relied on
     #[arg(long)]
     anyway: bool,
-    /// Bytes of each write: whole sectors
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "4KiB", value_parser = parse_write_size)]
-    write: u64,
+    /// Bytes of each write: whole sectors [default: as in a log of fio, else 4KiB]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_write_size)]
+    write: Option<u64>,
     /// Unit of the times when the header names none: ns, us, ms or s
     #[arg(long)]
     unit: Option<TimeUnit>,
@@ -68,9 +68,10 @@ fn kinds() -> impl TypedValueParser<Value = Kind> {
 /// Runs `steady fit`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let trace = read(&arguments.trace, arguments.unit)?;
-    let write_bytes = u32::try_from(arguments.write).ok().filter(|bytes| bytes.is_multiple_of(512));
+    let asked_for = write_bytes(&trace, arguments.write)?;
+    let write_bytes = u32::try_from(asked_for).ok().filter(|bytes| bytes.is_multiple_of(512));
     let write_bytes =
-        write_bytes.ok_or_else(|| Failure(format!("--write {}: expected whole sectors of 512 bytes", arguments.write)))?;
+        write_bytes.ok_or_else(|| Failure(format!("writes of {asked_for} bytes: expected whole sectors of 512 bytes")))?;
     if trace.access_ns.is_empty() {
         return Err(Failure(format!("{}: found no access", trace.name)));
     }

@@ -18,9 +18,9 @@ pub struct Arguments {
     /// The trace; `-` reads standard input
     #[arg(value_name = "TRACE.csv")]
     trace: PathBuf,
-    /// Bytes of each write
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "4KiB", value_parser = parse_write_size)]
-    write: u64,
+    /// Bytes of each write [default: as in a log of fio, else 4KiB]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_write_size)]
+    write: Option<u64>,
     /// Input rate, such as 500kB/s; may be repeated [default: 100kB/s, 500kB/s, 1MB/s and 2MB/s]
     #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = parse_rate)]
     rate: Vec<u64>,
@@ -38,6 +38,9 @@ const AFTER_HELP: &str = "\
 A trace has one access per line: a column of durations (`duration_us`, `time [ns]`, `latency (ms)`), or columns of
 starts and ends (`start_us,end_us`). Commas, semicolons or tabs separate columns; lines with # are comments.
 
+A latency log of fio (--write_lat_log) is a trace as well. Only its writes count; the log says how many bytes each has. fio 2 and
+fio 3 before 3.15 need --unit us or --unit ns. A log of windows (log_avg_msec) is refused: it has no time of a single access.
+
 Example:
   steady replay board.csv --write 4096 --rate 500kB/s --rate 1MB/s --buffer 10KiB --report board.html";
 
@@ -45,18 +48,29 @@ Example:
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.outputs.check()?;
     let trace = read(&arguments.trace, arguments.unit)?;
+    let write_bytes = write_bytes(&trace, arguments.write)?;
     let rates = if arguments.rate.is_empty() { DEFAULT_RATES.to_vec() } else { arguments.rate.clone() };
-    let summary = Summary::of(&trace, arguments.write, &rates, arguments.buffer)
+    let summary = Summary::of(&trace, write_bytes, &rates, arguments.buffer)
         .ok_or_else(|| Failure(format!("{}: found no access", trace.name)))?;
     arguments.outputs.write(&summary, || Report::of_trace(&trace, &summary))
 }
 
-/// Reads a trace from a file, or from standard input for `-`.
+/// Bytes of each write: those of a log of fio, else those of `--write`, else 4,096.
+pub fn write_bytes(trace: &Trace, given: Option<u64>) -> Result<u64, Failure> {
+    trace.write_bytes(given).map_err(|error| Failure(error.to_string()))
+}
+
+/// Reads a trace from a file, or from standard input for `-`. Notes on standard error which lines
+/// are left out.
 pub fn read(path: &Path, unit: Option<TimeUnit>) -> Result<Trace, Failure> {
     let trace = if path.as_os_str() == "-" {
         read_trace("standard input", io::stdin().lock(), unit)
     } else {
         read_trace_file(path, unit)
     };
-    trace.map_err(|error| Failure(error.to_string()))
+    let trace = trace.map_err(|error| Failure(error.to_string()))?;
+    if let Some(left_out) = trace.fio.and_then(|fio| fio.left_out()) {
+        eprintln!("{}: {left_out}", trace.name);
+    }
+    Ok(trace)
 }

@@ -123,3 +123,58 @@ fn wrong_usage_has_code_2() {
         assert!(!output.stderr.is_empty());
     }
 }
+
+/// 5,000 writes of 2 ms, five of which take 250 ms, as fio logs them.
+fn fio_log(bytes: u32) -> String {
+    let mut ms = 0;
+    let line = |at: u32| {
+        let ns = if at % 1000 == 500 { 250_000_000u64 } else { 2_000_000 };
+        ms += ns / 1_000_000;
+        format!("{ms}, {ns}, 1, {bytes}, 0\n")
+    };
+    (0..5000).map(line).collect()
+}
+
+/// Averages were taken for accesses: 0 B were to be enough where 240 KiB are needed. Writes of 64
+/// KiB were told as of 4 KiB.
+#[test]
+fn logs_of_fio_are_used_rightly_or_refused() {
+    let directory = directory("fio");
+    let at = |name: &str, text: &str| {
+        let path = directory.join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_string()
+    };
+    let raw = at("raw.log", &fio_log(4096));
+    let output = steady(&["replay", &raw, "--rate", "1MB/s"]);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+    assert!(text(&output.stdout).contains("5,000 accesses of 4 KiB"), "{}", text(&output.stdout));
+    let averages = at("averages.log", "1000, 2000000, 1, 0, 0\n2000, 2400000, 1, 0, 0\n");
+    for arguments in [&["replay", &averages][..], &["fit", &averages, "--kind", "sd", "--capacity", "4GiB"]] {
+        let output = steady(arguments);
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(
+            error.contains("averages.log, line 1: found the mean or the maximum of a window of time (`log_avg_msec`)"),
+            "{error}"
+        );
+    }
+    let large = at("large.log", &fio_log(65_536));
+    assert!(text(&steady(&["replay", &large]).stdout).contains("5,000 accesses of 64 KiB"));
+    for arguments in [
+        &["replay", &large, "--write", "4096"][..],
+        &["fit", &large, "--kind", "sd", "--capacity", "4GiB", "--write", "4KiB"],
+        &["evaluate", "--accesses", "2000", "--beside", &large],
+    ] {
+        let error = text(&steady(arguments).stderr);
+        assert!(error.contains("found writes of 65536 bytes, expected 4096 as given for each write"), "{error}");
+    }
+    let mixed = at("mixed.log", "1, 70, 0, 512, 0\n2, 1000000, 1, 4096, 0\n3, 9, 2, 4096, 0\n4, 9, 2, 4096, 0\n");
+    let output = steady(&["replay", &mixed]);
+    let said = text(&output.stderr);
+    assert!(output.status.success() && said.ends_with("mixed.log: 1 read and 2 trims left out: only writes count\n"), "{said}");
+    let old = at("old.log", "1, 1500, 1, 4096\n");
+    let error = text(&steady(&["replay", &old]).stderr);
+    assert!(error.contains("--unit us or --unit ns"), "{error}");
+    assert!(text(&steady(&["replay", &old, "--unit", "us"]).stdout).contains("1.500 ms"));
+}

@@ -4,7 +4,10 @@
 //! separated by commas, semicolons or tabs; empty lines and lines that start with `#` are skipped; a header is optional
 //! for a single column. Where a semicolon or a tab separates, a comma within a number is a decimal point.
 //!
-//! A latency log of fio (`write_lat_log`) is known by its four to six columns of whole numbers; its writes count, in nanoseconds unless the caller gives another unit.
+//! A latency log of fio (`write_lat_log`) is recognised by its columns of whole numbers. Its writes
+//! count; all have one size, which the trace keeps. A log of windows (`log_avg_msec`) is refused,
+//! because its lines are no accesses. The times are in nanoseconds; a log that may be of fio 2
+//! needs the unit from the caller.
 //!
 //! The unit stands in the header (`duration_us`, `time [ns]`, `start (ms),end (ms)`) or is given by the caller. It is
 //! never guessed. `csv` in general allows quoted line breaks; a trace has no use for them, and without them every
@@ -13,10 +16,12 @@
 //! [`read_trace_file`] gives a [`Trace`], of which [`Summary::of`](crate::summary::Summary::of) tells the rest.
 
 mod error;
+mod fio;
 mod header;
 mod unit;
 
 pub use error::{Problem, TraceError};
+pub use fio::Fio;
 pub use unit::TimeUnit;
 
 use header::{Columns, columns_of};
@@ -30,6 +35,28 @@ pub struct Trace {
     pub name: String,
     /// Access times in nanoseconds, in order; at least one.
     pub access_ns: Vec<u64>,
+    /// The rest of a log of fio.
+    pub fio: Option<Fio>,
+}
+
+/// Bytes of each write, if neither the trace nor the caller gives them.
+const USUAL_WRITE_BYTES: u64 = 4096;
+
+impl Trace {
+    /// Returns the bytes of each write: those of the log, else those that the caller gives, else
+    /// 4,096.
+    ///
+    /// # Errors
+    /// [`Problem::WriteSize`] where log and caller differ.
+    pub fn write_bytes(&self, given: Option<u64>) -> Result<u64, TraceError> {
+        match (self.fio, given) {
+            (Some(Fio { write_bytes: found, .. }), Some(given)) if given != found => {
+                Err(TraceError { file: self.name.clone(), line: None, problem: Problem::WriteSize { found, given } })
+            }
+            (Some(fio), _) => Ok(fio.write_bytes),
+            (None, given) => Ok(given.unwrap_or(USUAL_WRITE_BYTES)),
+        }
+    }
 }
 
 /// Reads a trace from a file. `unit` is the unit of its times, needed when its header names none.
@@ -56,7 +83,7 @@ pub fn read_trace_file(path: &Path, unit: Option<TimeUnit>) -> Result<Trace, Tra
 /// assert_eq!(trace.access_ns, [1_500_000, 250_000]);
 /// ```
 pub fn read_trace(name: &str, text: impl BufRead, unit: Option<TimeUnit>) -> Result<Trace, TraceError> {
-    let mut reader = Reader { unit, layout: None, access_ns: Vec::new() };
+    let mut reader = Reader { unit, layout: None, fio: Fio::EMPTY, access_ns: Vec::new() };
     let error = |line, problem| TraceError { file: name.to_string(), line, problem };
     for (index, line) in text.split(b'\n').enumerate() {
         let number = Some(index as u64 + 1);
@@ -65,10 +92,13 @@ pub fn read_trace(name: &str, text: impl BufRead, unit: Option<TimeUnit>) -> Res
         let line = if index == 0 { line.trim_start_matches('\u{feff}') } else { line };
         reader.line(line.trim_end_matches('\r')).map_err(|problem| error(number, problem))?;
     }
-    if reader.access_ns.is_empty() {
-        return Err(error(None, Problem::Empty));
+    let Reader { fio, layout, access_ns, .. } = reader;
+    if access_ns.is_empty() {
+        let Fio { reads, trims, .. } = fio;
+        return Err(error(None, if reads + trims > 0 { Problem::NoWrite { reads, trims } } else { Problem::Empty }));
     }
-    Ok(Trace { name: name.to_string(), access_ns: reader.access_ns })
+    let is_fio = layout.is_some_and(|layout| layout.columns == Columns::Fio);
+    Ok(Trace { name: name.to_string(), access_ns, fio: is_fio.then_some(fio) })
 }
 
 /// Writes access times as a trace that [`read_trace`] reads back exactly: one column, `duration_us`.
@@ -92,13 +122,11 @@ struct Layout {
     least: usize,
 }
 
-/// The direction of a write in a log of fio.
-const FIO_WRITE: &str = "1";
-
 /// The state of reading: the layout once it is known, and the accesses so far.
 struct Reader {
     unit: Option<TimeUnit>,
     layout: Option<Layout>,
+    fio: Fio,
     access_ns: Vec<u64>,
 }
 
@@ -123,8 +151,10 @@ impl Reader {
         let access = match layout.columns {
             Columns::Duration(column) => layout.time(fields[column])?,
             Columns::StartEnd(start, end) => layout.span(fields[start], fields[end])?,
-            Columns::Fio if fields[2] != FIO_WRITE => return Ok(()),
-            Columns::Fio => layout.time(fields[1])?,
+            Columns::Fio => match self.fio.take(&fields, self.unit)? {
+                Some(column) => layout.time(fields[column])?,
+                None => return Ok(()),
+            },
         };
         self.access_ns.push(access);
         Ok(())
@@ -203,16 +233,83 @@ mod tests {
         assert_eq!(read("seconds\n0.25\n"), Ok(vec![250_000_000]));
     }
 
+    fn fio(text: &str) -> Result<(Vec<u64>, Option<Fio>), String> {
+        read_trace("t", text.as_bytes(), None).map(|trace| (trace.access_ns, trace.fio)).map_err(|error| error.to_string())
+    }
+
     #[test]
     fn a_latency_log_of_fio_is_read_and_only_its_writes_count() {
-        assert_eq!(
-            read("1, 1533441, 1, 4096, 0\n2, 70, 0, 4096, 8192\n3, 23000000, 1, 4096, 0\n"),
-            Ok(vec![1_533_441, 23_000_000])
-        );
-        assert_eq!(read("12, 1500, 1, 4096, 0x100, 0\n"), Ok(vec![1_500]));
-        assert_eq!(read_with("0,1500,1,4096\n", Some(TimeUnit::Microseconds)), Ok(vec![1_500_000]), "of fio 2");
+        let log = "1, 1533441, 1, 4096, 0, 0\n2, 70, 0, 512, 8192, 0\n3, 23000000, 1, 4096, 12288, 0\n4, 9, 2, 65536, 0, 0\n";
+        let (access_ns, found) = fio(log).unwrap();
+        assert_eq!(access_ns, [1_533_441, 23_000_000]);
+        assert_eq!(found, Some(Fio { write_bytes: 4096, reads: 1, trims: 1 }));
+        assert_eq!(found.unwrap().left_out().unwrap(), "1 read and 1 trim left out: only writes count");
+        let columns = [
+            "12, 1500, 1, 4096, 0",
+            "12, 1500, 1, 4096, 0x400a",
+            "12, 1500, 1, 4096, 0x100, 0",
+            "12, 1500, 1, 4096, 8192, 0x0000",
+            "12, 1500, 1, 4096, 0, 123456789",
+            "12, 1500, 1, 4096, 8192, 0, 123456789",
+        ];
+        for line in columns {
+            assert_eq!(fio(line), Ok((vec![1_500], Some(Fio { write_bytes: 4096, reads: 0, trims: 0 }))), "{line}");
+        }
         assert!(read("1, 1533441, 1, 4096, 0\n2, 70\n").unwrap_err().contains("line 2"));
         assert!(read("1, 2, 3, 4\n").is_err(), "no direction");
+    }
+
+    /// A log with `log_avg_msec` was taken for accesses. The longest one was gone: no buffer was
+    /// needed where 240 KiB were.
+    #[test]
+    fn a_log_of_windows_is_refused_with_means_with_maxima_and_with_both() {
+        for log in [
+            "1000, 2000000, 1, 0, 0\n2000, 2100000, 1, 0, 0\n",
+            "1000, 2000000, 1, 0\n",
+            "1000, 2000000, 1, 0, 0, 0\n",
+            "1000, 2000000, 250000000, 1, 0, 0\n",
+            "1000, 2000000, 250000000, 1, 0, 0, 0, 0\n",
+        ] {
+            let error = fio(log).unwrap_err();
+            assert!(
+                error.starts_with("t, line 1: found the mean or the maximum of a window of time (`log_avg_msec`)"),
+                "{error}"
+            );
+        }
+        assert!(fio("1, 5, 1, 4096, 0\n2, 7, 1, 0, 0\n").unwrap_err().starts_with("t, line 2: found the mean"));
+    }
+
+    /// The microseconds of fio 2 were taken for nanoseconds without a word.
+    #[test]
+    fn a_log_that_may_be_of_fio_2_needs_its_unit() {
+        let logs = ["0,1500,1,4096\n", "0, 1500, 1, 4096, 0\n1, 1500, 1, 4096, 4096\n"];
+        for (log, line) in logs.into_iter().zip(1..) {
+            let error = read(log).unwrap_err();
+            assert!(error.starts_with(&format!("t.csv, line {line}: found a log of fio without a priority")), "{error}");
+            assert!(read_with(log, Some(TimeUnit::Microseconds)).unwrap().iter().all(|&ns| ns == 1_500_000));
+            assert!(read_with(log, Some(TimeUnit::Nanoseconds)).unwrap().iter().all(|&ns| ns == 1_500));
+        }
+    }
+
+    /// Writes of 65,536 bytes were told as of 4 KiB: the block size of the log was not read.
+    #[test]
+    fn the_size_of_writes_is_that_of_the_log() {
+        let trace = read_trace("t", "1, 5, 1, 65536, 0\n2, 6, 1, 65536, 0\n".as_bytes(), None).unwrap();
+        assert_eq!((trace.write_bytes(None).unwrap(), trace.write_bytes(Some(65_536)).unwrap()), (65_536, 65_536));
+        let error = trace.write_bytes(Some(4096)).unwrap_err().to_string();
+        assert_eq!(error, "t: found writes of 65536 bytes, expected 4096 as given for each write");
+        let error = fio("1, 5, 1, 4096, 0\n2, 6, 0, 512, 0\n3, 6, 1, 8192, 0\n").unwrap_err();
+        assert_eq!(error, "t, line 3: found a write of 8192 bytes after writes of 4096, expected writes of one size");
+        let plain = read_trace("t", "us\n1\n".as_bytes(), None).unwrap();
+        assert_eq!((plain.write_bytes(None).unwrap(), plain.write_bytes(Some(512)).unwrap()), (4096, 512));
+    }
+
+    #[test]
+    fn a_log_of_fio_without_writes_and_an_unknown_direction_are_named() {
+        let error = fio("1, 5, 0, 4096, 0\n2, 6, 0, 512, 0\n3, 6, 2, 8192, 0\n").unwrap_err();
+        assert_eq!(error, "t: found 2 reads and 1 trim, expected at least one write");
+        let error = fio("1, 5, 0, 4096, 0\n2, 6, 7, 512, 0\n").unwrap_err();
+        assert_eq!(error, "t, line 2: found the direction `7`, expected 0 (read), 1 (write) or 2 (trim)");
     }
 
     #[test]

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple, Optional, Union
@@ -143,7 +144,7 @@ def evaluate(
 
 def replay(
     trace: Union[StrPath, AnyTimes],
-    write_bytes: Number = 4096,
+    write_bytes: Optional[Number] = None,
     rates: Sequence[Number] = DEFAULT_RATES,
     *,
     buffer_bytes: Optional[Number] = None,
@@ -153,18 +154,22 @@ def replay(
     """Tell what access times that were measured on a board need.
 
     ``trace`` is a file as `steady replay` takes it, whose times are of ``unit`` (``ns``, ``us``, ``ms``, ``s``) where its header names none; or
-    an array of nanoseconds. ``buffer_bytes`` asks for the highest rate with such a buffer.
+    an array of nanoseconds. ``buffer_bytes`` asks for the highest rate with such a buffer. ``write_bytes`` is by default the size in a log of fio, else 4,096; a warning
+    names reads and trims of a log, which are left out.
 
     >>> replay([1_000_000, 10_000_000, 1_000_000, 1_000_000], 4096, ["1MB/s"]).backlog[0].bytes
     5904
     """
     if isinstance(trace, (str, os.PathLike)):
         path = os.fspath(trace)
-        times, label = of_bytes(_native.read_trace(path, unit)), path
+        content, written, left_out = _native.read_trace(path, unit, None if write_bytes is None else size(write_bytes))
+        times, label = of_bytes(content), path
+        if left_out is not None:
+            warnings.warn(f"{path}: {left_out}", stacklevel=2)
     else:
-        times, label = to_array(trace), "access times"
+        times, label, written = to_array(trace), "access times", 4096 if write_bytes is None else size(write_bytes)
     limit = None if buffer_bytes is None else size(buffer_bytes)
-    text = _native.replay_run(name or label, to_bytes(times), size(write_bytes), [rate(one) for one in rates], limit)
+    text = _native.replay_run(name or label, to_bytes(times), written, [rate(one) for one in rates], limit)
     return replace(decode(Replay, text), access_ns=times)
 
 

@@ -1,6 +1,6 @@
 //! Another file system beside the run: its access times for the same writes, recorded elsewhere.
 
-use crate::replay::Trace;
+use crate::replay::{Trace, TraceError};
 use crate::stats::Stats;
 use crate::units::{format_rate, us};
 use serde::{Deserialize, Serialize};
@@ -40,10 +40,15 @@ pub struct Beside {
 impl Peer {
     /// The peer of which a trace tells. Without a label it is called by the trace's file, without its ending and with spaces for dashes:
     /// `fatfs-on-dhara.csv` is `fatfs on dhara`.
-    pub fn of_trace(label: Option<String>, trace: Trace) -> Peer {
+    ///
+    /// # Errors
+    /// [`Problem::WriteSize`](crate::replay::Problem::WriteSize) if the trace has writes of another
+    /// size than `write_bytes`.
+    pub fn of_trace(label: Option<String>, trace: Trace, write_bytes: u64) -> Result<Peer, TraceError> {
+        trace.write_bytes(Some(write_bytes))?;
         let stem =
             || std::path::Path::new(&trace.name).file_stem().map_or(trace.name.clone(), |stem| stem.to_string_lossy().into());
-        Peer { label: label.unwrap_or_else(|| stem().replace('-', " ")), access_ns: trace.access_ns }
+        Ok(Peer { label: label.unwrap_or_else(|| stem().replace('-', " ")), access_ns: trace.access_ns })
     }
 }
 
@@ -81,11 +86,11 @@ mod tests {
 
     #[test]
     fn peer_is_called_by_its_file_unless_it_has_a_label() {
-        let trace = || Trace { name: "docs/peers/fatfs-on-dhara.csv".into(), access_ns: vec![1] };
-        assert_eq!(Peer::of_trace(None, trace()).label, "fatfs on dhara");
-        assert_eq!(Peer::of_trace(Some("FatFs-1".into()), trace()).label, "FatFs-1");
-        let input = Trace { name: "standard input".into(), access_ns: vec![1] };
-        assert_eq!(Peer::of_trace(None, input).label, "standard input");
+        let trace = || Trace { name: "docs/peers/fatfs-on-dhara.csv".into(), access_ns: vec![1], fio: None };
+        assert_eq!(Peer::of_trace(None, trace(), 4096).unwrap().label, "fatfs on dhara");
+        assert_eq!(Peer::of_trace(Some("FatFs-1".into()), trace(), 4096).unwrap().label, "FatFs-1");
+        let input = Trace { name: "standard input".into(), access_ns: vec![1], fio: None };
+        assert_eq!(Peer::of_trace(None, input, 4096).unwrap().label, "standard input");
     }
 
     #[test]

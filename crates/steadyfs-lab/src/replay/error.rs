@@ -25,6 +25,36 @@ pub enum Problem {
     NotText,
     /// There is no access in the file.
     Empty,
+    /// A log of fio has no write.
+    NoWrite {
+        /// Its reads.
+        reads: u64,
+        /// Its trims.
+        trims: u64,
+    },
+    /// A line of a log of fio is about a window of time, not about an access.
+    Window,
+    /// A log of fio does not show whether its times are of fio 2 or of fio 3.
+    FioUnit,
+    /// A line of a log of fio has an unknown direction.
+    Direction {
+        /// The field as it stands.
+        found: String,
+    },
+    /// The writes of a log of fio have several sizes.
+    WriteSizes {
+        /// Bytes of the writes before.
+        before: u64,
+        /// Bytes of this one.
+        found: u64,
+    },
+    /// The writes of a log of fio have another size than the caller gave.
+    WriteSize {
+        /// Bytes of each write in the log.
+        found: u64,
+        /// Bytes that the caller gave.
+        given: u64,
+    },
     /// Neither the header nor the caller states the unit of the durations.
     UnitMissing {
         /// Name of the column; empty without a header.
@@ -87,6 +117,23 @@ pub enum Problem {
     },
 }
 
+/// Reads and trims in words.
+pub(super) struct Accesses {
+    pub reads: u64,
+    pub trims: u64,
+}
+
+impl fmt::Display for Accesses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = |count: u64, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+        match (self.reads, self.trims) {
+            (reads, 0) => f.write_str(&word(reads, "read")),
+            (0, trims) => f.write_str(&word(trims, "trim")),
+            (reads, trims) => write!(f, "{} and {}", word(reads, "read"), word(trims, "trim")),
+        }
+    }
+}
+
 impl fmt::Display for TraceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
@@ -102,6 +149,28 @@ impl fmt::Display for Problem {
             Problem::Unreadable(error) => write!(f, "cannot be read: {error}"),
             Problem::NotText => write!(f, "found bytes that are not UTF-8, expected text"),
             Problem::Empty => write!(f, "found no access, expected at least one line with a duration"),
+            &Problem::NoWrite { reads, trims } => {
+                write!(f, "found {}, expected at least one write", Accesses { reads, trims })
+            }
+            Problem::Window => write!(
+                f,
+                "found the mean or the maximum of a window of time (`log_avg_msec`), expected a time for each access: record \
+                 the log without `log_avg_msec`"
+            ),
+            Problem::FioUnit => write!(
+                f,
+                "found a log of fio without a priority, whose times are in µs (fio 2) or in ns (fio 3 before 3.15), expected \
+                 --unit us or --unit ns"
+            ),
+            Problem::Direction { found } => {
+                write!(f, "found the direction `{found}`, expected 0 (read), 1 (write) or 2 (trim)")
+            }
+            Problem::WriteSizes { before, found } => {
+                write!(f, "found a write of {found} bytes after writes of {before}, expected writes of one size")
+            }
+            Problem::WriteSize { found, given } => {
+                write!(f, "found writes of {found} bytes, expected {given} as given for each write")
+            }
             Problem::UnitMissing { column } if column.is_empty() => {
                 write!(
                     f,

@@ -1,6 +1,7 @@
 //! What the first line of a trace tells: which columns hold times, and in which unit.
 
 use super::error::Problem;
+use super::fio::is_fio;
 use super::unit::TimeUnit;
 
 /// The columns that hold the times.
@@ -10,18 +11,8 @@ pub(super) enum Columns {
     Duration(usize),
     /// A column of starts and a column of ends.
     StartEnd(usize, usize),
-    /// A log of fio's `write_lat_log`: time, latency, direction, bytes of the block, and more in newer ones. Only writes count.
+    /// A latency log of fio, of which `fio` has the columns. Only writes count.
     Fio,
-}
-
-/// Columns of a log of fio at least, and at most.
-const FIO_COLUMNS: std::ops::RangeInclusive<usize> = 4..=6;
-
-/// Whether a line without a header is one of a latency log of fio: whole numbers, of which the third is a direction.
-fn is_fio(fields: &[&str]) -> bool {
-    let is_whole =
-        fields.iter().all(|field| !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_digit() || byte == b'x'));
-    FIO_COLUMNS.contains(&fields.len()) && is_whole && ["0", "1", "2"].contains(&fields[2])
 }
 
 /// Words for a column of durations; an earlier one is preferred, because `time` may also be a time of day.
