@@ -201,22 +201,116 @@ fn nothing_is_left_of_an_interrupted_pack() {
     stop_again_and_again(&CASES[7]);
 }
 
+/// Leaves on `i.img` what a killed `put` leaves there: the mark of drafts, and a draft with a
+/// content.
+fn leave(bench: &Bench, name: &str, number: u8) {
+    use steadyfs::{Access, FileSystem, OpenOptions, ROOT};
+    let image = steadyfs_host::image::Image::open(bench.path("i.img"), Access::ReadWrite).unwrap();
+    let mut memory = vec![0; 1 << 20];
+    let mut fs = FileSystem::mount(image, Access::ReadWrite, &mut memory).unwrap();
+    let time_ns = 1_700_000_000_123_456_789_u64;
+    fs.set_time(time_ns);
+    let mark = [&[number][..], &time_ns.to_le_bytes()].concat();
+    fs.set_attribute(ROOT, steadyfs_host::plain::DRAFT, Some(&mark)).unwrap();
+    let mut file = fs.open(name, OpenOptions::CREATE).unwrap();
+    fs.write(&mut file, 0, &content(1, 70_000)).unwrap();
+    fs.close(file).unwrap();
+    fs.unmount().unwrap();
+}
+
 #[test]
 fn check_names_what_an_interrupted_put_left_and_repair_removes_it() {
-    let bench = prepared("named");
-    fs::copy(bench.path("fresh.img"), bench.path("i.img")).unwrap();
-    // What a kill leaves, made by hand: a file of that name with content of its own.
-    bench.write("~steady-put", &content(1, 70_000));
-    let error = bench.fails("put i.img ~steady-put /");
-    assert!(error.contains("is the name under which files are written until they are complete"), "{error}");
-    bench.ok("put i.img ~steady-put /old");
-    bench.ok("mv i.img old/~steady-put /");
-    let before = bench.ok("check i.img");
-    assert!(before.contains("left over: /~steady-put, 68.4 KiB, of a `put` that was interrupted"), "{before}");
-    let repaired = bench.run("check --repair i.img");
-    assert_eq!(text(&repaired.stderr), "i.img: removed /~steady-put, which an interrupted `put` left\n");
-    let after = bench.ok("check i.img");
-    assert!(!after.contains("left over") && after.ends_with("sound\n"), "{after}");
+    for (name, number) in [("~steady-put", 0), ("~steady-put3", 3)] {
+        let bench = prepared("named");
+        fs::copy(bench.path("fresh.img"), bench.path("i.img")).unwrap();
+        leave(&bench, name, number);
+        let before = bench.ok("check i.img");
+        assert!(before.contains(&format!("left over: /{name}, 68.4 KiB, of a `put` that was interrupted")), "{before}");
+        assert!(!bench.ok("stat i.img /").contains("draft"), "the mark is no attribute of a user");
+        let repaired = bench.run("check --repair i.img");
+        assert_eq!(text(&repaired.stderr), format!("i.img: removed /{name}, which an interrupted `put` left\n"));
+        let after = bench.ok("check i.img");
+        assert!(!after.contains("left over") && after.ends_with("sound\n"), "{after}");
+        bench.ok("put i.img nand.toml /");
+    }
+}
+
+/// `pack` and `mv` make a file with the name of a draft. The next `put` deleted it.
+#[test]
+fn a_file_with_the_name_of_a_draft_is_never_deleted() {
+    let bench = prepared("kept");
+    bench.write("kept/~steady-put", &content(1, 7000));
+    bench.write("kept/~steady-put1", &content(2, 700));
+    bench.write("kept/other", &content(3, 70));
+    bench.ok("pack kept i.img --device nand.toml");
+    let has_all = |bench: &Bench| {
+        bench.ok("get i.img ~steady-put back --force");
+        assert!(bench.read("back") == content(1, 7000));
+        bench.ok("get i.img ~steady-put1 back --force");
+        assert!(bench.read("back") == content(2, 700));
+        bench.ok("get i.img other back --force");
+        assert!(bench.read("back") == content(3, 70));
+    };
+    for line in [
+        "put -r i.img new /",
+        "compress i.img / lz4 --files",
+        "put i.img kept/other /",
+        "rm -r i.img new",
+        "check --repair i.img",
+    ] {
+        bench.ok(line);
+        has_all(&bench);
+    }
+    // A name of a draft is a name like any other.
+    bench.write("~steady-put2", &content(4, 9000));
+    bench.ok("put i.img ~steady-put2 kept/~steady-put kept/other /");
+    bench.ok("put i.img nand.toml /~steady-put3");
+    has_all(&bench);
+    bench.ok("mv i.img ~steady-put3 ~steady-put4");
+    bench.ok("put i.img nand.toml /");
+    assert!(bench.ok("cat i.img ~steady-put4").into_bytes() == bench.read("nand.toml"));
+    has_all(&bench);
+    assert!(!bench.ok("check i.img").contains("left over"));
+}
+
+/// A user writes to what a killed `put` left, or makes a file of that name on a volume with its
+/// mark.
+#[test]
+fn what_a_user_made_of_a_draft_is_the_users() {
+    use steadyfs::{Access, FileSystem, OpenOptions};
+    for is_removed_first in [false, true] {
+        let bench = prepared("users");
+        fs::copy(bench.path("fresh.img"), bench.path("i.img")).unwrap();
+        leave(&bench, "~steady-put", 0);
+        let image = steadyfs_host::image::Image::open(bench.path("i.img"), Access::ReadWrite).unwrap();
+        let mut memory = vec![0; 1 << 20];
+        let mut fs = FileSystem::mount(image, Access::ReadWrite, &mut memory).unwrap();
+        fs.set_time(1_800_000_000_000_000_000);
+        if is_removed_first {
+            fs.remove("~steady-put").unwrap();
+        }
+        let mut file = fs.open("~steady-put", OpenOptions::CREATE).unwrap();
+        fs.write(&mut file, 0, b"mine").unwrap();
+        fs.close(file).unwrap();
+        fs.unmount().unwrap();
+        bench.ok("put i.img nand.toml /");
+        bench.ok("put i.img nand.toml /again");
+        assert!(bench.ok("ls i.img").contains("~steady-put"));
+        let output = bench.run("cat i.img ~steady-put");
+        assert!(output.status.success() && output.stdout.starts_with(b"mine"));
+    }
+}
+
+#[test]
+fn a_put_that_finds_no_free_name_says_which_it_needs() {
+    let bench = prepared("no-name");
+    for name in std::iter::once(String::new()).chain((1..8).map(|number| number.to_string())) {
+        bench.write(&format!("kept/~steady-put{name}"), b"kept");
+    }
+    bench.ok("pack kept i.img --device nand.toml");
+    let error = bench.fails("put i.img nand.toml /");
+    assert!(error.contains("is written under another name first; expected one of /~steady-put to /~steady-put7 free"), "{error}");
+    assert_eq!(bench.ok("ls i.img").lines().count(), 8);
 }
 
 #[test]

@@ -29,6 +29,15 @@ fn undecided_bytes(logical_bytes: u32, shape: &Shape) -> u64 {
     u64::from(logical_bytes.max(UNDECIDED_BYTES)).min(shape.chunk_bytes() as u64)
 }
 
+/// The attribute of the root directory that marks the draft of a command. A killed command leaves
+/// it.
+pub const DRAFT: &str = "steadyfs.draft";
+
+/// Returns true if an attribute belongs to the tools, and not to a program.
+pub fn is_own(key: &str) -> bool {
+    [ATTRIBUTE, DRAFT].contains(&key)
+}
+
 /// Eight headers.
 const UNDECIDED_BYTES: u32 = 4096;
 

@@ -124,8 +124,8 @@ pub fn attributes(open: &mut Open<'_, '_>, path: &str) -> Result<Vec<String>, Tr
     let inode = inode(open, path)?;
     let mut keys = Vec::new();
     open.call(path, |fs| fs.attributes(inode, |key, _| keys.push(key.to_string())))?;
-    // That of the file system is none of a program.
-    keys.retain(|key| key != plain::ATTRIBUTE);
+    // Programs do not see the attributes of the tools.
+    keys.retain(|key| !plain::is_own(key));
     keys.sort_unstable();
     Ok(keys)
 }

@@ -37,7 +37,8 @@ pub struct Arguments {
 
 const AFTER_HELP: &str = "\
 Files keep their times of modification, and mode, owner and group where the volume keeps them. A file that is there is replaced as a whole, or not at all.
-A command that is interrupted leaves the files that it had finished. What a killed one left of the next, /~steady-put, goes with the next command that writes.
+A command that is interrupted leaves the files that it had finished. What a killed one left of the next, such as /~steady-put,
+goes with the next command that writes; a file of yours with that name stays.
 
 Examples:
   steady put card.img settings.toml /

@@ -11,7 +11,7 @@ use clap::Args;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use steadyfs::{InodeNumber, Permissions};
-use steadyfs_host::plain::{ATTRIBUTE, Shape};
+use steadyfs_host::plain::{Shape, is_own};
 use steadyfs_lab::table::facts;
 use steadyfs_lab::units::{format_count, format_size};
 
@@ -112,7 +112,7 @@ impl Facts {
         let see = |key: &str, value: &[u8]| drop(attributes.insert(key.to_string(), value.to_vec()));
         volume.fs.attributes(stat.inode, see).map_err(|error| volume.fail(path, error))?;
         let compressed = Compressed::of(volume, stat.inode, path)?;
-        attributes.remove(ATTRIBUTE);
+        attributes.retain(|key, _| !is_own(key));
         let permissions = volume.fs.permissions(stat.inode).map_err(|error| volume.fail(path, error))?;
         let (parent, generation) = (Some(stat.parent), Some(stat.generation));
         let facts = Self::new(volume, path, stat.into(), attributes)?;

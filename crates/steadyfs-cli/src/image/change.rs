@@ -1,6 +1,7 @@
 //! A command that changes a volume, from the mount to the unmount.
 
 use super::chip::ChipOptions;
+use super::draft;
 use super::time;
 use super::volume::{Memory, Volume};
 use crate::Failure;
@@ -20,7 +21,8 @@ pub fn change(
     volume.fs.set_time(time::now());
     interrupt::ends_itself();
     let done = work(&mut volume);
+    let ended = draft::end(&mut volume).map_err(|error| volume.fail("", error));
     let freed = volume.free_removed();
     let closed = volume.close(options).map(drop);
-    done.and(freed).and(closed)
+    done.and(ended).and(freed).and(closed)
 }

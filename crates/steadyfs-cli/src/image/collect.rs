@@ -13,7 +13,7 @@ use std::fs::{self, Metadata};
 use std::path::Path;
 use steadyfs::ROOT;
 use steadyfs_convert::{Inode, InodeIndex, Kind, Limit, Tree, TreeError};
-use steadyfs_host::plain::ATTRIBUTE;
+use steadyfs_host::plain::is_own;
 
 /// Directories in each other that are looked at: links that are followed may lead in a circle.
 const DEPTH_MAX: usize = 256;
@@ -199,7 +199,7 @@ fn of_item(volume: &mut Volume<'_>, item: &Item, kind: Kind) -> Result<Inode, Fa
     }
     inode.modified = i64::try_from(item.stat.modified_ns / 1_000_000_000).unwrap_or(0);
     let see = |key: &str, value: &[u8]| {
-        if key != ATTRIBUTE {
+        if !is_own(key) {
             inode.attributes.insert(format!("{NAMESPACE}{key}").into_bytes(), value.to_vec());
         }
     };

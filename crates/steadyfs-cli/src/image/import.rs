@@ -175,12 +175,7 @@ fn begin<T>(
     if name.len() > usize::from(volume.fs.config().name_bytes_max) {
         return Err(volume.fail(&path, Error::NameTooLong));
     }
-    if (parent.inode, name) == draft::place(volume) {
-        return Err(
-            volume.refuse(&path, "is the name under which files are written until they are complete; expected another one")
-        );
-    }
-    draft::create(volume, &path, create)
+    draft::create(volume, &path, (parent.inode, name), create)
 }
 
 /// Removes the draft of what failed.
@@ -251,8 +246,11 @@ fn settle(
     mode: Mode,
 ) -> Result<(), Failure> {
     let owned = own(volume, inode, source, mode);
-    let stamped = owned.and_then(|()| if mode.keeps_times { volume.fs.set_modified(inode, source.modified_ns) } else { Ok(()) });
-    let from = draft::place(volume);
-    let named = stamped.and_then(|()| if mode.is_atomic { volume.fs.rename(from, (parent.inode, name)) } else { Ok(()) });
+    let modified_ns = mode.keeps_times.then_some(source.modified_ns);
+    let named = owned.and_then(|()| match modified_ns {
+        _ if mode.is_atomic => draft::finish(volume, inode, modified_ns, (parent.inode, name)),
+        Some(modified_ns) => volume.fs.set_modified(inode, modified_ns),
+        None => Ok(()),
+    });
     named.map_err(|error| volume.fail(&join(&parent.path, name), error))
 }

@@ -11,6 +11,7 @@
 //! | `settings` | the settings of a new volume, as arguments |
 //! | `change` | a command that changes a volume, from the mount to the unmount |
 //! | `draft` | the file of a volume that is not complete, and what is left of it |
+//! | `mark` | what marks it |
 //! | `part` | the same on the host |
 //! | `create` | a new image, which replaces an old one only when it is complete |
 //! | `recognise` | which files are images that are only read |
@@ -43,6 +44,7 @@ pub mod import;
 pub mod key;
 pub mod left_out;
 mod lock;
+mod mark;
 pub mod mounted;
 pub mod names;
 mod open;

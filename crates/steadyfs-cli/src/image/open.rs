@@ -23,8 +23,8 @@ impl<'m> Volume<'m> {
     /// Removes what an interrupted command has left, where the volume can be changed, and says so on standard error.
     pub fn remove_left(&mut self) -> Result<(), Failure> {
         let can_change = !self.fs.health().read_only && self.fs.damage().is_none();
-        if can_change && draft::remove_left(self)? {
-            let text = format!("{}: removed /{}, which an interrupted `put` left", self.label, draft::NAME);
+        if can_change && let Some(name) = draft::remove_left(self)? {
+            let text = format!("{}: removed /{name}, which an interrupted `put` left", self.label);
             eprintln!("{}", for_terminal(&text));
         }
         Ok(())

@@ -6,7 +6,7 @@ use super::volume::{PIECE_BYTES, Volume};
 use crate::Failure;
 use crate::interrupt;
 use steadyfs::{Error, InodeNumber};
-use steadyfs_host::plain::{ATTRIBUTE, Packing, PlainFile, Shape, shape_for};
+use steadyfs_host::plain::{Packing, PlainFile, Shape, is_own, shape_for};
 
 /// What became of a file.
 pub struct Rewritten {
@@ -59,7 +59,9 @@ fn copy(
     level: i32,
 ) -> Result<(InodeNumber, bool), Failure> {
     let path = item.path.as_str();
-    let mut target = draft::create(volume, path, |volume, place| Ok(PlainFile::create(&mut volume.fs, place, shape, level)?))?;
+    let create =
+        |volume: &mut Volume<'_>, place: (InodeNumber, &str)| Ok(PlainFile::create(&mut volume.fs, place, shape, level)?);
+    let mut target = draft::create(volume, path, (item.stat.parent, item.name.as_str()), create)?;
     let new = target.inode();
     let copied = copy_content(volume, source, &mut target, path);
     let closed = target.close(&mut volume.fs).map_err(|error| volume.fail_content(path, error));
@@ -89,15 +91,14 @@ fn take_place(volume: &mut Volume<'_>, item: &Item, new: InodeNumber) -> Result<
     let old = item.stat.inode;
     let mut attributes = Vec::new();
     volume.fs.attributes(old, |key, value| attributes.push((key.to_string(), value.to_vec())))?;
-    for (key, value) in attributes.iter().filter(|(key, _)| key != ATTRIBUTE) {
+    for (key, value) in attributes.iter().filter(|(key, _)| !is_own(key)) {
         volume.fs.set_attribute(new, key, Some(value))?;
     }
     if let Some(permissions) = volume.fs.permissions(old)? {
         volume.fs.set_permissions(new, permissions)?;
     }
-    volume.fs.set_modified(new, item.stat.modified_ns)?;
-    let (from, directory) = (draft::place(volume), item.stat.parent);
+    let directory = item.stat.parent;
     let modified_ns = volume.fs.stat_inode(directory)?.modified_ns;
-    volume.fs.rename(from, (directory, item.name.as_str()))?;
+    draft::finish(volume, new, Some(item.stat.modified_ns), (directory, item.name.as_str()))?;
     volume.fs.set_modified(directory, modified_ns)
 }

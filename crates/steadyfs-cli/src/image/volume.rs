@@ -1,6 +1,7 @@
 //! A mounted volume, whose errors say which path of which image they are about.
 
 use super::chip::{Chip, ChipOptions};
+use super::mark::Mark;
 use super::names::printable;
 use crate::Failure;
 use std::path::Path;
@@ -35,6 +36,8 @@ pub struct Volume<'m> {
     /// The volume.
     pub fs: FileSystem<'m, Chip>,
     pub(super) label: String,
+    /// The mark of the drafts of this command, once it wrote one.
+    pub(super) draft: Option<Mark>,
 }
 
 impl<'m> Volume<'m> {
@@ -44,7 +47,7 @@ impl<'m> Volume<'m> {
         memory.fit(&mut chip).map_err(|error| mount_failure(&label, error, chip.reason()))?;
         // The chip is gone when this fails, and its reason with it; the look above has passed the same way until the tables.
         let fs = FileSystem::mount(chip, access, &mut memory.0).map_err(|error| mount_failure(&label, error, None))?;
-        Ok(Self { fs, label })
+        Ok(Self { fs, label, draft: None })
     }
 
     /// Whether so many blocks are bad that the volume can only be read.

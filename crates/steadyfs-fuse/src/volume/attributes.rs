@@ -134,8 +134,8 @@ impl<F: Flash> Volume<'_, '_, F> {
         let inode = inode_of(number)?;
         let mut names = Vec::new();
         let see = |key: &str, _: &[u8]| match key {
-            // That of the file system is none of a program.
-            plain::ATTRIBUTE => {}
+            // Programs do not see the attributes of the tools.
+            key if plain::is_own(key) => {}
             key => names.extend([NAMESPACE.as_bytes(), key.as_bytes(), &[0]].concat()),
         };
         self.changes.fs().attributes(inode, see).map_err(errno)?;
@@ -145,7 +145,7 @@ impl<F: Flash> Volume<'_, '_, F> {
 
 /// The volume's key of an attribute.
 fn key_of(name: &str) -> Result<&str, Errno> {
-    name.strip_prefix(NAMESPACE).filter(|&key| key != plain::ATTRIBUTE).ok_or(Errno::EOPNOTSUPP)
+    name.strip_prefix(NAMESPACE).filter(|&key| !plain::is_own(key)).ok_or(Errno::EOPNOTSUPP)
 }
 
 fn attribute_errno(error: Error) -> Errno {

@@ -88,6 +88,9 @@ struct Rest {
     removed_pages: u64,
     /// Bytes of the file that an interrupted command left; nothing where there is none.
     interrupted_bytes: Option<u64>,
+    /// Its name.
+    #[serde(skip)]
+    interrupted_name: Option<String>,
 }
 
 /// Runs `steady check`.
@@ -245,12 +248,14 @@ impl Summary {
 impl Rest {
     fn of(volume: &mut Volume<'_>) -> Self {
         let page_bytes = u64::from(volume.fs.usage().logical_bytes);
+        let left = draft::left(volume).ok().flatten();
         Self {
             worn_out: volume.is_worn_out(),
             unsettled: volume.is_unsettled(),
             // What cannot be read is a finding already.
             removed_pages: volume.fs.leaving().unwrap_or(0) / page_bytes,
-            interrupted_bytes: draft::left(volume).ok().flatten().map(|left| left.size),
+            interrupted_bytes: left.as_ref().map(|(_, left)| left.size),
+            interrupted_name: left.map(|(name, _)| name),
         }
     }
 
@@ -265,8 +270,8 @@ impl Rest {
     fn text(&self) -> String {
         let worn_out = self.worn_out.then(|| format!("worn out: {WORN_OUT}\n"));
         let unsettled = self.unsettled.then(|| format!("unsettled: {}\n", damage::UNSETTLED));
-        let left = self.interrupted_bytes.map(|bytes| {
-            let (name, size) = (draft::NAME, format_size(bytes));
+        let left = self.interrupted_bytes.zip(self.interrupted_name.as_ref()).map(|(bytes, name)| {
+            let size = format_size(bytes);
             format!("left over: /{name}, {size}, of a `put` that was interrupted; the next command that writes removes it\n")
         });
         [worn_out, unsettled, left].into_iter().flatten().collect()
