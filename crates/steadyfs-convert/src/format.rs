@@ -29,7 +29,8 @@ pub const HEAD_BYTES: usize = 1024;
 const JFFS2_NODES: [u16; 7] = [0x2003, 0xE001, 0xE002, 0x2004, 0x2006, 0xE008, 0xE009];
 
 impl Format {
-    /// Tells the format by the first bytes, of which [`HEAD_BYTES`] are enough.
+    /// Recognises the format by the first [`HEAD_BYTES`]. See [`find`](Self::find) for damaged
+    /// ones.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [b'h', b's', b'q', b's', ..] => Some(Self::Squashfs),
@@ -40,6 +41,36 @@ impl Format {
             _ => cramfs::is_cramfs(bytes).then_some(Self::Cramfs),
         }
     }
+
+    /// Recognises the format of a whole image. A dump of JFFS2 or UBI is recognised by any of its
+    /// erase blocks, as the kernel does: the first one may be erased or damaged.
+    ///
+    /// # Cost
+    /// One or two passes over the image, if its first bytes are of no format.
+    pub fn find(image: &[u8]) -> Option<Self> {
+        Self::of(image).or_else(|| match () {
+            () if is_boot_sector(image) => None,
+            () if ubi::is_damaged_ubi(image) => Some(Self::Ubi),
+            () if jffs2::is_damaged_jffs2(image) => Some(Self::Jffs2),
+            () => None,
+        })
+    }
+
+    /// Returns false if [`find`](Self::find) finds no format in an image that begins so. A look at
+    /// [`SEARCH_BYTES`] spares a look at the whole image.
+    pub fn may_be_found(begin: &[u8]) -> bool {
+        Self::of(begin).is_some() || (!is_boot_sector(begin) && (ubi::has_header(begin) || jffs2::has_node(begin)))
+    }
+}
+
+/// Bytes at the begin of an image that [`Format::may_be_found`] looks at: several erase blocks of
+/// any size.
+pub const SEARCH_BYTES: usize = 16 << 20;
+
+/// Returns true if these bytes begin with a boot sector. A disk of partitions, or FAT, may hold an
+/// image in a file.
+fn is_boot_sector(image: &[u8]) -> bool {
+    image.get(510..512) == Some(&[0x55, 0xAA])
 }
 
 impl fmt::Display for Format {
@@ -89,7 +120,7 @@ pub enum Error {
 /// # Errors
 /// [`Error::Unknown`], [`Error::NoVolume`], [`TreeError::TooDeep`]; what is wrong with the image in the words of its format.
 pub fn read(bytes: &[u8], limit: Limit) -> Result<(Format, Tree), Error> {
-    let format = Format::of(bytes).ok_or(Error::Unknown)?;
+    let format = Format::find(bytes).ok_or(Error::Unknown)?;
     let tree = match format {
         Format::Squashfs => squashfs::read(bytes, limit)?,
         Format::Cramfs => cramfs::read(bytes, limit)?,
@@ -137,6 +168,60 @@ mod tests {
             assert_eq!(Format::of(&image[..HEAD_BYTES]), Some(format));
             let (found, read) = read(&image, Limit::default()).expect("a tree");
             assert_eq!((found, &read.inode(1).kind), (format, &tree.inode(1).kind));
+        }
+    }
+
+    /// Every way in which the first block of an image is damaged.
+    fn damaged(image: &[u8], block_bytes: usize) -> impl Iterator<Item = Vec<u8>> {
+        let mut noise = fastrand::Rng::with_seed(7);
+        let begins: Vec<Vec<u8>> = [4, 64, block_bytes]
+            .into_iter()
+            .flat_map(|bytes| [vec![0xff; bytes], vec![0; bytes], std::iter::repeat_with(|| noise.u8(..)).take(bytes).collect()])
+            .collect();
+        let image = image.to_vec();
+        begins.into_iter().map(move |begin| [&begin[..], &image[begin.len()..]].concat())
+    }
+
+    /// JFFS2 and UBI were recognised by their first four bytes alone: a dump with a damaged first
+    /// block was no image of anything.
+    #[test]
+    fn dumps_whose_first_block_is_damaged_are_recognised_by_the_others() {
+        for is_big_endian in [false, true] {
+            for image in damaged(&jffs2::small(is_big_endian), 4096) {
+                assert_eq!(Format::find(&image), Some(Format::Jffs2));
+                assert!(Format::may_be_found(&image));
+                let (_, tree) = read(&image, Limit::default()).expect("a tree");
+                assert!(tree.inodes().iter().any(|inode| matches!(inode.kind, Kind::File(_))), "the file is there");
+            }
+        }
+        for image in damaged(&ubi::small().0, ubi::SMALL_BLOCK_BYTES) {
+            assert_eq!(Format::find(&image), Some(Format::Ubi));
+            assert!(Format::may_be_found(&image));
+            assert_eq!(read(&image, Limit::default()).err(), Some(Error::NoVolume), "its volume is none of UBIFS");
+        }
+    }
+
+    #[test]
+    fn other_bytes_are_no_dump_though_a_file_among_them_may_be_one() {
+        let mut random = fastrand::Rng::with_seed(3);
+        let noise: Vec<u8> = std::iter::repeat_with(|| random.u8(..)).take(1 << 20).collect();
+        let (jffs2, ubi) = (jffs2::small(false), ubi::small().0);
+        let mut disk = vec![0; 4096];
+        disk[510..512].copy_from_slice(&[0x55, 0xAA]);
+        let others = [
+            noise.clone(),
+            vec![0xff; 1 << 20],
+            vec![0; 1 << 20],
+            [&noise[..], &jffs2].concat(),
+            [&noise[..], &ubi].concat(),
+            [&disk[..], &jffs2].concat(),
+            [&disk[..], &ubi].concat(),
+            [&noise[..100], &ubi[..64]].concat(),
+            b"UBI#".repeat(10_000)[1..].to_vec(),
+            [0x85, 0x19, 0x01, 0xe0].repeat(10_000)[1..].to_vec(),
+        ];
+        for (number, other) in others.iter().enumerate() {
+            assert_eq!(Format::find(other), None, "{number}");
         }
     }
 }

@@ -1,13 +1,15 @@
-//! Which files are images that are only read: by their first bytes, or by the header on the chip for which they were made.
+//! Recognises images that are only read: by their first bytes, by the header on the chip for which
+//! they were made, or by the later erase blocks of a dump.
 
 use crate::Failure;
 use std::fmt::{self, Display};
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use steadyfs::Access;
 use steadyfs_convert::Format;
-use steadyfs_convert::format::HEAD_BYTES;
+use steadyfs_convert::format::{HEAD_BYTES, SEARCH_BYTES};
+use steadyfs_host::block;
 use steadyfs_host::image::{Image, Shape};
 use steadyfs_rom::nand::header;
 use steadyfs_rom::{OnNand, Source};
@@ -49,7 +51,26 @@ pub fn kind_of(path: &Path, profile: Option<&Profile>) -> Result<Option<Found>, 
         None => Profile::all().iter().map(Shape::of).collect(),
     };
     let mut fitting = shapes.into_iter().filter(|shape| matches!(shape, Shape::Nand { .. }) && shape.file_bytes() == bytes);
-    Ok(fitting.find(|shape| has_image(&mut file, path, shape)).map(Found::OnNand))
+    if let Some(shape) = fitting.find(|shape| has_image(&mut file, path, shape)) {
+        return Ok(Some(Found::OnNand(shape)));
+    }
+    Ok(search(&mut file, path).map_err(fail)?.map(Found::Plain))
+}
+
+/// Recognises a dump without its first bytes. A volume is none, though it may hold such a dump in a
+/// file.
+fn search(file: &mut File, path: &Path) -> io::Result<Option<Format>> {
+    if block::is_volume(path) || Image::open(path, Access::ReadOnly).is_ok() {
+        return Ok(None);
+    }
+    file.seek(SeekFrom::Start(0))?;
+    let mut image = Vec::new();
+    Read::by_ref(file).take(SEARCH_BYTES as u64).read_to_end(&mut image)?;
+    if !Format::may_be_found(&image) || block::holds_volume(path) {
+        return Ok(None);
+    }
+    file.read_to_end(&mut image)?;
+    Ok(Format::find(&image))
 }
 
 /// Whether a chip of a shape has a header, and an image behind it.

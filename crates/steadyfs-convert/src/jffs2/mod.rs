@@ -30,6 +30,8 @@ mod unpack;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) use tests::small;
 
 pub use error::Error;
 
@@ -38,6 +40,17 @@ use crate::tree::{Limit, Tree};
 /// Whether these bytes begin as a JFFS2 image of either byte order: after erased bytes, if any, with a sound header of a node.
 pub fn is_jffs2(image: &[u8]) -> bool {
     scan::begins(image)
+}
+
+/// Returns true if these bytes hold a sound header of a node.
+pub(crate) fn has_node(image: &[u8]) -> bool {
+    scan::has_node(image)
+}
+
+/// Returns true if most of these bytes are sound nodes. The first erase block may be erased or
+/// damaged.
+pub fn is_damaged_jffs2(image: &[u8]) -> bool {
+    scan::is_image(image)
 }
 
 /// Reads an image. The byte order is that of the first sound node.

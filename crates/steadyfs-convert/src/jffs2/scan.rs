@@ -41,11 +41,43 @@ pub(super) fn begins(image: &[u8]) -> bool {
     first.is_some_and(|word| order_at(&image[word * 4..]).is_some())
 }
 
+/// Returns true if half of the bytes that are not erased are sound nodes, with an inode or an entry
+/// among them. Another file system that holds an image of JFFS2 in a file has more beside it.
+pub(super) fn is_image(image: &[u8]) -> bool {
+    let Some(order) = first_order(image) else { return false };
+    let (mut at, mut sound_bytes, mut other_bytes, mut has_content) = (0, 0, 0, false);
+    while let Some(word) = image.get(at..at + 4) {
+        let rest = &image[at..];
+        match header(rest, order) {
+            Some(head) if head.bytes <= rest.len() => {
+                has_content |= [INODE, ENTRY].contains(&head.kind);
+                sound_bytes += head.bytes;
+                at += head.bytes.next_multiple_of(4);
+            }
+            _ => {
+                other_bytes += if word == [0xff; 4] { 0 } else { 4 };
+                at += 4;
+            }
+        }
+    }
+    has_content && sound_bytes >= other_bytes
+}
+
+/// Returns true if there is a sound header.
+pub(super) fn has_node(image: &[u8]) -> bool {
+    first_order(image).is_some()
+}
+
+/// The byte order of the first sound header.
+fn first_order(image: &[u8]) -> Option<Order> {
+    (0..image.len()).step_by(4).find_map(|at| order_at(&image[at..]))
+}
+
 /// Goes over an image and takes the nodes whose checksums are right.
 ///
 /// Where no header is right it goes on four bytes further, as the kernel does: nodes begin at multiples of four.
 pub(super) fn scan(image: &[u8]) -> Result<Nodes<'_>, Error> {
-    let order = (0..image.len()).step_by(4).find_map(|at| order_at(&image[at..])).ok_or(Error::NoJffs2)?;
+    let order = first_order(image).ok_or(Error::NoJffs2)?;
     let (inodes, entries, attributes, references) = (BTreeMap::new(), Vec::new(), Vec::new(), Vec::new());
     let mut nodes = Nodes { order, inodes, entries, attributes, references, unsound: 0 };
     let mut at = 0;

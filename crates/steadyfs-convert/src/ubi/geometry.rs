@@ -13,7 +13,8 @@ const ALIGN_BYTES: usize = 64;
 /// Finds the size of a physical erase block in bytes.
 ///
 /// A file in a volume may itself be an image of UBI, and a block may be bad. So each distance of two headers in a row is tried, from the smallest, and
-/// counts when there is a sound header, or erased flash, at nine of ten of its multiples from the front of the image.
+/// counts when there is a sound header, or erased flash, at nine of ten of its multiples from the
+/// front of the image. One more block may be damaged, which matters in small images.
 pub(super) fn find(image: &[u8]) -> Result<usize, Error> {
     let headers = (0..image.len()).step_by(ALIGN_BYTES).filter(|&at| is_header(&image[at..]));
     let (mut first, mut last, mut distances) = (None, None, BTreeSet::new());
@@ -32,6 +33,17 @@ pub(super) fn find(image: &[u8]) -> Result<usize, Error> {
     fit.ok_or(Error::NoGeometry)
 }
 
+/// Returns true if there is a sound header.
+pub(super) fn has_header(image: &[u8]) -> bool {
+    (0..image.len()).step_by(ALIGN_BYTES).any(|at| is_header(&image[at..]))
+}
+
+/// Returns true if sound headers stand at equal distances. The first one may be missing.
+pub(super) fn has_blocks(image: &[u8]) -> bool {
+    // A single header has no distance.
+    find(image).is_ok_and(|block_bytes| block_bytes < image.len())
+}
+
 fn is_header(bytes: &[u8]) -> bool {
     bytes.starts_with(ERASE_MAGIC) && EraseHeader::parse(bytes).is_some()
 }
@@ -42,5 +54,5 @@ fn fits(image: &[u8], block_bytes: usize) -> bool {
         let is_erased = block.iter().take(HEADER_BYTES).all(|&byte| byte == 0xff);
         is_erased || is_header(block)
     });
-    right.count() * 10 >= count * 9
+    (right.count() + 1) * 10 >= count * 9
 }

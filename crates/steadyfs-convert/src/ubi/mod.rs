@@ -17,6 +17,8 @@ mod table;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) use tests::{SMALL_BLOCK_BYTES, small};
 
 pub use error::Error;
 
@@ -55,6 +57,17 @@ type Blocks<'a> = BTreeMap<u32, BTreeMap<u32, Block<'a>>>;
 /// Whether these bytes begin as a UBI image: with the magic of an erase block's header.
 pub fn is_ubi(image: &[u8]) -> bool {
     image.starts_with(header::ERASE_MAGIC)
+}
+
+/// Returns true if these bytes hold a sound header of an erase block.
+pub(crate) fn has_header(image: &[u8]) -> bool {
+    geometry::has_header(image)
+}
+
+/// Returns true if sound headers stand at equal distances. The first erase block may be erased or
+/// damaged.
+pub fn is_damaged_ubi(image: &[u8]) -> bool {
+    geometry::has_blocks(image)
 }
 
 /// Takes the volumes out of an image, by their numbers.

@@ -211,3 +211,60 @@ fn damaged_images_are_read_or_refused_in_bounded_time() {
     }
     assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
 }
+
+/// Bytes of an erase block of [`small`].
+pub(crate) const SMALL_BLOCK_BYTES: usize = 16 << 10;
+
+/// A header with its checksum.
+fn header(magic: &[u8; 4], fields: &[(usize, u32)]) -> [u8; HEADER_BYTES] {
+    let mut header = [0; HEADER_BYTES];
+    header[..4].copy_from_slice(magic);
+    header[4] = 1;
+    fields.iter().for_each(|&(at, value)| put(&mut header, at, value));
+    let sum = crc(&header[..60]).to_be_bytes();
+    header[60..].copy_from_slice(&sum);
+    header
+}
+
+/// An erase block: the volume, the place in it, how many places the volume has, and data.
+fn erase_block(volume: u32, place: u32, used: u32, data: &[u8]) -> Vec<u8> {
+    let mut block = vec![0xff; SMALL_BLOCK_BYTES];
+    block[..HEADER_BYTES].copy_from_slice(&header(b"UBI#", &[(16, 512), (20, 1024)]));
+    let kind = if volume == LAYOUT { 0x0101_0005 } else { 0x0102_0000 };
+    let fields = [(4, kind), (8, volume), (12, place), (20, data.len() as u32), (24, used), (32, crc(data)), (44, place + 1)];
+    block[512..512 + HEADER_BYTES].copy_from_slice(&header(b"UBI!", &fields));
+    block[1024..1024 + data.len()].copy_from_slice(data);
+    block
+}
+
+/// An image that needs no tool: a static volume of four blocks behind both copies of the table, and
+/// its content.
+pub(crate) fn small() -> (Vec<u8>, Vec<u8>) {
+    let mut table = vec![0; SMALL_BLOCK_BYTES - 1024];
+    for (number, record) in table.chunks_exact_mut(172).enumerate() {
+        if number == 0 {
+            put(record, 0, 4);
+            (record[12], record[15]) = (2, 4);
+            record[16..20].copy_from_slice(b"data");
+        }
+        let sum = crc(&record[..168]);
+        put(record, 168, sum);
+    }
+    let content: Vec<u8> = (0..4 * 10_000u32).map(|at| (at.wrapping_mul(at) >> 10) as u8).collect();
+    let mut image: Vec<u8> = (0..2).flat_map(|place| erase_block(LAYOUT, place, 0, &table)).collect();
+    image.extend(content.chunks(10_000).zip(0..).flat_map(|(data, place)| erase_block(0, place, 4, data)));
+    (image, content)
+}
+
+/// A dump whose first erase block was erased or damaged was no image at all.
+#[test]
+fn a_damaged_first_block_costs_a_copy_of_the_table_alone() {
+    let (image, content) = small();
+    let read = |image: &[u8]| volumes(image).map(|volumes| volumes[0].bytes.clone());
+    assert_eq!(read(&image), Ok(content.clone()));
+    for (fill, bytes) in [(0xff, SMALL_BLOCK_BYTES), (0, SMALL_BLOCK_BYTES), (0x5a, SMALL_BLOCK_BYTES), (0, 4), (0xff, 64)] {
+        let mut damaged = image.clone();
+        damaged[..bytes].fill(fill);
+        assert_eq!(read(&damaged), Ok(content.clone()), "{fill:#x}");
+    }
+}
