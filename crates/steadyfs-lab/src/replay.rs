@@ -291,7 +291,7 @@ mod tests {
         }
     }
 
-    /// Writes of 65,536 bytes were told as of 4 KiB: the block size of the log was not read.
+    /// Writes of 65,536 bytes were reported as 4 KiB. The block size of the log was not read.
     #[test]
     fn the_size_of_writes_is_that_of_the_log() {
         let trace = read_trace("t", "1, 5, 1, 65536, 0\n2, 6, 1, 65536, 0\n".as_bytes(), None).unwrap();

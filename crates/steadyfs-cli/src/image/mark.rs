@@ -1,4 +1,4 @@
-//! The mark of a draft: which name it has, and the time stamp of the command that writes it.
+//! The mark of a draft: its name, and the time stamp of the command that writes it.
 
 /// The first of the names. Others have a number behind it.
 pub const NAME: &str = "~steady-put";
