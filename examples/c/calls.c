@@ -459,6 +459,7 @@ static void use_volume(steadyfs_t *fs, const steadyfs_config *config)
     EXPECT(1, info.usable_bytes > info.used_bytes && info.used_bytes > 0 && info.name_max == 255 && info.file_max > 100000);
     EXPECT(info.block_count, info.usable_bytes / info.block_size);
     EXPECT(1, steadyfs_fs_available(fs) > 0 && (uint64_t)steadyfs_fs_available(fs) < info.usable_bytes);
+    EXPECT(1, steadyfs_fs_free(fs) > steadyfs_fs_available(fs) && (uint64_t)steadyfs_fs_free(fs) <= info.usable_bytes);
     while (steadyfs_fs_gc(fs, 1000000000000, 4096) == 0 && rounds < 100)
         rounds++;
     EXPECT(1, rounds < 100);

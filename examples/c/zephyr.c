@@ -44,6 +44,8 @@ int main(void)
     struct fs_dirent entry;
     struct fs_statvfs stat;
     char found[16] = {0};
+    static const char piece[4096] = {1};
+    size_t written = 0;
 
     nor_new(&chip, &power, 4096, 256, &nor);
     volume.config = (steadyfs_config){.nor = &nor, .memory = memory, .memory_bytes = sizeof memory};
@@ -63,6 +65,12 @@ int main(void)
     EXPECT(registered->readdir(&dir, &entry) == 0 && entry.name[0] == 0 && registered->closedir(&dir) == 0);
     EXPECT(registered->unlink(&mount, "/data/old") == -ENOTEMPTY && registered->unlink(&mount, "/data/old/log") == 0);
     EXPECT(registered->statvfs(&mount, "/data", &stat) == 0 && stat.f_bfree > 100 && stat.f_bfree <= stat.f_blocks);
+    /* A full volume from which a file was removed: a write finds room, and so it is reported. */
+    EXPECT(registered->open(&file, "/data/large", FS_O_WRITE | FS_O_CREATE) == 0);
+    while (registered->write(&file, piece, sizeof piece) > 0)
+        written += sizeof piece;
+    EXPECT(registered->close(&file) == 0 && registered->unlink(&mount, "/data/large") == 0);
+    EXPECT(registered->statvfs(&mount, "/data", &stat) == 0 && stat.f_bfree * stat.f_frsize >= written);
     EXPECT(registered->unmount(&mount) == 0 && registered->mount(&mount) == 0);
     EXPECT(registered->stat(&mount, "/data/old", &entry) == 0 && entry.type == FS_DIR_ENTRY_DIR);
     EXPECT(registered->unmount(&mount) == 0);

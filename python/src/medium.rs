@@ -6,9 +6,10 @@ use std::path::Path;
 use steadyfs::media::nor::{NorPages, page_bytes_for};
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorLayout, SectorPages};
 use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
-use steadyfs::{Access, Config};
+use steadyfs::{Access, Config, Superblocks};
 use steadyfs_host::block::{self, BlockFile};
 use steadyfs_host::image::{Image, Shape};
+use steadyfs_host::superblocks;
 use steadyfs_lab::evaluate::find_profile;
 use steadyfs_sim::{Chip, Counters, Metered, Nand, Nor, NorProfile, Profile, TimingChoice};
 
@@ -17,8 +18,12 @@ pub struct Medium {
     kind: Kind,
     /// Erases that a block takes, where a device was named.
     endurance: Option<u32>,
+    /// The copies of the superblock when the image was opened.
+    superblocks: Option<Superblocks>,
+    /// Operations of the look at these copies, which are not counted.
+    uncounted: Counters,
     /// Holds other processes off an image.
-    _lock: Option<File>,
+    lock: Option<File>,
 }
 
 enum Kind {
@@ -97,7 +102,8 @@ fn of_sectors(sector_bytes: u32, bytes: u64) -> Option<Shape> {
 
 impl Medium {
     fn of(kind: Kind, profile: Option<&Profile>, lock: Option<File>) -> Self {
-        Self { kind, endurance: profile.map(endurance), _lock: lock }
+        let endurance = profile.map(endurance);
+        Self { kind, endurance, superblocks: None, uncounted: Counters::default(), lock }
     }
 
     /// Opens the image of a formatted chip or card.
@@ -107,16 +113,57 @@ impl Medium {
             return Err(Trouble::new("EISDIR", "is a directory; expected the image of a chip", name));
         }
         let lock = lock(path, access, name)?;
-        if block::is_volume(path) {
-            if let Some(profile) = profile {
-                let words = format!("is the image of a card or disk; expected no device, and {} is a raw chip", profile.name);
-                return Err(Trouble::invalid(words, name));
-            }
-            let pages = block::open(path, access).map_err(|error| Trouble::block(&error, name))?;
-            return Ok(Self::of(Kind::Card(Box::new(pages)), None, lock));
+        Self::open_kind(path, profile.as_ref(), access, lock, name).map(Self::with_superblocks)
+    }
+
+    /// Opens the image of a card, or else of a raw chip. A card without its first block looks like
+    /// neither.
+    fn open_kind(
+        path: &Path,
+        profile: Option<&Profile>,
+        access: Access,
+        lock: Option<File>,
+        name: &str,
+    ) -> Result<Self, Trouble> {
+        let image = match Image::open(path, access) {
+            _ if block::is_volume(path) => None,
+            Ok(image) => Some(image),
+            Err(_) if block::holds_volume(path) => None,
+            Err(error) => return Err(Trouble::image(&error, name)),
+        };
+        if let Some(image) = image {
+            return Self::of_image(image, profile, lock, name);
         }
-        let image = Image::open(path, access).map_err(|error| Trouble::image(&error, name))?;
-        Self::of_image(image, profile.as_ref(), lock, name)
+        if let Some(profile) = profile {
+            let words = format!("is the image of a card or disk; expected no device, and {} is a raw chip", profile.name);
+            return Err(Trouble::invalid(words, name));
+        }
+        let pages = block::open(path, access).map_err(|error| Trouble::block(&error, name))?;
+        Ok(Self::of(Kind::Card(Box::new(pages)), None, lock))
+    }
+
+    /// Looks at both copies of the superblock.
+    fn with_superblocks(mut self) -> Self {
+        let copies = match &mut self.kind {
+            Kind::Image(image) => superblocks::look(&mut **image),
+            Kind::Card(pages) => block::superblocks(pages),
+            Kind::Nand(_) | Kind::Nor(_) => return self,
+        };
+        let uncounted = self.counters();
+        Self { superblocks: copies.ok(), uncounted, ..self }
+    }
+
+    /// The damage to a copy of the superblock, if there is any.
+    pub fn damaged_superblock(&self) -> Option<String> {
+        superblocks::describe(self.superblocks.as_ref()?)
+    }
+
+    /// Writes the damaged copy of the superblock anew.
+    pub fn mend_superblock(&mut self) -> Result<(), steadyfs::Error> {
+        let Some(copies) = self.superblocks else { return Ok(()) };
+        superblocks::mend(self, copies)?;
+        self.superblocks = Some(Superblocks { damaged: None, ..copies });
+        Ok(())
     }
 
     /// An image, with the times of a profile that fits it.
@@ -189,6 +236,14 @@ impl Medium {
             Kind::Image(image) => image.refusal().map(ToString::to_string),
             Kind::Card(pages) => pages.device().error().map(ToString::to_string),
             Kind::Nand(_) | Kind::Nor(_) => None,
+        }
+    }
+
+    /// Unlocks an image. A fork has inherited the lock: if this process only closed the file, the lock would stay.
+    pub fn unlock(&self) {
+        if let Some(lock) = &self.lock {
+            // If it fails, the end of the processes unlocks the image.
+            let _ = lock.unlock();
         }
     }
 
@@ -302,11 +357,12 @@ impl Flash for Medium {
 
 impl Metered for Medium {
     fn counters(&self) -> Counters {
-        match &self.kind {
+        let counters = match &self.kind {
             Kind::Image(image) => image.counters(),
             Kind::Card(pages) => pages.counters(),
             Kind::Nand(chip) => chip.counters(),
             Kind::Nor(chip) => chip.counters(),
-        }
+        };
+        counters.since(&self.uncounted)
     }
 }

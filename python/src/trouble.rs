@@ -34,6 +34,15 @@ impl Trouble {
         Self::new("EINVAL", words, name)
     }
 
+    /// A fork uses an image that `process` has opened.
+    pub fn fork(process: u32, name: impl Into<String>) -> Self {
+        let here = std::process::id();
+        let words = format!(
+            "was opened in process {process}, and this is process {here}, a fork of it; open the image again in this one"
+        );
+        Self::new("EBADF", words, name)
+    }
+
     /// What the host says.
     pub fn host(error: &std::io::Error, name: impl Into<String>) -> Self {
         match error.raw_os_error() {
@@ -96,7 +105,7 @@ impl Trouble {
 fn number(error: Error) -> &'static str {
     match error {
         Error::ReadOnly => "EROFS",
-        Error::NoSpace | Error::TooManyFiles | Error::AttributesTooLarge | Error::NameCollision | Error::TransactionTooLarge => {
+        Error::NoSpace | Error::TooManyFiles | Error::AttributesTooLarge | Error::TransactionTooLarge => {
             "ENOSPC"
         }
         Error::NotFound => "ENOENT",
@@ -110,7 +119,7 @@ fn number(error: Error) -> &'static str {
         Error::NotEmpty => "ENOTEMPTY",
         Error::IsALink => "ELOOP",
         Error::Unsupported => "ENOTSUP",
-        Error::NotReadable | Error::NotWritable => "EBADF",
+        Error::NotReadable | Error::NotWritable | Error::WrongMount => "EBADF",
         Error::TooManyOpenFiles => "ENFILE",
         _ => "EIO",
     }

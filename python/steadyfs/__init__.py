@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from steadyfs._native import LabError, Stat, __version__, devices
 from steadyfs.files import RawFile
-from steadyfs.image import Image
+from steadyfs.image import DamageWarning, Image
 from steadyfs.state import Check, Counters, Health, Usage
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ _SWEEPS = {"siege": "cuts", "sweep": "sweeping", "torture": "cuts"}
 __all__ = [
     "Check",
     "Counters",
+    "DamageWarning",
     "Health",
     "Image",
     "LabError",

@@ -134,13 +134,14 @@ class RawFile(io.RawIOBase):
         self._volume.file_flush(self._open)
 
     def close(self) -> None:
-        """Close the file. That is no commit."""
+        """Close the file. That is no commit. A fork of the process that opened the file drops its copy."""
         if self._file is not None:
             try:
                 super().close()
             finally:
                 file, self._file = self._file, None
-                self._volume.file_close(file)
+                if not self._volume.forked:
+                    self._volume.file_close(file)
 
 
 def open_file(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import threading
 import warnings
 import weakref
 from contextlib import contextmanager, suppress
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, Optional
 from steadyfs import tree
 from steadyfs._native import Stat, Volume
 from steadyfs.files import OpenFile, RawFile, open_file
+from steadyfs.forks import ForkLock
 from steadyfs.opening import Open
 from steadyfs.paths import StrPath, text
 from steadyfs.state import Check, Counters, Health, Usage
@@ -21,8 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
-_PARTS = threading.Lock()
+_PARTS = ForkLock()
 """Held while an image is made: its part is named by the process."""
+
+
+class DamageWarning(UserWarning):
+    """Something that was committed is lost: an image that was opened shows an older state, or a mixture of states."""
 
 
 class Image:
@@ -33,7 +37,8 @@ class Image:
     runs out, what is there so far is committed.
 
     Errors are those of Python: `OSError` and its subclasses, with ``errno``, the library's words, and the image with the path as file name.
-    An image is locked while it is open: one may write, or any number read. Threads may share an image; their calls take turns.
+    An image is locked while it is open: one may write, or any number read. Threads may share an image; their calls take turns. Processes may not: a fork
+    that uses what it has inherited gets an `OSError`, and opens the image itself. An image of which something is lost is opened with a `DamageWarning`.
 
     >>> with Image.blank("w25q128jv", size_bytes=1 << 20) as image:
     ...     image.mkdir("/logs")
@@ -54,7 +59,11 @@ class Image:
     def _open_image(cls, path: StrPath, device: Optional[str] = None, mode: Literal["r", "r+"] = "r+", time_ns: Optional[int] = None) -> Image:
         if mode not in ("r", "r+"):
             raise ValueError(f"mode is {mode!r}; expected 'r' to read, or 'r+' to read and write")
-        return cls(Volume.open_image(path, device, mode == "r+", time_ns))
+        image = cls(Volume.open_image(path, device, mode == "r+", time_ns))
+        damage = image._volume.damage()
+        if damage is not None:
+            warnings.warn(f"{image.name}: {damage[1]}", DamageWarning, stacklevel=2)
+        return image
 
     @classmethod
     def create(
@@ -82,7 +91,7 @@ class Image:
                 raise OSError(22, "is not a file; expected the place for an image", place)
             place = os.path.realpath(place)
         part = os.path.join(os.path.dirname(place), f".steady-{os.getpid()}.part")
-        with _PARTS:
+        with _PARTS.taken():
             try:
                 volume = Volume.create_image(part, place, device, size_bytes, files_max, name_bytes_max, time_ns)
                 os.replace(part, place)
@@ -116,7 +125,8 @@ class Image:
 
     def __del__(self) -> None:
         volume: Optional[Volume] = getattr(self, "_volume", None)
-        if volume is not None and not volume.closed:
+        # A fork drops its copy: the volume belongs to the process that opened it.
+        if volume is not None and not volume.closed and not volume.forked:
             warnings.warn(f"unclosed {self!r}", ResourceWarning, stacklevel=2, source=self)
             with suppress(OSError):
                 self.close()
@@ -140,10 +150,17 @@ class Image:
         """Whether the image was closed."""
         return self._volume.closed
 
+    @property
+    def damage(self) -> Optional[str]:
+        """What the mount found missing, in the word of `Health.damage`: the image then shows an older state, or a mixture of states. Nothing where all is there."""
+        damage = self._volume.damage()
+        return None if damage is None else damage[0]
+
     def close(self) -> None:
         """Write what files still have in their buffers, commit, unmount, and wait until the image is on the host's disk.
 
-        Where that fails, nothing is lost of what was committed, and the volume stays open: make room, and close it again.
+        If that fails, nothing is lost of what was committed, and the volume stays open: make room, and close it again. A fork of the process that
+        opened the image cannot close it.
         """
         if self.closed:
             return

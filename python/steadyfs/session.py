@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Optional
 
 from steadyfs.files import RawFile
+from steadyfs.forks import ForkLock, Process
 from steadyfs.image import Image
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class Session:
     def __init__(self, path: str, device: Optional[str], writes: bool) -> None:
         """Name an image; ``writes`` says whether it may be changed."""
         self._path, self._device, self._writes = path, device, writes
+        self._process = Process()
         self._lock = threading.RLock()
         self._image: Optional[Image] = None
         self._users = 0
@@ -52,6 +54,7 @@ class Session:
 
     def acquire(self, writes: bool) -> Image:
         """Mount the image for one more user."""
+        self._process.demand(self._path)
         with self._lock:
             if writes and not self._writes:
                 raise OSError(30, "was named with writable=False; expected True to change it", self._path)
@@ -63,7 +66,9 @@ class Session:
             return self._image
 
     def release(self) -> None:
-        """Commit, and unmount after the last user."""
+        """Commit, and unmount after the last user. In a fork nothing is done."""
+        if self._process.forked:
+            return
         with self._lock:
             self._users -= 1
             image = self._image
@@ -78,6 +83,7 @@ class Session:
     @contextmanager
     def mounted(self, writes: bool = False) -> Iterator[Image]:
         """Mount the image for the ``with`` block; what it changed is committed at its end."""
+        self._process.demand(self._path)
         with self._lock:
             image = self.acquire(writes)
             self._depth += 1
@@ -89,6 +95,7 @@ class Session:
 
     def open(self, path: str, mode: str) -> SessionFile:
         """Open a file, which keeps the image mounted."""
+        self._process.demand(self._path)
         with self._lock:
             image = self.acquire(mode != "r")
             try:
@@ -112,7 +119,9 @@ class OpenSession(Session):
         return self._open
 
     def release(self) -> None:
-        """Commit."""
+        """Commit. In a fork nothing is done."""
+        if self._process.forked:
+            return
         with self._lock:
             self._users -= 1
             if self._open.writable and self._depth == 0 and not self._open.closed:
@@ -144,13 +153,13 @@ class SessionFile(RawFile):
 
 
 _SESSIONS: dict[tuple[str, Optional[str], bool, int], Session] = {}
-_SESSIONS_LOCK = threading.Lock()
+_SESSIONS_LOCK = ForkLock()
 
 
 def session_of(path: str, device: Optional[str], writes: bool) -> Session:
     """Find the session of an image in this process, or begin one."""
     with suppress(OSError):
         path = os.path.realpath(path)
-    with _SESSIONS_LOCK:
+    with _SESSIONS_LOCK.taken():
         key = (path, device, writes, os.getpid())
         return _SESSIONS.setdefault(key, Session(path, device, writes))

@@ -15,8 +15,10 @@ class Usage:
 
     usable_bytes: int
     """Room for file data, taken and free."""
-    used_bytes: int
-    """Taken; files that were removed hold some of it until the next changes."""
+    free_bytes: int
+    """Room that writes find: 0 if no write finds a page. The pages of removed files are part of it."""
+    available_bytes: int
+    """What one file gets for certain, whatever else is written: free without the pages that keep track of it."""
     logical_bytes: int
     """Bytes of the unit in which room is taken."""
     files_max: int
@@ -25,9 +27,9 @@ class Usage:
     """Files, directories, long names and sets of attributes that there are."""
 
     @property
-    def free_bytes(self) -> int:
-        """Room that is not taken."""
-        return self.usable_bytes - self.used_bytes
+    def used_bytes(self) -> int:
+        """Room that is not free."""
+        return self.usable_bytes - self.free_bytes
 
     @classmethod
     def of(cls, volume: Volume) -> Usage:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -203,6 +204,28 @@ def test_damage_is_found_told_and_mended(tmp_path: Path) -> None:
         with pytest.raises(OSError, match="not what was written there") as error:
             image.open("f", "rb").read()
         assert error.value.errno == errno.EIO
+
+
+def test_an_image_of_which_something_is_lost_is_opened_with_a_warning(tmp_path: Path) -> None:
+    """An image showed an older state, and only `health` and `check` said so."""
+    path = tmp_path / "card.img"
+    needle = b"needle in a stack"
+    with Image.create(path, NAND) as image, image.open("f", "wb") as file:
+        file.write(needle)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with Image.open(path, mode="r") as image:
+            assert image.damage is None
+    content, place = bytearray(path.read_bytes()), -1
+    while (place := content.find(needle, place + 1)) >= 0:
+        content[place] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.warns(steadyfs.DamageWarning, match=r"card\.img: .*; the volume can only be read until") as warned:
+        image = Image.open(path, mode="r")
+    assert warned[0].filename == __file__
+    with image:
+        assert image.damage is not None
+        assert image.damage == image.health().damage == image.check().damage
 
 
 def test_libraries_that_are_missing_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

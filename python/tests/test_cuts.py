@@ -130,7 +130,7 @@ def test_campaigns_that_make_no_sense_are_refused_before_anything_is_made(tmp_pa
         ("torture", {"steps": "many"}, "steps is 'many'; expected a whole number"),
         ("torture", {"workload": []}, "the sweep has no runs"),
         ("siege", {"campaign": "peace"}, "expected one of transient, lost"),
-        ("siege", {"medium": "tape"}, "expected chip, card or card-within"),
+        ("siege", {"medium": "tape"}, "expected chip, chip-groups, card or card-within"),
         ("siege", {"streams": 2}, "streams is 2; expected true or false"),
         ("siege", {"volumes": 0}, "volumes is 0; expected one at least"),
     ]

@@ -1,5 +1,6 @@
 """Volumes in images: what Python does is what the library does."""
 
+import errno
 import io
 import os
 import signal
@@ -33,6 +34,25 @@ def test_what_is_written_is_read_after_the_image_was_closed(tmp_path: Path) -> N
         assert image.stat("/a/b/file").size == len(content)
         assert image.check().sound
         assert not image.health().unsettled
+
+
+@pytest.mark.parametrize("block", [0, 1])
+def test_an_image_with_a_damaged_superblock_is_read_by_the_other_copy_and_mended(tmp_path: Path, block: int) -> None:
+    path = tmp_path / "card.img"
+    with Image.create(path, NOR, size_bytes=MIB) as image, image.open("file", "wb") as file:
+        file.write(b"kept")
+    whole = path.read_bytes()
+    first = whole.index(b"SteadyFS")
+    at = first if block == 0 else whole.index(b"SteadyFS", first + 1)
+    path.write_bytes(whole[:at] + b"?" + whole[at + 1 :])
+    with pytest.warns(UserWarning, match=f"the superblock in block {block} is damaged"), Image.open(path) as image:
+        assert image.open("file", "rb").read() == b"kept"
+        assert not image.check().sound
+        assert image.check(repair=True).mended == 1
+        assert image.check().sound
+    assert path.read_bytes()[at : at + 55] == whole[at : at + 55]
+    with Image.open(path, mode="r") as image:
+        assert image.check().sound
 
 
 def test_files_are_those_of_io() -> None:
@@ -269,6 +289,34 @@ def test_an_image_that_nobody_closed_is_closed_with_a_warning(tmp_path: Path) ->
         del image
     with Image.open(path) as again:
         assert again.listdir() == ["a"]
+
+
+def test_what_removed_files_hold_is_free(tmp_path: Path) -> None:
+    """On a full volume `free_bytes` was 0 after a removal, though a write found room."""
+    path = tmp_path / "card.img"
+    with Image.create(path, NOR, size_bytes=MIB) as image:
+        with image.open("keeps", "wb", buffering=0) as keeps, image.open("a", "wb", buffering=0) as file:
+            keeps.write(b"1" * 100_000)
+            with pytest.raises(OSError, match="no room left") as error:
+                while file.write(b"2" * MIB):
+                    pass
+        assert error.value.errno == errno.ENOSPC
+        full = image.usage()
+        assert full.free_bytes < 4 * full.logical_bytes
+        size = image.stat("a").size
+        opened = image.open("keeps", "rb")
+        image.remove("keeps")
+        # What is removed and open is not free.
+        assert image.usage().free_bytes < full.free_bytes + 2 * full.logical_bytes
+        opened.close()
+        image.remove("a")
+        image.commit()
+        room = image.usage()
+        assert room.free_bytes >= size + 100_000 and room.used_bytes + room.free_bytes == room.usable_bytes
+        assert size < room.available_bytes < room.free_bytes
+        with image.open("b", "wb") as file:
+            file.write(b"3" * room.available_bytes)
+        assert image.stat("b").size == room.available_bytes
 
 
 def test_cards_are_images_too(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ LIMITS = {
     "Code, NAND, a read-only image": 12 * 1024,
     "Code, compressed files: reading": 2 * 1024,
     "Code, compressed files: reading and writing": 6 * 1024,
-    "Static RAM": 0,
+    # The counter of mounts, from which handles have their number.
+    "Static RAM": 4,
     "RAM, 128 MiB NAND": 12 * 1024,
     "RAM, 16 MiB NOR": 6 * 1024,
     "RAM, 1 MiB NOR": 2 * 1024,
@@ -272,7 +273,7 @@ NOTES = {
     "Code, NAND, in C": "every function of the library, with its checks of pointers, handles and states",
     "Code, NAND, in C, a logger without features": "the functions for the calls of the logger above",
     "of the code, compiler's runtime": "memory copies, which most firmware has anyway",
-    "Static RAM": "",
+    "Static RAM": "the number of the next mount: a handle has that of its mount",
     "RAM, 128 MiB NAND": "2,048-byte pages, 64 a block, 1,024 blocks",
     "RAM, 16 MiB NOR": "64 KiB blocks, 512-byte pages",
     "RAM, 1 MiB NOR": "4 KiB blocks, 256-byte pages",

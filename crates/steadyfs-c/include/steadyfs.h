@@ -23,7 +23,7 @@
 #define STEADYFS_NO_BAD_BLOCKS 65535
 
 // Words of 64 bits of steadyfs_t.
-#define STEADYFS_WORDS 104
+#define STEADYFS_WORDS 112
 
 // Words of the size of a pointer of steadyfs_t.
 #define STEADYFS_POINTERS 52
@@ -176,10 +176,8 @@ typedef enum steadyfs_error {
   STEADYFS_ERR_UNKNOWN = -205,
   // The volume holds as many files as its settings allow.
   STEADYFS_ERR_TOOMANYFILES = -206,
-  // The open transaction would write more logical pages than transaction_pages. Commit more often.
+  // The open transaction has no room for this call. Commit more often.
   STEADYFS_ERR_TRANSACTION = -207,
-  // Too many names share one hash value; choose another name.
-  STEADYFS_ERR_NAMECOLLISION = -208,
   // The file that this handle names is not there any more: its creation was rolled back.
   STEADYFS_ERR_STALE = -209,
   // A symbolic link is where a file is needed.
@@ -382,6 +380,10 @@ typedef enum steadyfs_finding_kind {
   STEADYFS_FINDING_BAD_LIST = 14,
   // Another one, that this version of the header does not know.
   STEADYFS_FINDING_OTHER = 15,
+  // Small changes are lost. This file or directory may be in an earlier state.
+  STEADYFS_FINDING_IN_DOUBT = 16,
+  // Small changes are lost. Files may be missing with their names: at most as many as `inode` says.
+  STEADYFS_FINDING_LOST_CHANGES = 17,
 } steadyfs_finding_kind;
 
 // The longest that one operation of a NAND chip takes, transfer included, in nanoseconds.
@@ -492,7 +494,7 @@ typedef struct steadyfs_part {
   size_t bytes;
 } steadyfs_part;
 
-// A driver for a card or a disk: sectors of 512 bytes, any of them at any time. It levels wear and replaces bad blocks itself.
+// A driver for a card or a disk: sectors of 512 bytes, any of them at any time. It levels wear and replaces bad blocks itself, until it has no others.
 //
 // Callbacks and struct: as steadyfs_nand; times: as steadyfs_nand_timing.
 //
@@ -528,12 +530,13 @@ typedef struct steadyfs_sectors {
   // Reads sectors from `first` on, in one command. The bytes of the parts follow each other; together they are whole sectors.
   // STEADYFS_FAIL_UNCORRECTABLE, STEADYFS_FAIL_DEVICE. Required.
   int (*read)(void *context, uint32_t first, const struct steadyfs_part *parts, uint32_t count);
-  // Writes sectors from `first` on, in one command; parts as in `read`. STEADYFS_FAIL_WRITE_PROTECTED, STEADYFS_FAIL_DEVICE.
-  // Required.
+  // Writes sectors from `first` on, in one command; parts as in `read`. STEADYFS_FAIL_BAD_BLOCK if the device answers twice that it cannot
+  // write these sectors, and no earlier write is lost: their block is never used again. STEADYFS_FAIL_WRITE_PROTECTED if it takes no writes at
+  // all any more. STEADYFS_FAIL_DEVICE for everything else; a driver may always return that. Required.
   int (*write)(void *context, uint32_t first, const struct steadyfs_part *parts, uint32_t count);
   // Makes durable what was written. Null where the device answers writes only when they are durable.
   int (*flush)(void *context);
-  // Tells the device that nobody needs what these sectors hold. Null where it cannot be told.
+  // Tells the device that nobody needs what these sectors hold. Null where it cannot be told. An error is ignored.
   int (*discard)(void *context, uint32_t first, uint32_t count);
 } steadyfs_sectors;
 
@@ -715,7 +718,7 @@ typedef struct steadyfs_fsinfo {
   uint32_t files;
   // Room for data, taken and free, in bytes.
   uint64_t usable_bytes;
-  // Taken, in bytes, what removed files still hold included.
+  // Taken, in bytes. The pages of removed files are part of it, though writes find them: steadyfs_fs_free.
   uint64_t used_bytes;
 } steadyfs_fsinfo;
 
@@ -755,7 +758,7 @@ typedef struct steadyfs_health_info {
 typedef struct steadyfs_finding {
   // Of enum steadyfs_finding_kind.
   uint8_t kind;
-  // The file or directory; 0 where there is none.
+  // The file or directory; 0 where there is none. LOST_CHANGES has a number of inodes here.
   uint32_t inode;
   // The directory whose entry or count is wrong; 0 where there is none.
   uint32_t directory;
@@ -1170,8 +1173,13 @@ int steadyfs_fs_stat(struct steadyfs_t *fs, struct steadyfs_fsinfo *info);
 // Tells how many bytes are taken, as used_bytes of steadyfs_fsinfo does. littlefs counts blocks here. Costs nothing.
 int64_t steadyfs_fs_size(struct steadyfs_t *fs);
 
+// Returns the bytes of all free pages, and of those that removed files still hold. It is 0 if no write finds a page.
+// Pages that keep track of data are part of it, so one file may get less: steadyfs_fs_available. Cost: two
+// looks for each removed file that still holds something, and one at each page of its indexes.
+int64_t steadyfs_fs_free(struct steadyfs_t *fs);
+
 // Tells how many bytes the next writes to one file get, whatever else is written: what is free and what removed files still hold,
-// without what keeps track of them. Cost: two looks for each removed file that still holds something.
+// without what keeps track of them. Cost: that of steadyfs_fs_free.
 int64_t steadyfs_fs_available(struct steadyfs_t *fs);
 
 // Prepares the volume in idle time, so that the next `burst_bytes` of writes meet neither reclamation nor erase. Returns 1 where there is

@@ -231,7 +231,7 @@ impl Driver {
             return Ok(self);
         }
         let Self::Sectors(mut card, layout) = self else { return Ok(self) };
-        let layout = SectorLayout::find(&mut card, layout.first)?.ok_or(Code::ErrNotformatted)?;
+        let layout = layout.found(&mut card)?.ok_or(Code::ErrNotformatted)?;
         Ok(Self::Sectors(card, layout))
     }
 

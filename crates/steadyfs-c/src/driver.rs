@@ -140,7 +140,7 @@ pub enum Tags {
     TagsWithin = 2,
 }
 
-/// A driver for a card or a disk: sectors of 512 bytes, any of them at any time. It levels wear and replaces bad blocks itself.
+/// A driver for a card or a disk: sectors of 512 bytes, any of them at any time. It levels wear and replaces bad blocks itself, until it has no others.
 ///
 /// Callbacks and struct: as steadyfs_nand; times: as steadyfs_nand_timing.
 ///
@@ -177,12 +177,13 @@ pub struct Sectors {
     /// Reads sectors from `first` on, in one command. The bytes of the parts follow each other; together they are whole sectors.
     /// STEADYFS_FAIL_UNCORRECTABLE, STEADYFS_FAIL_DEVICE. Required.
     pub read: Option<unsafe extern "C" fn(context: *mut c_void, first: u32, parts: *const Part, count: u32) -> c_int>,
-    /// Writes sectors from `first` on, in one command; parts as in `read`. STEADYFS_FAIL_WRITE_PROTECTED, STEADYFS_FAIL_DEVICE.
-    /// Required.
+    /// Writes sectors from `first` on, in one command; parts as in `read`. STEADYFS_FAIL_BAD_BLOCK if the device answers twice that it cannot
+    /// write these sectors, and no earlier write is lost: their block is never used again. STEADYFS_FAIL_WRITE_PROTECTED if it takes no writes at
+    /// all any more. STEADYFS_FAIL_DEVICE for everything else; a driver may always return that. Required.
     pub write: Option<unsafe extern "C" fn(context: *mut c_void, first: u32, parts: *const Part, count: u32) -> c_int>,
     /// Makes durable what was written. Null where the device answers writes only when they are durable.
     pub flush: Option<unsafe extern "C" fn(context: *mut c_void) -> c_int>,
-    /// Tells the device that nobody needs what these sectors hold. Null where it cannot be told.
+    /// Tells the device that nobody needs what these sectors hold. Null where it cannot be told. An error is ignored.
     pub discard: Option<unsafe extern "C" fn(context: *mut c_void, first: u32, count: u32) -> c_int>,
 }
 

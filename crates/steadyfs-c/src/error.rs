@@ -74,10 +74,8 @@ pub enum Code {
     ErrUnknown = -205,
     /// The volume holds as many files as its settings allow.
     ErrToomanyfiles = -206,
-    /// The open transaction would write more logical pages than transaction_pages. Commit more often.
+    /// The open transaction has no room for this call. Commit more often.
     ErrTransaction = -207,
-    /// Too many names share one hash value; choose another name.
-    ErrNamecollision = -208,
     /// The file that this handle names is not there any more: its creation was rolled back.
     ErrStale = -209,
     /// A symbolic link is where a file is needed.
@@ -202,8 +200,7 @@ texts! {
     ErrReadonly "the volume can only be read: mounted so, worn out, the chip has locked itself, or the outcome of an earlier call is unknown: mount it anew"
     ErrUnknown "whether the change took effect is not known; mount again to see"
     ErrToomanyfiles "the volume holds as many files as its settings allow"
-    ErrTransaction "the open transaction is larger than transaction_pages; commit more often"
-    ErrNamecollision "too many names share one hash value; choose another name"
+    ErrTransaction "the open transaction has no room for this call; commit more often"
     ErrStale "the file is not there any more: its creation was rolled back"
     ErrIsalink "a symbolic link is where a file is needed"
     ErrNotalink "no symbolic link"
@@ -264,9 +261,9 @@ impl From<Error> for Code {
             Error::Exists => Self::ErrExist,
             Error::InvalidName | Error::NoSuchSector => Self::ErrInval,
             Error::NameTooLong => Self::ErrNametoolong,
-            Error::NameCollision => Self::ErrNamecollision,
             Error::FileTooLarge => Self::ErrFbig,
             Error::Stale => Self::ErrStale,
+            Error::WrongMount => Self::ErrBadf,
             Error::IsADirectory => Self::ErrIsdir,
             Error::NotADirectory => Self::ErrNotdir,
             Error::NotEmpty => Self::ErrNotempty,

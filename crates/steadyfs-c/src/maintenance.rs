@@ -28,7 +28,7 @@ pub struct FsInfo {
     pub files: u32,
     /// Room for data, taken and free, in bytes.
     pub usable_bytes: u64,
-    /// Taken, in bytes, what removed files still hold included.
+    /// Taken, in bytes. The pages of removed files are part of it, though writes find them: steadyfs_fs_free.
     pub used_bytes: u64,
 }
 
@@ -75,8 +75,20 @@ pub unsafe extern "C" fn steadyfs_fs_size(fs: *mut Fs) -> i64 {
     wide(unsafe { ask(fs, |fs| fs.usage().used_bytes) })
 }
 
+/// Returns the bytes of all free pages, and of those that removed files still hold. It is 0 if no write finds a page.
+/// Pages that keep track of data are part of it, so one file may get less: steadyfs_fs_available. Cost: two
+/// looks for each removed file that still holds something, and one at each page of its indexes.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_fs_free(fs: *mut Fs) -> i64 {
+    // SAFETY: As the header says.
+    wide(unsafe { enter(fs, Mounted::free_bytes) })
+}
+
 /// Tells how many bytes the next writes to one file get, whatever else is written: what is free and what removed files still hold,
-/// without what keeps track of them. Cost: two looks for each removed file that still holds something.
+/// without what keeps track of them. Cost: that of steadyfs_fs_free.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -271,6 +283,10 @@ pub enum FindingKind {
     FindingBadList = 14,
     /// Another one, that this version of the header does not know.
     FindingOther = 15,
+    /// Small changes are lost. This file or directory may be in an earlier state.
+    FindingInDoubt = 16,
+    /// Small changes are lost. Files may be missing with their names: at most as many as `inode` says.
+    FindingLostChanges = 17,
 }
 
 /// One finding of a check.
@@ -279,7 +295,7 @@ pub enum FindingKind {
 pub struct Finding {
     /// Of enum steadyfs_finding_kind.
     pub kind: u8,
-    /// The file or directory; 0 where there is none.
+    /// The file or directory; 0 where there is none. LOST_CHANGES has a number of inodes here.
     pub inode: u32,
     /// The directory whose entry or count is wrong; 0 where there is none.
     pub directory: u32,
@@ -305,6 +321,8 @@ impl From<CoreFinding> for Finding {
             CoreFinding::SharedPage { inode, logical } => (FindingSharedPage, inode, 0, logical),
             CoreFinding::DirtyEnd { inode } => (FindingDirtyEnd, inode, 0, 0),
             CoreFinding::BadList => (FindingBadList, 0, 0, 0),
+            CoreFinding::InDoubt { inode } => (FindingInDoubt, inode, 0, 0),
+            CoreFinding::LostChanges { inodes } => (FindingLostChanges, inodes, 0, 0),
             _ => (FindingOther, 0, 0, 0),
         };
         Self { kind: kind as u8, inode, directory, page }

@@ -10,7 +10,7 @@ use core::mem::MaybeUninit;
 use steadyfs::{Access, FileSystem, Verify};
 
 /// Words of 64 bits of steadyfs_t.
-pub const STEADYFS_WORDS: usize = 104;
+pub const STEADYFS_WORDS: usize = 112;
 /// Words of the size of a pointer of steadyfs_t.
 pub const STEADYFS_POINTERS: usize = 52;
 

@@ -24,6 +24,7 @@ mod pack;
 #[cfg(unix)]
 mod read_only;
 mod replay;
+mod superblocks;
 mod sweep;
 mod torture;
 mod wrong_arguments;

@@ -282,12 +282,25 @@ fn names_that_no_file_can_have_are_refused_where_files_are_made() {
     assert_eq!(bench.ok("ls i.img"), "a\\u{1b}[2J/\nf\n");
 }
 
-/// The hash of a name in a directory, as `docs/format.md` has it.
-fn hash(name: &[u8]) -> u32 {
-    let mut h = name.iter().fold(0x811C_9DC5, |hash: u32, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+/// The hash of a name in a directory with this seed, as `docs/format.md` has it.
+fn hash(seed: u32, name: &[u8]) -> u32 {
+    let basis = 0x811C_9DC5 ^ seed;
+    let mut h = name.iter().fold(basis, |hash: u32, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     h = (h ^ h >> 16).wrapping_mul(0x85EB_CA6B);
     h = (h ^ h >> 13).wrapping_mul(0xC2B2_AE35);
     h ^ h >> 16
+}
+
+/// The record of a name with this inode, in a directory of the image that has one bucket.
+fn record_of(image: &[u8], name: &[u8], inode: u32) -> [u8; 8] {
+    // Buckets, stream and seed lie side by side in the inode of the directory.
+    let seeds = image.windows(8).filter(|bytes| bytes.starts_with(&[1, 0, 0, 0, 0])).map(|bytes| {
+        let [.., low, middle, high] = *bytes else { unreachable!("eight bytes") };
+        u32::from_le_bytes([low, middle, high, 0])
+    });
+    let record = |seed| (u64::from(inode + 1) << 32 | u64::from(hash(seed, name))).to_le_bytes();
+    let seeds: std::collections::BTreeSet<u32> = seeds.collect();
+    seeds.into_iter().map(record).find(|record| image.windows(8).any(|bytes| bytes == record)).expect("a record")
 }
 
 #[test]
@@ -295,11 +308,10 @@ fn a_directory_in_itself_ends_every_walk() {
     let bench = Bench::new("circle");
     bench.write("from/outer/inner/file", b"x");
     bench.ok("pack from i.img --device nand.toml");
-    let record = |path: &str| {
-        let inode = bench.json(&format!("stat i.img {path} --json"))["inode"].as_u64().unwrap() as u32;
-        [hash(b"file").to_le_bytes(), (inode + 1).to_le_bytes()].concat()
-    };
-    bench.forge("i.img", &record("outer/inner/file"), &record("outer"));
+    let inode = |path: &str| bench.json(&format!("stat i.img {path} --json"))["inode"].as_u64().unwrap() as u32;
+    let record = record_of(&bench.read("i.img"), b"file", inode("outer/inner/file"));
+    let forged = [&record[..4], &(inode("outer") + 1).to_le_bytes()].concat();
+    bench.forge("i.img", &record, &forged);
     for line in ["tree i.img", "unpack i.img out", "get -r i.img outer out", "rm -r i.img outer"] {
         let error = bench.fails(line);
         assert!(error.contains("outer/inner") && error.contains("`steady check` tells more"), "{error}");

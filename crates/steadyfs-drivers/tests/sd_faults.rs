@@ -155,14 +155,19 @@ fn a_card_that_stays_busy_never_hangs_the_driver() {
     }
 }
 
+/// A refusal that passes costs nothing. The second one is reported as a bad block.
 #[test]
-fn a_refused_sector_is_told_with_the_status() {
+fn a_sector_that_is_refused_twice_takes_no_writes() {
     for settings in [Settings::DEFAULT, SHARED] {
         for (at, count) in [(0, 1), (0, 9), (5, 9)] {
             let sim = sim();
             let mut card = start_with(&sim, settings);
             sim.inject(SdFault::WriteError, at);
-            assert_eq!(card.write(20, &[&sectors(20, count, 1)]), Err(Failure::Device));
+            card.write(20, &[&sectors(20, count, 3)]).unwrap();
+            card.flush().unwrap();
+            assert!((20..20 + count).all(|number| sim.sector(number) == Some(sector(number, 3))));
+            (0..2).for_each(|_| sim.inject(SdFault::WriteError, at));
+            assert_eq!(card.write(20, &[&sectors(20, count, 1)]), Err(Failure::BadBlock));
             assert_eq!(card.last_error(), Some(SdError::WriteRejected { sector: 20 + at, status: 0x0004 }));
             // What went before is there, and nothing of earlier calls is lost.
             card.flush().unwrap();

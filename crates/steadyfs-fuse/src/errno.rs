@@ -9,7 +9,7 @@ pub(crate) fn errno(error: Error) -> Errno {
         Error::Device | Error::MediaFailing | Error::Corrupt | Error::Unknown => Errno::EIO,
         Error::ReadOnly => Errno::EROFS,
         // A program can do the same against each of them: remove something, or choose another name.
-        Error::NoSpace | Error::TooManyFiles | Error::AttributesTooLarge | Error::NameCollision => Errno::ENOSPC,
+        Error::NoSpace | Error::TooManyFiles | Error::AttributesTooLarge => Errno::ENOSPC,
         // Only without `CommitOn::FULL`.
         Error::TransactionTooLarge => Errno::ENOSPC,
         Error::NotFound => Errno::ENOENT,
@@ -24,7 +24,7 @@ pub(crate) fn errno(error: Error) -> Errno {
         Error::IsALink => Errno::ELOOP,
         Error::NotALink => Errno::EINVAL,
         Error::Unsupported => Errno::EOPNOTSUPP,
-        Error::NotReadable | Error::NotWritable => Errno::EBADF,
+        Error::NotReadable | Error::NotWritable | Error::WrongMount => Errno::EBADF,
         Error::TooManyOpenFiles => Errno::ENFILE,
         _ => Errno::EIO,
     }

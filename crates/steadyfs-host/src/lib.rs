@@ -4,6 +4,7 @@
 //! - [`mtd`]: the chips of a Linux machine, `/dev/mtdN`.
 //! - [`block`]: cards and disks, `/dev/mmcblk0p2`, and files with the content of one.
 //! - [`damage`]: what a volume has lost, in words.
+//! - [`superblocks`]: the damaged copy of the superblock, in words, and its mend.
 //! - [`plain`]: files of a volume as plain bytes, compressed or not.
 //!
 //! The media implement [`Flash`](steadyfs::media::Flash), and count what they do as the simulated chips do
@@ -36,3 +37,4 @@ pub mod image;
 #[cfg(target_os = "linux")]
 pub mod mtd;
 pub mod plain;
+pub mod superblocks;

@@ -5,3 +5,4 @@ mod common;
 mod hostile_images;
 mod images;
 mod reformat;
+mod superblocks;

@@ -24,7 +24,11 @@ fn main() -> std::io::Result<()> {
     for (number, disk) in volumes::young_disks().iter().enumerate() {
         write("disk_arbitrary", number, &image::write(disk, SCRIPT))?;
     }
+    for number in 0..volumes::volumes().len() as u8 {
+        write("mount_forged", number.into(), &[&[3, number, 9, 1, 8, 3, 2, 1][..], DAMAGE, SCRIPT].concat())?;
+    }
     for number in 0..volumes::disks().len() as u8 {
+        write("disk_forged", number.into(), &[&[2, number, 9, 1, 1, 3, 2, 1][..], DAMAGE, SCRIPT].concat())?;
         write("disk_mutated", number.into(), &[&[number], DAMAGE, SCRIPT].concat())?;
     }
     for (name, structure) in [

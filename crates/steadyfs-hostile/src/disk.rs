@@ -42,6 +42,36 @@ pub fn exercise<F: Flash>(flash: &mut F, mut choices: Choices<'_>) {
     assert!(superblock == first_page(flash), "only a format writes a superblock");
 }
 
+/// Uses a disk hard: trims, and overwrites sectors until each head has changed its block.
+pub fn press<F: Flash>(flash: &mut F, choices: &mut Choices<'_>) {
+    for _ in 0..2 {
+        with_disk(flash, Access::ReadWrite, |mut disk| {
+            if disk.damage().is_some() {
+                repair(&mut disk);
+            }
+            let (sectors, per_page) = (disk.sectors(), disk.page_sectors());
+            let first = choices.below(sectors as usize) as u32;
+            if choices.below(2) == 0 {
+                let _ = granted(&mut disk).trim(first, (40 * per_page).min(sectors - first));
+            }
+            for round in 0..60 {
+                let sector = (first + round * 7) % sectors;
+                let count = if round % 3 == 0 { 1 } else { per_page - sector % per_page }.min(sectors - sector);
+                let data = vec![round as u8; (count * SECTOR_BYTES) as usize];
+                let options = WriteOptions { durable: round % 4 != 0, stream: (round % 3) as u8 };
+                let _ = granted(&mut disk).write_with(sector, &data, options);
+            }
+            if choices.below(2) == 0 {
+                read_everything(&mut disk);
+            }
+            if choices.below(2) == 0 {
+                disk.flash_mut().grant(CALL);
+                let _ = disk.unmount();
+            }
+        });
+    }
+}
+
 /// The page of the first superblock, as far as it can be read.
 fn first_page<F: Flash>(flash: &mut F) -> Vec<u8> {
     let (mut page, mut tag) = (vec![0; flash.geometry().page_bytes as usize], [0; TAG_BYTES]);

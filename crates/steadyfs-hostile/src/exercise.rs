@@ -22,8 +22,9 @@ const SEEK: u64 = 4096;
 /// Operations that a mount may make for each page. Where bytes are programmed, several searches look three times at each place of a chain's block that cannot
 /// be read: 25 for each page of so small a medium.
 pub(crate) const MOUNT: u64 = 100;
-/// Operations that a check may make for each page: each page is read through the map, and again for each list and each reference.
-const CHECK: u64 = 64;
+/// Operations that a check may make for each page. Each page is read through the map, and again for each list, for each reference,
+/// and for each turn of its claims.
+const CHECK: u64 = 128;
 /// Entries of a walk, and directories in it.
 const ENTRIES_MAX: usize = 120;
 /// Files that are held open at once.
@@ -97,6 +98,63 @@ pub fn exercise<F: Flash>(flash: &mut F, mut choices: Choices<'_>) {
                 let _ = granted(&mut fs, CALL).sync();
             }
         });
+    }
+}
+
+/// Uses a volume hard: frees removed files, and overwrites until each head has changed its block.
+pub fn press<F: Flash>(flash: &mut F, choices: &mut Choices<'_>) {
+    for round in 0..2 {
+        let Ok(bytes) = memory_for(flash) else { return };
+        lend(bytes, |memory| {
+            let Ok(mut fs) = mount(flash, Access::ReadWrite, memory) else { return };
+            if fs.damage().is_some() {
+                repair(&mut fs);
+            }
+            fs.set_commit_on(*choices.of(&[CommitOn::EVERY_WRITE, CommitOn::ON_FLUSH]));
+            if choices.below(4) == 0 {
+                let _ = granted(&mut fs, CALL).maintain(Budget::Operations(200), 0);
+            }
+            free_removed(&mut fs);
+            overwrite(&mut fs, choices);
+            if choices.below(8) == round {
+                check(&mut fs, true);
+            }
+            if choices.below(3) == 0 {
+                let found = read_everything(&mut fs);
+                found.paths.iter().take(6).for_each(|path| {
+                    let _ = granted(&mut fs, CALL).remove(path);
+                });
+                free_removed(&mut fs);
+            }
+            if choices.below(2) == 0 {
+                let _ = granted(&mut fs, CALL).sync();
+                fs.flash_mut().grant(CALL);
+                let _ = fs.unmount();
+            }
+        });
+    }
+}
+
+/// Frees removed files. Each transaction that begins frees a few pages.
+fn free_removed<F: Flash>(fs: &mut Fs<'_, '_, F>) {
+    for round in 0..12 {
+        let _ = granted(fs, CALL).set_modified(ROOT, round);
+        let _ = granted(fs, CALL).commit();
+    }
+}
+
+/// Overwrites two files, durably, until blocks are full and reclamation is at work.
+fn overwrite<F: Flash>(fs: &mut Fs<'_, '_, F>, choices: &mut Choices<'_>) {
+    let (page, fill) = (fs.usage().logical_bytes, choices.byte());
+    for (path, stream) in [("pressed", 0), ("d/pressed", 1)] {
+        let options = OpenOptions { stream, ..OpenOptions::DURABLE };
+        let Ok(mut file) = granted(fs, CALL).open(path, options) else { continue };
+        for round in 0..24u64 {
+            let offset = round * 5 % 7 * u64::from(page) + u64::from(fill & 1) * 100;
+            let bytes = if round % 3 == 0 { 20 } else { page as usize };
+            let _ = granted(fs, CALL).write(&mut file, offset, &vec![fill; bytes]);
+        }
+        let _ = granted(fs, CALL).close(file);
     }
 }
 
@@ -183,7 +241,7 @@ fn read_with_reader<F: Flash>(flash: &mut F, memory: &mut [u8], choices: &mut Ch
     for inode in found.inodes {
         let _ = (reader.attribute(inode, "k", &mut data), reader.read_link(inode, &mut data), reader.permissions(inode));
     }
-    let _ = (reader.usage(), reader.stat("d/e"));
+    let _ = (reader.usage(), reader.damage(), reader.stat("d/e"));
     reader.unmount();
 }
 
@@ -226,8 +284,10 @@ fn read_everything<F: Flash>(fs: &mut Fs<'_, '_, F>) -> Found {
     }
     let (usage, leaving) = (fs.usage(), granted(fs, COUNT).leaving());
     assert!(leaving.is_err() || leaving.is_ok_and(|bytes| bytes <= usage.used_bytes));
-    let available = granted(fs, COUNT).available();
-    assert!(available.is_err() || available.is_ok_and(|bytes| bytes <= usage.usable_bytes));
+    let (free, available) = (granted(fs, COUNT).free_bytes(), granted(fs, COUNT).available());
+    for bytes in [free, available] {
+        assert!(bytes.is_err() || bytes.is_ok_and(|bytes| bytes <= usage.usable_bytes));
+    }
     for &inode in &found.inodes {
         let _ = granted(fs, CALL).stat_inode(inode);
         let _ = granted(fs, COUNT).allocated(inode);
@@ -427,6 +487,31 @@ fn use_volume<F: Flash>(fs: &mut Fs<'_, '_, F>, choices: &mut Choices<'_>) {
         _ => {
             inspect(fs);
             let _ = granted(fs, CALL).scrub(Budget::Operations(u32::from(choices.byte())));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kind;
+    use crate::medium::Fault;
+    use crate::volumes::{SHAPES, volumes};
+
+    /// The leaf that maps the root page could not be read. A repair emptied the lists in that page in each of its rounds, and
+    /// read the whole volume as often as there are inodes.
+    #[test]
+    fn repair_ends_where_no_leaf_can_be_read() {
+        for volume in &volumes()[..2 * SHAPES.len()] {
+            let mut ram = volume.ram.clone();
+            let mut memory = vec![0; memory_for(&mut ram).expect("a volume")];
+            let mut fs = mount(&mut ram, Access::ReadWrite, &mut memory).expect("mount");
+            // The map remembers the last few pages that were looked up: the root page is not among these any more.
+            read_everything(&mut fs);
+            for (page, _) in volume.pages_of(&kind::LEAF) {
+                fs.flash_mut().inner_mut().set_fault(page, Fault::Unreadable);
+            }
+            check(&mut fs, true);
         }
     }
 }

@@ -16,12 +16,12 @@ use steadyfs_lab::replay::{TimeUnit, read_trace, write_trace};
 use steadyfs_lab::units::{parse_duration, parse_percent, parse_rate, parse_size, parse_write_size};
 use steadyfs_sim::{NandTiming, Profile, TimingChoice};
 
+use crate::checksum::crc;
 use crate::choices::Choices;
 use crate::cli::names::{host_fault, join, last_name, printable, sanitised};
 use crate::cli::place::Place;
 use crate::cli::time::{Stamp, format};
 use crate::exercise::read_only;
-use crate::seal::crc;
 use crate::volumes::SHAPES;
 
 /// Quantities of the command line.

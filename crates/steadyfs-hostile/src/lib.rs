@@ -5,24 +5,30 @@
 //!
 //! | module | idea |
 //! |---|---|
+//! | [`checksum`] | the checksums of the format |
 //! | [`choices`] | a fuzzer's bytes as choices |
 //! | [`medium`] | a medium that holds anything, and a guard that counts |
 //! | [`seal`] | right checksums around wrong content |
 //! | [`volumes`] | sound volumes to be damaged |
+//! | [`fields`] | the fields of a sound volume, to be forged |
 //! | [`image`] | a whole medium as an input |
 //! | [`mutate`] | damage to a sound volume |
 //! | [`structures`] | one structure of the format with hostile content |
 //! | [`exercise`] | everything that a user does |
 //! | [`disk`] | everything that a file system above a disk does |
+//! | [`forge`] | volumes with forged fields, put to hard use |
 //! | [`operations`] | calls on a new volume, compared with an oracle |
 //! | [`packed`] | compressed files with hostile entries and chunks |
 //! | [`foreign`] | read-only images and those of other file systems |
 //! | [`inputs`] | what is handed to the tools |
 
+pub mod checksum;
 pub mod choices;
 pub mod disk;
 pub mod exercise;
+pub mod fields;
 pub mod foreign;
+pub mod forge;
 pub mod image;
 pub mod inputs;
 pub mod kind;
@@ -66,11 +72,13 @@ const fn target(name: &'static str, run: fn(&[u8]), input_bytes: usize) -> Targe
 }
 
 /// All targets.
-pub const TARGETS: [Target; 25] = [
+pub const TARGETS: [Target; 27] = [
     target("mount_arbitrary", mount_arbitrary, 1000),
     target("mount_mutated", mount_mutated, 200),
     target("disk_arbitrary", disk_arbitrary, 1000),
     target("disk_mutated", disk_mutated, 200),
+    target("mount_forged", forge::mount, 150),
+    target("disk_forged", forge::disk, 150),
     target("operations", operations::operations, 900),
     target("parse_superblock", |input| Structure::Superblock.run(input), 60),
     target("parse_root", |input| Structure::Root.run(input), 60),

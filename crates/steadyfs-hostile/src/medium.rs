@@ -4,6 +4,7 @@
 //! asks for that. What the guard does not let pass are an access beyond the medium, a buffer of another size than that of a page, a call
 //! that goes on without end, and a change by what only reads.
 
+use crate::checksum::crc_with;
 use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
 /// What reading a page meets.
@@ -26,6 +27,10 @@ pub struct Ram {
     pub can_copy: bool,
     /// Every so many programs one fails; 0: none.
     pub fails_every: u32,
+    /// Its cache may lose anything that was not flushed.
+    pub reorders: bool,
+    /// A damaged page may read as erased.
+    pub hides_damage: bool,
     /// Data and tags of all pages, one after the other.
     bytes: Vec<u8>,
     faults: Vec<Fault>,
@@ -42,6 +47,8 @@ impl Ram {
             geometry,
             can_copy: false,
             fails_every: 0,
+            reorders: false,
+            hides_damage: false,
             bytes: vec![0xFF; count * (geometry.page_bytes as usize + TAG_BYTES)],
             faults: vec![Fault::None; count],
             loaded: 0,
@@ -205,6 +212,18 @@ impl Flash for Ram {
         Ok(())
     }
 
+    fn checksum(&mut self, data: &[u8], missing: usize) -> u32 {
+        crc_with(data, missing)
+    }
+
+    fn reorders(&self) -> bool {
+        self.reorders
+    }
+
+    fn hides_damage(&self) -> bool {
+        self.hides_damage
+    }
+
     fn is_bad(&mut self, _block: BlockIndex) -> Result<bool, Failure> {
         Ok(false)
     }
@@ -230,6 +249,11 @@ impl<F: Flash> Guarded<F> {
     /// Guards a medium. Calls may make as many operations as they like until [`grant`](Self::grant) says otherwise.
     pub fn new(inner: F) -> Self {
         Self { geometry: inner.geometry(), inner, left: u64::MAX, budget: 0, is_read_only: false }
+    }
+
+    /// The medium behind the guard.
+    pub fn inner_mut(&mut self) -> &mut F {
+        &mut self.inner
     }
 
     /// Panics from now on when something is programmed or erased.
@@ -331,6 +355,18 @@ impl<F: Flash> Flash for Guarded<F> {
 
     fn sync(&mut self) -> Result<(), Failure> {
         self.inner.sync()
+    }
+
+    fn checksum(&mut self, data: &[u8], missing: usize) -> u32 {
+        self.inner.checksum(data, missing)
+    }
+
+    fn reorders(&self) -> bool {
+        self.inner.reorders()
+    }
+
+    fn hides_damage(&self) -> bool {
+        self.inner.hides_damage()
     }
 
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {

@@ -1,13 +1,18 @@
 //! Damage to a sound volume, most of it under checksums that are right again, so that it is met behind them.
 
+use std::sync::LazyLock;
+
 use steadyfs::media::TAG_BYTES;
 
 use crate::choices::Choices;
+use crate::fields::Fields;
 use crate::kind;
 use crate::medium::{Fault, Ram};
 use crate::seal::{TAG_CONTENT_BYTES, seal, seal_tag};
-use crate::volumes::{ChainRecord, Volume};
+use crate::volumes::{ChainRecord, Volume, disks, volumes};
 
+/// Most fields of one volume that are forged.
+const FORGED_MAX: usize = 4;
 /// Most changes to one volume.
 const CHANGES_MAX: usize = 8;
 /// Numbers at which something begins, ends, or overflows.
@@ -26,11 +31,41 @@ pub fn mutated(volume: &Volume, choices: &mut Choices<'_>) -> Ram {
             change_record(&mut ram, volume, choices);
             continue;
         }
-        let page = target(volume, choices);
-        let how = choices.byte();
-        change(&mut ram, page, how, choices);
-        if how < 0xE0 {
-            seal(&mut ram, page);
+        change_page(&mut ram, volume, choices);
+    }
+    ram
+}
+
+/// Changes a page, most of the time under checksums that are right again.
+fn change_page(ram: &mut Ram, volume: &Volume, choices: &mut Choices<'_>) {
+    let page = target(volume, choices);
+    let how = choices.byte();
+    change(ram, page, how, choices);
+    if how < 0xE0 {
+        seal(ram, page);
+    }
+}
+
+/// One of the [volumes], or of the [disks], with some of its fields forged.
+pub fn forged(choices: &mut Choices<'_>, of_disks: bool) -> Ram {
+    static FIELDS: LazyLock<[Vec<Fields>; 2]> =
+        LazyLock::new(|| [volumes(), disks()].map(|volumes| volumes.iter().map(Fields::of).collect()));
+    let volumes = if of_disks { disks() } else { volumes() };
+    let number = choices.below(volumes.len());
+    let (volume, fields) = (&volumes[number], &FIELDS[usize::from(of_disks)][number]);
+    let mut ram = volume.ram.clone();
+    match choices.below(16) {
+        0 => ram.can_copy = !ram.can_copy,
+        1 => ram.fails_every = 1 + u32::from(choices.byte()),
+        2 => ram.reorders = true,
+        3 => ram.hides_damage = true,
+        _ => {}
+    }
+    for _ in 0..1 + choices.below(FORGED_MAX) {
+        if choices.below(16) == 0 {
+            change_page(&mut ram, volume, choices);
+        } else {
+            fields.forge(&mut ram, volume, choices);
         }
     }
     ram

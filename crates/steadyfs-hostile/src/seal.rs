@@ -1,19 +1,8 @@
 //! Checksums that are right around content that is not.
 
+use crate::checksum::{crc, short_crc};
 use crate::kind;
 use crate::medium::Ram;
-
-/// CRC-32 (ISO-HDLC), bit by bit: tests have their own, so that a wrong one in the core shows.
-pub fn crc(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0u32, |crc, &byte| {
-        (0..8).fold(crc ^ u32::from(byte), |crc, _| (crc >> 1) ^ (0xEDB8_8320 & (crc & 1).wrapping_neg()))
-    })
-}
-
-/// CRC-8 (AUTOSAR), likewise.
-fn short_crc(bytes: &[u8]) -> u8 {
-    !bytes.iter().fold(!0u8, |crc, &byte| (0..8).fold(crc ^ byte, |crc, _| (crc << 1) ^ (0x2F & (crc >> 7).wrapping_neg())))
-}
 
 /// Bytes of a tag that the checksum of the page covers.
 pub const TAG_CONTENT_BYTES: usize = 12;
@@ -58,15 +47,4 @@ pub fn forge(ram: &mut Ram, from: &[u8], to: &[u8]) -> usize {
         }
     }
     count
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_checksums_are_those_of_the_catalogue() {
-        assert_eq!(crc(b"123456789"), 0xCBF4_3926);
-        assert_eq!(short_crc(b"123456789"), 0xDF);
-    }
 }

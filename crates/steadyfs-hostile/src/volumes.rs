@@ -313,8 +313,46 @@ impl Volume {
         self.newest.get(&logical).copied()
     }
 
-    fn logical_bytes(&self) -> u32 {
+    /// The first page of the newest frame of a logical page.
+    pub fn frame_of(&self, logical: u32) -> Option<usize> {
+        let unit = usize::from(self.shape.config.unit_pages);
+        self.newest_of(logical).map(|page| page / unit * unit)
+    }
+
+    /// Bytes of a logical page.
+    pub fn logical_bytes(&self) -> u32 {
         self.shape.geometry.page_bytes * u32::from(self.shape.config.unit_pages)
+    }
+
+    /// Logical pages.
+    pub fn logical_count(&self) -> u32 {
+        if self.is_disk() { self.data_pages() } else { self.data() + self.data_pages() }
+    }
+
+    /// Returns whether it holds sectors in place of files.
+    pub fn is_disk(&self) -> bool {
+        self.shape.config.files_max == 0
+    }
+
+    /// Bytes of the log in each page of a leaf.
+    pub fn log_bytes(&self) -> u32 {
+        if self.shape.geometry.programs_bytes { u32::from(self.shape.config.leaf_log_bytes) } else { 0 }
+    }
+
+    /// Leaves of the map. So small a medium has entries of two bytes.
+    pub fn leaves(&self) -> u32 {
+        let entries = (self.shape.geometry.page_bytes - self.log_bytes()) / 2 * u32::from(self.shape.config.unit_pages);
+        self.logical_count().div_ceil(entries)
+    }
+
+    /// Heads that only a volume with streams has.
+    pub fn stream_heads(&self) -> u32 {
+        2 * (u32::from(self.shape.config.streams) - 1)
+    }
+
+    /// Bytes of the table of lives of pages.
+    pub fn lifetimes_bytes(&self) -> u32 {
+        if self.shape.config.auto_streams && self.shape.config.streams > 1 { 4 + 3 * 256 } else { 0 }
     }
 
     /// First logical page of the file table: behind the root page and the allocation map, as `docs/format.md` has it.
@@ -324,7 +362,7 @@ impl Volume {
     }
 
     /// Logical pages of data: more where moves go in groups.
-    fn data_pages(&self) -> u32 {
+    pub fn data_pages(&self) -> u32 {
         let Shape { geometry, config } = &self.shape;
         let frames = geometry.pages_per_block / u32::from(config.unit_pages) * geometry.block_count;
         if config.move_group > 1 { frames / 25 * 24 } else { frames / 10 * 9 }
@@ -338,8 +376,7 @@ impl Volume {
     /// Bits of the fields of a record's header in the journal: logical page, offset, length.
     pub fn record_widths(&self) -> [u32; 3] {
         let geometry = &self.shape.geometry;
-        let logical_count = self.data() + self.data_pages();
-        [logical_count, self.logical_bytes(), geometry.page_bytes].map(|count| u32::BITS - (count - 1).leading_zeros())
+        [self.logical_count(), self.logical_bytes(), geometry.page_bytes].map(|count| u32::BITS - (count - 1).leading_zeros())
     }
 }
 

@@ -61,6 +61,12 @@ fn damaged_disks_give_errors_only() {
 }
 
 #[test]
+fn forged_fields_give_errors_only() {
+    random_inputs("mount_forged", 300);
+    random_inputs("disk_forged", 300);
+}
+
+#[test]
 fn any_calls_agree_with_the_oracle() {
     random_inputs("operations", 100);
 }

@@ -10,6 +10,8 @@
 //!   report    for each kind the longest call beside what was promised
 //! ```
 //!
+//! Some of the small files have names that are chosen for their hashes: many of one hash, and more of one bucket than it has room for.
+//!
 //! An adversary keeps a habit for a session: which calls it makes before each call that is to take long, how many, and whether it waits until the
 //! bound is as large as any that it has seen. What made the longest calls is kept, changed a little and tried again in the next generation.
 //! Each call that is made is held to its bound on the way. Times are those of the chip; the same seed gives the same search.

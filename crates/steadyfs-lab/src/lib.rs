@@ -33,6 +33,8 @@ mod blocks;
 #[cfg(feature = "boot")]
 pub mod boot;
 mod called;
+#[doc(hidden)]
+pub mod chosen_names;
 pub mod costs;
 pub mod envelope;
 pub mod evaluate;

@@ -266,6 +266,9 @@ pub fn bounded_pieces<T>(
     pieces: u32,
     act: impl FnOnce(&mut Fs<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
+    if !bounds_count() {
+        return act(fs);
+    }
     let limit = |failures| (fs.bound_with_failures(call, failures), fs.bound_at_fill(call, failures));
     let limits: Vec<(Bound, Bound)> = (0..=FAILURES_CHECKED).map(limit).collect();
     let timing = fs.flash().timing();
@@ -278,9 +281,7 @@ pub fn bounded_pieces<T>(
     fs.flash_mut().take_records();
     let result = act(fs);
     let cost = cost_since(fs.flash(), &before);
-    if let Some((first, further)) = limits.get(failures(fs.flash()) as usize)
-        && bounds_count()
-    {
+    if let Some((first, further)) = limits.get(failures(fs.flash()) as usize) {
         let further_pieces = pieces.max(1) - 1;
         let holds = |erasing: u32, folding: u32| {
             let rest = further.erasing.times(erasing).plus(&further.folding.times(folding));

@@ -58,6 +58,14 @@ fn a_search_makes_calls_of_each_kind_and_is_that_of_its_seed() {
     assert_ne!(rows, search(2));
 }
 
+/// Eight names of one hash took 72 reads, and 60 were told; a ninth was refused, as was a name whose bucket was full.
+#[test]
+fn a_search_holds_names_of_one_hash_and_of_a_full_bucket_to_their_bounds() {
+    let rows = search(4);
+    let open = &rows[Kind::Open as usize];
+    assert!(open.longest_ns > open.total_ns / open.calls * 3 / 2, "no name took longer than others: {open:?}");
+}
+
 #[test]
 fn a_search_meets_erases_in_calls_that_write() {
     let rows = search(3);

@@ -29,6 +29,8 @@ struct Block {
 pub struct Chip {
     geometry: Geometry,
     can_copy: bool,
+    /// A command programs several pages, and a cut leaves any of them.
+    has_groups: bool,
     pages: Vec<Page>,
     blocks: Vec<Block>,
     register: Option<Rc<Content>>,
@@ -61,6 +63,7 @@ impl Chip {
         Self {
             geometry,
             can_copy,
+            has_groups: false,
             pages: vec![first; count],
             blocks: vec![block; geometry.block_count as usize],
             register: None,
@@ -73,6 +76,13 @@ impl Chip {
             program_calls: 0,
             begun: VecDeque::new(),
         }
+    }
+
+    /// The same chip with a command that programs several pages at once. A power cut leaves any of
+    /// them.
+    #[must_use]
+    pub fn with_groups(self) -> Self {
+        Self { has_groups: true, ..self }
     }
 
     /// Marks a block as the manufacturer does.
@@ -250,6 +260,15 @@ impl Chip {
         result
     }
 
+    /// Returns the content of a page to be programmed.
+    fn content_of(&self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Content {
+        let mut content = Content::blank(self.geometry.page_bytes as usize);
+        assert!(data.len() <= content.data.len(), "illegal use: program of more than page {page}");
+        content.data[..data.len()].copy_from_slice(data);
+        content.tag = *tag;
+        content
+    }
+
     /// The pages of a run of bytes: each with its first byte and how many.
     fn pages_of(&self, block: BlockIndex, offset: u32, bytes: usize) -> Vec<(PageIndex, usize, usize)> {
         let Geometry { page_bytes, pages_per_block, .. } = self.geometry;
@@ -275,8 +294,8 @@ impl Chip {
         }
     }
 
-    fn put(&mut self, page: PageIndex, content: Content) -> Result<(), Failure> {
-        self.program_calls += 1;
+    /// Panics if a page may not be programmed. Returns its block.
+    fn check_put(&self, page: PageIndex) -> usize {
         let block = self.block_of(page);
         let place = page % self.geometry.pages_per_block;
         let state = &self.blocks[block];
@@ -288,8 +307,60 @@ impl Chip {
                 "illegal use: program of page {page} in block {block}, at place {place} below {}",
                 state.next
             );
+            let is_whole = matches!(self.pages[page as usize], Page::Whole(_));
+            assert!(!is_whole, "illegal use: page {page} in block {block} is programmed twice");
         }
-        let is_grown_bad = state.grown_bad;
+        block
+    }
+
+    /// Programs pages in one command. A strike meets all of them: each is there or not, and one is
+    /// torn.
+    fn put_together(&mut self, first: PageIndex, contents: Vec<Content>) -> Result<(), Failure> {
+        self.program_calls += 1;
+        let (last, block) = (first + contents.len() as u32 - 1, self.block_of(first));
+        assert_eq!(block, self.block_of(last), "illegal use: pages {first} to {last} are of several blocks");
+        (first..=last).for_each(|page| _ = self.check_put(page));
+        let strike = self.strikes.begin(Kind::Program)?;
+        let (result, style) = match strike {
+            Strike::None if self.blocks[block].grown_bad => {
+                self.strikes.fire(format!("Program of pages from {first} on in a block that went bad"));
+                (Err(Failure::BadBlock), Style::Mixed)
+            }
+            Strike::None => (Ok(()), Style::Mixed),
+            Strike::Cut => (Err(Failure::Device), self.style),
+            Strike::Fault(fault) => {
+                self.strikes.at(format_args!("at pages from {first} on"));
+                self.blocks[block].grown_bad |= fault.is_bad_for_good;
+                (Err(fault.failure), Style::Mixed)
+            }
+        };
+        let torn = self.rng.u32(first..=last);
+        for (page, content) in (first..).zip(contents) {
+            let (tag, whole) = (content.tag, Rc::new(content));
+            let was_fit = matches!(self.pages[page as usize], Page::Blank);
+            let (rng, tags) = (&mut self.rng, self.recent_tags.make_contiguous());
+            let is_there = result.is_ok() || rng.bool();
+            let end = match was_fit {
+                _ if result.is_err() && page == torn => fate::cut_program(&whole, was_fit, style, tags, rng),
+                _ if !is_there => continue,
+                true => Page::Whole(whole),
+                false => fate::overprogrammed(&whole, tags, rng),
+            };
+            self.pages[page as usize] = end;
+            self.note_program(page, tag);
+        }
+        if self.strikes.has_power() {
+            self.blocks[block].next = last % self.geometry.pages_per_block + 1;
+        }
+        self.strikes.trace(|| format!("program {first} to {last} (block {block}): {result:?}"));
+        result
+    }
+
+    fn put(&mut self, page: PageIndex, content: Content) -> Result<(), Failure> {
+        self.program_calls += 1;
+        let block = self.check_put(page);
+        let place = page % self.geometry.pages_per_block;
+        let is_grown_bad = self.blocks[block].grown_bad;
         let strike = self.strikes.begin(Kind::Program)?;
         let tag = content.tag;
         let was_fit = matches!(self.pages[page as usize], Page::Blank);
@@ -355,11 +426,18 @@ impl Flash for Chip {
 
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         self.register = None;
-        let mut content = Content::blank(self.geometry.page_bytes as usize);
-        assert!(data.len() <= content.data.len(), "illegal use: program of more than page {page}");
-        content.data[..data.len()].copy_from_slice(data);
-        content.tag = *tag;
+        let content = self.content_of(page, data, tag);
         self.put(page, content)
+    }
+
+    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+        self.register = None;
+        let pages = (first..).zip(data.chunks_exact(self.geometry.page_bytes as usize).zip(tags));
+        let mut pages: Vec<_> = pages.map(|(page, (data, tag))| (page, self.content_of(page, data, tag))).collect();
+        if !self.has_groups {
+            return pages.drain(..).try_for_each(|(page, content)| self.put(page, content));
+        }
+        self.put_together(first, pages.into_iter().map(|(_, content)| content).collect())
     }
 
     fn can_copy(&self) -> bool {

@@ -86,6 +86,26 @@ pub fn any_shape(rng: &mut fastrand::Rng, settings: Settings, pages_max: u32) ->
     }
 }
 
+/// A chip that programs several pages in one command, and settings with groups of moves.
+pub fn any_chip_of_groups(
+    rng: &mut fastrand::Rng,
+    settings: Settings,
+    pages_max: u32,
+    seed: u64,
+    with: impl Fn(Config, &Geometry) -> Config,
+) -> (Medium, Config) {
+    let grouped = |config: Config, geometry: &Geometry| {
+        let config = Config { wear_spread: 0, ..config };
+        with(if config.check(geometry).is_ok() { with_groups(config, geometry, seed) } else { config }, geometry)
+    };
+    loop {
+        let (medium, config) = any_chip(rng, settings, pages_max, grouped);
+        if let (Medium::Chip(chip), true) = (medium, config.move_group > 1) {
+            return (Medium::Chip(Box::new(chip.with_groups())), config);
+        }
+    }
+}
+
 /// A chip, and settings for it.
 pub fn any_chip(
     rng: &mut fastrand::Rng,

@@ -57,6 +57,31 @@ impl Volume {
         log: &mut Log,
         adjust: impl Fn(&mut Config),
     ) -> Result<Self, MountError> {
+        Self::made(seed, settings, pages_max, log, adjust, |_| ())
+    }
+
+    /// The same; `prepare` changes the medium before the format.
+    ///
+    /// # Errors
+    /// When the medium cannot be formatted.
+    pub fn on(
+        seed: u64,
+        settings: Settings,
+        pages_max: u32,
+        log: &mut Log,
+        prepare: impl FnOnce(&mut Medium),
+    ) -> Result<Self, MountError> {
+        Self::made(seed, settings, pages_max, log, |_| (), prepare)
+    }
+
+    fn made(
+        seed: u64,
+        settings: Settings,
+        pages_max: u32,
+        log: &mut Log,
+        adjust: impl Fn(&mut Config),
+        prepare: impl FnOnce(&mut Medium),
+    ) -> Result<Self, MountError> {
         let mut rng = fastrand::Rng::with_seed(seed);
         let World { has_streams, has_long_logs, is_full, .. } = log.world;
         let with = |mut config, geometry: &Geometry| {
@@ -68,10 +93,12 @@ impl Volume {
         let pages_max = if is_full { pages_max.min(FULL_PAGES_MAX) } else { pages_max };
         let (mut medium, config) = match log.world.medium {
             MediumKind::Chip => shape::any_chip(&mut rng, settings, pages_max, with),
+            MediumKind::ChipGroups => shape::any_chip_of_groups(&mut rng, settings, pages_max, seed, with),
             MediumKind::Card => shape::any_card(&mut rng, settings, pages_max, shape::Tags::Apart, with),
             MediumKind::CardWithin => shape::any_card(&mut rng, settings, pages_max, shape::Tags::Within, with),
         };
         medium.set_traced(log.world.is_traced);
+        prepare(&mut medium);
         let memory = vec![0; config.memory_bytes(&medium.geometry())];
         let habits = if is_full { Habits::of_a_full_volume(&mut rng) } else { Habits::any(&mut rng) };
         log.trace(|| format!("{} {config:?} {habits:?}", medium.describe()));

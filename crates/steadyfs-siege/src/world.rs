@@ -9,6 +9,8 @@ pub enum MediumKind {
     /// Raw flash: [`Chip`](crate::chip::Chip).
     #[default]
     Chip,
+    /// The same. One command programs several pages, and a cut leaves any of them.
+    ChipGroups,
     /// A device of sectors: [`Card`](crate::card::Card).
     Card,
     /// The same, whose pages hold their tags.
@@ -20,16 +22,23 @@ impl MediumKind {
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "chip" => Some(Self::Chip),
+            "chip-groups" => Some(Self::ChipGroups),
             "card" => Some(Self::Card),
             "card-within" => Some(Self::CardWithin),
             _ => None,
         }
     }
 
+    /// Checks whether it is a device of sectors.
+    pub fn is_card(self) -> bool {
+        matches!(self, Self::Card | Self::CardWithin)
+    }
+
     /// Its name.
     fn name(self) -> &'static str {
         match self {
             Self::Chip => "chip",
+            Self::ChipGroups => "chip-groups",
             Self::Card => "card",
             Self::CardWithin => "card-within",
         }
@@ -54,7 +63,8 @@ pub struct World {
 }
 
 impl World {
-    /// Whether pages move together, all the time: on a card that is full.
+    /// Checks whether pages move together all the time. They do on a full medium with commands for
+    /// several.
     pub fn has_groups(&self) -> bool {
         self.is_full && self.medium != MediumKind::Chip
     }
@@ -70,7 +80,7 @@ impl World {
             let after = rng.u32(..6);
             return Fault { kind: Kind::Group, ..Fault::any_program(after, rng) };
         }
-        if self.medium != MediumKind::Chip && rng.u32(..4) == 0 {
+        if self.medium.is_card() && rng.u32(..4) == 0 {
             return Fault::flush(log_uniform(rng, 40));
         }
         Fault::any(rng)
@@ -78,7 +88,7 @@ impl World {
 
     /// A fault to strike in a mount.
     pub fn any_fault_of_a_mount(&self, rng: &mut fastrand::Rng) -> Fault {
-        if self.medium != MediumKind::Chip && rng.u32(..4) == 0 {
+        if self.medium.is_card() && rng.u32(..4) == 0 {
             return Fault::flush(rng.u32(..3));
         }
         match rng.u32(..10) {

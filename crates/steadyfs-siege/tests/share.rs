@@ -86,6 +86,23 @@ fn cards_whose_pages_hold_their_tags_lose_nothing() {
     hold_in(CARDS_WITHIN, "repair", 11, 0..1);
 }
 
+/// Files of small volumes read as zeros after a repair, and no finding named those that were gone.
+#[test]
+fn a_page_that_a_small_volume_loses_is_an_error_or_named() {
+    hold("newest", 1, 0..3);
+    hold_in(CARDS, "newest", 1, 1..2);
+    hold_in(CARDS_WITHIN, "newest", 1, 0..1);
+}
+
+/// An entry behind the size of a file named the page of another file. A repair emptied that other
+/// file, though all its bytes could be read.
+#[test]
+fn a_repair_takes_no_file_for_what_lies_behind_the_size_of_another() {
+    hold("ends", 7, 2..3);
+    hold("ends", 7, 23..24);
+    hold("ends", 7, 93..94);
+}
+
 /// Names that were mended were gone again, inodes and pages were taken twice, and the next change found it.
 #[test]
 fn a_repaired_volume_lives_on() {
@@ -137,6 +154,25 @@ fn a_read_that_fails_once_in_a_repair_costs_nothing() {
 #[test]
 fn cut_mounts_in_a_row_lose_nothing() {
     hold("chains", 2, 0..200);
+}
+
+/// A driver kept no order in a command of several pages, and power failed there. Pages were
+/// programmed twice, or committed data was damaged.
+#[test]
+fn a_command_of_several_pages_may_leave_any_of_them() {
+    let chips = World { medium: MediumKind::ChipGroups, ..FULL_CARDS };
+    for failed in [6, 46, 187, 247, 258, 268] {
+        hold_in(chips, "lives", 5, failed..failed + 1);
+    }
+    hold("groups", 5, 0..40);
+}
+
+/// Each call and each mount came to the block first that took no writes: volumes refused every
+/// call, or could never be mounted for writing.
+#[test]
+fn sectors_that_take_no_writes_cost_their_block() {
+    hold("ranges", 1, 0..40);
+    hold_in(FULL_CARDS, "ranges", 1, 0..20);
 }
 
 #[test]

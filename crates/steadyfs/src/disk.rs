@@ -476,7 +476,7 @@ impl<'m, F: Flash> Disk<'m, F> {
 
     /// Whether a call begins with a commit.
     fn commits_first(&self, work: &Work) -> bool {
-        self.store.logical.is_open() && self.store.logical.pending_room() < self.store.bounds().pages_of(work) + work.discards
+        self.store.logical.is_open() && self.store.bounds().lacks_room(work)
     }
 
     /// Ends a call that changes the disk. One that fails is undone.

@@ -25,7 +25,8 @@ pub enum Error {
     NoSpace,
     /// The volume holds as many files as its settings allow.
     TooManyFiles,
-    /// The open transaction would write more logical pages than `transaction_pages`. Commit more often.
+    /// The open transaction has no room for all that the call changes. Commit more often, or choose
+    /// [`CommitOn::FULL`](crate::CommitOn::FULL).
     TransactionTooLarge,
     /// No file or directory has this name or number; or the file has no such attribute.
     NotFound,
@@ -35,14 +36,14 @@ pub enum Error {
     InvalidName,
     /// A name is longer than 255 bytes, or than the volume's `name_bytes_max`.
     NameTooLong,
-    /// Too many names share one hash value; choose another name.
-    NameCollision,
     /// Sectors that the [disk](crate::disk::Disk) does not have, or bytes that are no whole sectors.
     NoSuchSector,
     /// The file would grow beyond [`FileSystem::size_max`](crate::FileSystem::size_max).
     FileTooLarge,
     /// The file that this handle names is not there any more: its creation was rolled back.
     Stale,
+    /// The handle is of another volume, or of an earlier mount of this one. Nothing was changed.
+    WrongMount,
     /// A directory is where a file is needed.
     IsADirectory,
     /// A file is where a directory is needed.
@@ -84,15 +85,15 @@ impl fmt::Display for Error {
             }
             Error::NoSpace => "no room left on the volume",
             Error::TooManyFiles => "the volume holds as many files as its settings allow",
-            Error::TransactionTooLarge => "the open transaction is larger than transaction_pages; sync more often",
+            Error::TransactionTooLarge => "the open transaction has no room for this call; commit more often",
             Error::NotFound => "no such file, directory or attribute",
             Error::Exists => "a file or directory of this name exists already",
             Error::InvalidName => "a name is not empty, '.' or '..', and holds no '/' and NUL",
             Error::NameTooLong => "the name is longer than the volume allows",
-            Error::NameCollision => "too many names share one hash value; choose another name",
             Error::NoSuchSector => "the disk has no such sectors, or the bytes are no whole sectors of 512",
             Error::FileTooLarge => "the file would grow beyond the volume's size_max",
             Error::Stale => "the file that this handle names is not there any more: its creation was rolled back",
+            Error::WrongMount => "the handle is of another volume, or of an earlier mount of this one; open the file here",
             Error::IsADirectory => "a directory is where a file is needed",
             Error::NotADirectory => "a file is where a directory is needed",
             Error::NotEmpty => "the directory is not empty",
@@ -218,7 +219,7 @@ impl core::error::Error for ConfigError {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MountError {
-    /// No superblock was found; the device was never formatted.
+    /// No superblock was found: the device was never formatted, or both copies are damaged.
     NotFormatted,
     /// The superblock was written by another version of the format.
     Version {
@@ -241,7 +242,8 @@ pub enum MountError {
     },
     /// The settings contradict each other or the chip.
     Config(ConfigError),
-    /// More blocks are bad than `bad_blocks_max` allows.
+    /// More blocks are bad than `bad_blocks_max` allows. On a device that levels wear itself that is
+    /// no error while the rest has room for a file.
     TooManyBadBlocks {
         /// Bad blocks found.
         found: u32,
@@ -273,7 +275,9 @@ pub enum MountError {
 impl fmt::Display for MountError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            MountError::NotFormatted => f.write_str("no superblock found: the device was never formatted"),
+            MountError::NotFormatted => {
+                f.write_str("no superblock found: the device was never formatted, or both copies are damaged")
+            }
             MountError::Version { on_flash } => write!(
                 f,
                 "the volume has format version {on_flash}, this library reads version {VERSION}: copy its files with a release that \

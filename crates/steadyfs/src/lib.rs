@@ -100,6 +100,6 @@ pub use fs::{
     Mended, NAME_BYTES_MAX, OPEN_FILE_BYTES, OpenOptions, Part, Permissions, Place, ROOT, Reader, Row, Stat, Usage,
 };
 pub use ftl::{BlockInfo, BlockState, Health};
-pub use mount::{Access, Damage};
+pub use mount::{Access, Damage, Superblocks};
 pub use pages::Verify;
 pub use store::Description;

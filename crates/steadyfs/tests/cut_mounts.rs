@@ -244,13 +244,13 @@ fn first_change_after_a_clean_end_is_there_whatever_cut_mounts_have_left() {
 #[test]
 fn first_change_may_fail_anywhere_and_be_made_again() {
     let (volume, mut memory) = outranked_volume();
-    let (mut refused, mut cut) = (0, 0);
+    let mut cut = 0;
     for at in 1..14 {
         let mut chip = Spy { hidden: volume.hidden.clone(), refused: at, ..volume.again(u32::MAX) };
         {
             let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+            // One refusal is survived within the call where another block can take its place.
             if fs.create_dir("a").is_err() {
-                refused += 1;
                 fs.create_dir("a").unwrap_or_else(|error| panic!("{at}: {error}"));
             }
             fs.flash_mut().refused = 0;
@@ -267,7 +267,7 @@ fn first_change_may_fail_anywhere_and_be_made_again() {
         write(&mut FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount"), 14);
         expect_written(&chip, 14, &mut memory);
     }
-    assert!(refused >= 2 && cut >= 5, "it failed in many places: {refused}, {cut}");
+    assert!(cut >= 5, "it was cut in many places: {cut}");
 }
 
 /// What a mount copied into the ring is lost before it has moved: that costs what is in it.

@@ -283,7 +283,12 @@ fn starts_that_are_cut_again_and_again_lose_nothing() {
                 chip.inner_mut().cut_at(1 + rng.below(8));
                 // One that is not cut may begin to write, and is cut then.
                 if let Ok(mut disk) = Disk::mount(&mut chip, Access::ReadWrite, &mut memory) {
-                    let found = content(&mut disk, sectors);
+                    let mut found = vec![0xEE; sectors as usize * SECTOR];
+                    match disk.read(0, &mut found) {
+                        // The last thing that a mount erases may wait for the next call.
+                        Err(Error::Device) if disk.flash_mut().inner_mut().is_off() => continue,
+                        result => result.expect("read"),
+                    }
                     assert!(oracle.states.contains(&found), "{}, round {round}: none of the states", shape.name);
                     oracle.states = vec![found];
                     while step(&mut disk, &mut oracle, &mut rng, sectors).is_ok() {}

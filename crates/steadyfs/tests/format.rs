@@ -1,4 +1,4 @@
-//! The golden image of format version 4: volumes written by an earlier release stay readable, and `docs/format.md` says where
+//! The golden image of format version 5: volumes written by an earlier release stay readable, and `docs/format.md` says where
 //! every byte is. Volumes of other versions of the format are refused by their number; that of version 3 stays here to show it.
 //!
 //! The image is a text: a line per programmed page, `page tag data` in hexadecimal, erased bytes at the end of the data left out.
@@ -34,7 +34,7 @@ fn is_kind(tag: &[u8; TAG_BYTES], kind: u8) -> bool {
 }
 
 #[test]
-fn image_of_version_4_mounts_for_reading_only() {
+fn image_of_version_5_mounts_for_reading_only() {
     let mut memory = vec![0; CONFIG.memory_bytes(&GEOMETRY)];
     let mut chip = chip();
     let mut fs = FileSystem::mount(&mut chip, Access::ReadOnly, &mut memory).expect("mount");
@@ -43,7 +43,7 @@ fn image_of_version_4_mounts_for_reading_only() {
 }
 
 #[test]
-fn image_of_version_4_mounts_and_can_be_changed() {
+fn image_of_version_5_mounts_and_can_be_changed() {
     let mut memory = vec![0; CONFIG.memory_bytes(&GEOMETRY)];
     let mut fs = FileSystem::mount(chip(), Access::ReadWrite, &mut memory).expect("mount");
     assert_eq!(contents(&mut fs), expected());
@@ -66,7 +66,7 @@ fn image_of_version_3_is_refused_by_its_number_and_stays_as_it_is() {
         let error = FileSystem::mount(&mut chip, access, &mut memory).err().expect("an error");
         assert_eq!(error, MountError::Version { on_flash: 3 });
         let text = error.to_string();
-        assert!(text.starts_with("the volume has format version 3, this library reads version 4: "), "{text}");
+        assert!(text.starts_with("the volume has format version 3, this library reads version 5: "), "{text}");
         assert_eq!(dump(&mut chip), pages, "the medium is unchanged");
     }
 }
@@ -111,7 +111,7 @@ fn superblocks_are_as_documented() {
     for (_, (tag, bytes)) in found {
         assert_eq!((sequence(tag), number(tag, 5, 3), number(tag, 9, 3)), (1, 0, 0));
         assert_eq!(&bytes[..8], b"SteadyFS");
-        assert_eq!(number(bytes, 8, 2), 4, "version");
+        assert_eq!(number(bytes, 8, 2), 5, "version");
         assert_eq!([10, 14, 18].map(|at| number(bytes, at, 4)), [256, 64, 41], "geometry");
         assert_eq!([22, 24, 26, 28, 30].map(|at| number(bytes, at, 2)), [1, 60, 12, 64, 1], "settings");
         assert_eq!(number(bytes, 32, 4), 64, "files_max");
@@ -127,17 +127,26 @@ fn superblocks_are_as_documented() {
 fn the_ring_is_as_documented() {
     let pages = image();
     let in_ring = pages.iter().filter(|(page, _)| RING.contains(&block_of(**page)));
-    // No mount of the image had anything to copy.
+    // No mount of the image had anything to copy. The root of a clean end has a copy of the journal.
+    let journal_copies = in_ring.clone().filter(|(_, (tag, _))| is_kind(tag, JOURNAL)).count();
+    assert_eq!(journal_copies, 1, "the first mount ended its use");
+    let in_ring = in_ring.filter(|(_, (tag, _))| !is_kind(tag, JOURNAL));
     assert!(in_ring.clone().all(|(_, (tag, _))| is_kind(tag, ROOT)));
     assert_eq!(in_ring.count(), pages.values().filter(|(tag, _)| is_kind(tag, ROOT)).count(), "roots outside of the ring");
     let roots = roots(&pages);
-    for Root { number: root, places, .. } in &roots {
+    for Root { number: root, places, bytes } in &roots {
         assert_eq!(places.len(), 2, "pages of root {root}");
         let first = places[0][0];
         assert_eq!(RING.start + (root % RING.len() as u64) as PageIndex, block_of(first), "the block of root {root}");
+        let copy = number(bytes, 60, 4) as PageIndex;
+        if copy != 0 {
+            assert_eq!(copy, first + 2, "root {root} names the page behind its own");
+            assert_eq!(pages[&copy].1, pages[&(number(bytes, 28, 4) as PageIndex)].1, "both are the newest journal page");
+        }
+        let gap = PageIndex::from(copy != 0);
         for (index, places) in places.iter().enumerate() {
             let index = index as PageIndex;
-            assert_eq!(places[..], [first + index, first + 2 + index], "page {index} of root {root}, and of its copy");
+            assert_eq!(places[..], [first + index, first + 2 + gap + index], "page {index} of root {root}, and of its copy");
             for (copy, page) in (0..).zip(places) {
                 let (tag, data) = &pages[page];
                 assert_eq!(number(tag, 5, 3), u64::from(index), "place in root {root}");
@@ -163,7 +172,7 @@ fn roots_are_as_documented() {
     assert_eq!(flags.last(), Some(&0), "the second mount was cut");
     let bytes = newest_root(&pages).bytes;
     assert_eq!(&bytes[..4], b"SFSR");
-    assert_eq!(number(&bytes, 4, 2), 4, "version");
+    assert_eq!(number(&bytes, 4, 2), 5, "version");
     let (overlay, pending) = (number(&bytes, 6, 2) as usize, number(&bytes, 8, 2) as usize);
     assert!(overlay <= usize::from(CONFIG.overlay_entries) && pending <= usize::from(CONFIG.transaction_pages));
     let journal = number(&bytes, 28, 4) as PageIndex;
@@ -175,7 +184,9 @@ fn roots_are_as_documented() {
         assert!(block == 0xFFFF_FFFF || (block < 41 && next <= 65), "head {head}: {block}, {next}");
     }
     assert_eq!(number(&bytes, 52, 4), 0, "wear that was taken off all blocks");
-    assert_eq!(number(&bytes, 56, 8), 0);
+    let follows = number(&bytes, 56, 4);
+    assert!(roots.iter().any(|root| root.number == follows), "the newest root follows root {follows}");
+    assert_eq!(number(&bytes, 60, 4), 0, "the volume is in use, and no idle work has copied the journal");
     // The parts behind the header.
     let leaf_entries = GEOMETRY.page_bytes as usize / ENTRY;
     let at_wear = 64 + LOGICAL_PAGES.div_ceil(leaf_entries) * ENTRY;

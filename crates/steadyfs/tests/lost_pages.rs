@@ -3,7 +3,10 @@
 
 use crate::common::Rng;
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
-use steadyfs::{Access, BlockState, Checked, CommitOn, Config, Damage, Error, FileSystem, Finding, OpenOptions};
+use steadyfs::{
+    Access, BlockState, Checked, CleanReader, CommitOn, Config, Damage, Error, FileSystem, Finding, MountError, OpenOptions,
+    Reader,
+};
 use steadyfs_sim::{Nand, NandTiming};
 
 const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
@@ -301,7 +304,8 @@ fn lose_each_after(end: End) -> Tally {
 fn loss_of_a_page_of_a_volume_that_was_unmounted_is_told_and_repaired() {
     let Tally { damaged, files, whole, .. } = lose_each_after(End::Unmounted);
     // The newest journal page, and leaves of the map, each of which maps most of so small a volume.
-    assert!(damaged > 0 && whole * 4 > files, "{damaged} damaged, {whole} of {files} files are whole");
+    // A lost page with the inode of the root directory takes all of them.
+    assert!(damaged > 0 && whole * 5 > files, "{damaged} damaged, {whole} of {files} files are whole");
 }
 
 #[test]
@@ -314,7 +318,64 @@ fn loss_of_a_page_of_a_volume_at_work_takes_back_one_commit_at_most_or_is_told_a
 #[test]
 fn loss_of_a_page_after_a_mount_that_settled_is_told_and_repaired() {
     let Tally { damaged, files, whole, .. } = lose_each_after(End::Settled);
-    assert!(damaged > 0 && whole * 4 > files, "{damaged} damaged, {whole} of {files} files are whole");
+    // A lost page with the inode of the root directory takes all of them.
+    assert!(damaged > 0 && whole * 5 > files, "{damaged} damaged, {whole} of {files} files are whole");
+}
+
+/// Reads all files of a volume that is only read: their bytes, or errors.
+macro_rules! shown {
+    ($reader:ident) => {
+        (0..FILES)
+            .map(|number| {
+                let mut file = $reader.open(format!("file {number}").as_str())?;
+                let mut data = vec![0; 32_000];
+                let length = $reader.read(&mut file, 0, &mut data);
+                $reader.close(file);
+                data.truncate(length?);
+                Ok(data)
+            })
+            .collect::<Vec<Result<Vec<u8>, Error>>>()
+    };
+}
+
+/// A `Reader` showed an older state, or a mixture of states, where a mount reports damage. It only
+/// said that it was not settled.
+#[test]
+fn readers_report_the_damage_that_a_mount_reports_or_refuse_the_volume() {
+    let (mut damaged, mut refused) = (0, 0);
+    for (end, seed) in [(End::Unmounted, 0), (End::Cut, 2)] {
+        let (volume, states) = used_volume(GEOMETRY, seed, 300 + seed * 97, end);
+        let mut memory = memory(&GEOMETRY);
+        for page in 0..GEOMETRY.block_count * GEOMETRY.pages_per_block {
+            let mut fs = mount(&volume, &[page], Access::ReadOnly, &mut memory);
+            let damage = fs.damage();
+            let expected: Vec<_> = (0..FILES).map(|number| read(&mut fs, number)).collect();
+            drop(fs);
+            let lost = || Lossy { lost: vec![page], ..volume.clone() };
+            let mut reader = Reader::mount(lost(), &mut memory).unwrap_or_else(|error| panic!("page {page} lost: {error}"));
+            assert_eq!(reader.damage(), damage, "page {page} lost");
+            assert!(damage.is_none() || !reader.is_settled(), "page {page} lost");
+            assert_eq!(shown!(reader), expected, "page {page} lost");
+            drop(reader);
+            match CleanReader::mount(lost(), &mut memory) {
+                Ok(mut reader) => {
+                    // It has looked at no leaf and at no table.
+                    assert!(matches!(damage, None | Some(Damage::Leaf | Damage::Tables)), "page {page} lost: {damage:?}");
+                    for (number, found) in shown!(reader).into_iter().enumerate() {
+                        let is_right =
+                            found.as_ref().map_or_else(|error| *error == Error::Corrupt, |data| *data == states[0][number]);
+                        assert!(is_right, "page {page} lost: file {number} is not what was committed, and nothing is said");
+                    }
+                }
+                Err(error) => {
+                    assert_eq!(error, MountError::NeedsRecovery, "page {page} lost");
+                    refused += usize::from(end == End::Unmounted);
+                }
+            }
+            damaged += usize::from(damage.is_some());
+        }
+    }
+    assert!(damaged > 10 && refused > 3, "{damaged} damaged, {refused} refused");
 }
 
 /// A client that does not take no for an answer: it writes again and again into a page of which the second half is lost, which
@@ -616,6 +677,11 @@ fn loss_of_the_newest_root_with_its_copy_is_told_and_repaired() {
             repair(fs, &lost, &states);
             // Without its second page it looks like one that power failed in: the root before it and the records behind that tell the same.
             let mut fs = mount(&volume, &others, Access::ReadWrite, &mut memory);
+            // A block that the newest root had freed may have been used again: then a record is missing.
+            if end == End::Cut && fs.damage() == Some(Damage::Record) {
+                assert!(fs.health().read_only, "{end:?}, seed {seed}");
+                continue;
+            }
             assert_eq!((fs.damage(), fs.health().read_only), (None, false), "{end:?}, seed {seed}");
             (0..FILES)
                 .for_each(|number| assert!(read(&mut fs, number).as_ref() == Ok(&states[0][number]), "{end:?}, seed {seed}"));

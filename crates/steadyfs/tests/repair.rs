@@ -4,7 +4,8 @@
 
 use crate::common::{Rng, for_seeds};
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
-use steadyfs::{Access, Checked, CommitOn, Config, Damage, Error, FileSystem, Finding, OpenOptions};
+use steadyfs::{Access, Checked, CommitOn, Config, Cursor, Damage, Error, FileSystem, Finding, OpenOptions};
+use steadyfs_lab::chosen_names::{LISTED_MIN, of_one_bucket, seed_of};
 use steadyfs_sim::{Nand, NandTiming};
 
 /// Small pages: a directory of few names has several, an index has few entries in each, and each holds two inodes.
@@ -58,7 +59,7 @@ impl Flash for Lossy {
 type Fs<'m> = FileSystem<'m, Lossy>;
 
 fn config() -> Config {
-    Config { unit_pages: 1, files_max: 96, ..Config::for_geometry(&GEOMETRY) }
+    Config { unit_pages: 1, files_max: 240, ..Config::for_geometry(&GEOMETRY) }
 }
 
 fn memory() -> Vec<u8> {
@@ -283,6 +284,132 @@ fn removal_of_a_file_whose_index_is_lost_stops_nothing() {
 }
 
 /// A page of the allocation map is lost: the volume could be read, and nothing could repair it.
+/// A small volume that ended well, and the names of its files.
+fn small_volume(files: u32) -> (Lossy, Vec<String>) {
+    let names: Vec<String> = (0..files).map(|number| format!("file {number}")).collect();
+    let volume = volume(true, |fs| {
+        for name in &names {
+            create(fs, name, &small_content(name)[..140]).expect("create");
+            let mut file = fs.open(name.as_str(), OpenOptions::WRITE).expect("open");
+            // It leaves its inode, and all of it is small changes of a page.
+            fs.append(&mut file, &small_content(name)[140..]).expect("append");
+            fs.close(file).expect("close");
+        }
+    });
+    (volume, names)
+}
+
+fn small_content(name: &str) -> Vec<u8> {
+    (0..200).map(|index| 1 + (index + name.bytes().map(usize::from).sum::<usize>()) as u8 % 250).collect()
+}
+
+/// The journal page with all content of a file's page was lost, and the inode was not: after a
+/// repair the file read as zeros without an error.
+/// No finding named this file, or files whose names were lost.
+#[test]
+fn small_files_whose_changes_are_lost_are_errors_and_named() {
+    let (mut unreadable, mut missing) = (0, 0);
+    for files in [3, 8, 14, 20] {
+        let (volume, names) = small_volume(files);
+        let mut memory = memory();
+        for page in programmed(&volume) {
+            let damaged = Lossy { lost: vec![page], ..volume.clone() };
+            let mut fs = FileSystem::mount(damaged, Access::ReadWrite, &mut memory).expect("mount");
+            let damage = fs.damage();
+            let (result, findings) = repair(&mut fs);
+            if damage == Some(Damage::Leaf) && result == Err(Error::Corrupt) {
+                continue;
+            }
+            result.unwrap_or_else(|error| panic!("{files} files, page {page} lost, {damage:?}: {error}"));
+            let fs = fs.unmount().expect("unmount");
+            let mut fs = FileSystem::mount(fs, Access::ReadWrite, &mut memory).expect("mount");
+            assert_eq!((fs.damage(), faults(&mut fs)), (None, vec![]), "{files} files, page {page} lost, {damage:?}, repaired");
+            for name in &names {
+                let is_told = |finding: &Finding| match finding {
+                    Finding::UnreadablePage { .. } => fs.stat(name.as_str()).is_ok(),
+                    Finding::LostChanges { .. } | Finding::LeakedInode { .. } | Finding::BadEntry { .. } => true,
+                    _ => false,
+                };
+                let is_told = findings.iter().any(is_told);
+                match read(&mut fs, name) {
+                    Ok(bytes) if bytes == small_content(name) => {}
+                    Ok(bytes) if small_content(name).starts_with(&bytes) => {
+                        let inode = fs.stat(name.as_str()).expect("stat").inode;
+                        let is_named = findings.contains(&Finding::InDoubt { inode });
+                        assert!(is_named, "{files} files, page {page} lost, {damage:?}: {name} is as before, {findings:?}");
+                    }
+                    Ok(bytes) => panic!("{files} files, page {page} lost, {damage:?}: {name} is {bytes:?}"),
+                    Err(error) => {
+                        assert!(is_told, "{files} files, page {page} lost, {damage:?}: {name}: {error}, {findings:?}");
+                        unreadable += u32::from(error == Error::Corrupt);
+                        missing += u32::from(error == Error::NotFound);
+                    }
+                }
+            }
+        }
+    }
+    assert!(unreadable > 0 && missing > 0, "{unreadable} files cannot be read, {missing} are missing");
+}
+
+/// The newest journal page held all files of a volume, and was lost with its copy. The root's list
+/// was empty without an error, and the mount after a repair missed the same page again.
+#[test]
+fn lost_journal_page_hides_no_file_before_a_repair_and_is_accepted_by_one() {
+    let names = ["file 0", "file 1"];
+    let volume = volume(true, |fs| names.iter().for_each(|name| create(fs, name, &[7; 30]).expect("create")));
+    let mut memory = memory();
+    let fs = FileSystem::mount(volume.clone(), Access::ReadOnly, &mut memory).expect("mount");
+    let copy = fs.describe().journal_copy.expect("a copy of the newest journal page");
+    let mut hit = 0;
+    for page in programmed(&volume) {
+        let damaged = Lossy { lost: vec![page, copy], ..volume.clone() };
+        let mut fs = FileSystem::mount(damaged, Access::ReadWrite, &mut memory).expect("mount");
+        if fs.damage() != Some(Damage::Journal) {
+            continue;
+        }
+        hit += 1;
+        assert_eq!(fs.list(steadyfs::ROOT, &mut steadyfs::Cursor::default()).map(drop), Err(Error::Corrupt));
+        assert_eq!(names.iter().map(|name| read(&mut fs, name)).collect::<Vec<_>>(), [Err(Error::Corrupt), Err(Error::Corrupt)]);
+        let (result, findings) = repair(&mut fs);
+        let checked = result.expect("repair");
+        let inodes = config().files_max + 16 - 1;
+        assert_eq!(findings.last(), Some(&Finding::LostChanges { inodes }), "{findings:?}");
+        assert!(findings.contains(&Finding::InDoubt { inode: steadyfs::ROOT }), "{findings:?}");
+        assert_eq!(checked.findings as usize, findings.len());
+        assert_eq!(read(&mut fs, names[0]), Err(Error::NotFound));
+        let volume = fs.unmount().expect("unmount");
+        let mut fs = FileSystem::mount(volume, Access::ReadWrite, &mut memory).expect("mount");
+        assert_eq!((fs.damage(), repair(&mut fs).1), (None, vec![]), "page {page} lost, and repaired");
+    }
+    assert_eq!(hit, 1, "pages that take the journal");
+}
+
+/// The logical page of the allocation map, and the first one of the file table.
+const TABLES: [Finding; 2] = [Finding::UnreadableTable { logical: 1 }, Finding::UnreadableTable { logical: 2 }];
+
+/// The page of the file table with the root directory's inode was lost. No path led to a file any
+/// more, and the mount reported no damage.
+#[test]
+fn loss_of_the_root_directory_is_damage() {
+    let volume = volume(true, |fs| {
+        for number in 0..40u8 {
+            create(fs, &format!("file {number}"), &[number; 100]).expect("create");
+        }
+    });
+    let mut memory = memory();
+    let mut hit = 0;
+    for page in programmed(&volume) {
+        let damaged = Lossy { lost: vec![page], ..volume.clone() };
+        let mut fs = FileSystem::mount(damaged, Access::ReadWrite, &mut memory).expect("mount");
+        let damage = fs.damage();
+        if repair(&mut fs).1.contains(&TABLES[1]) {
+            assert_eq!(damage, Some(Damage::Tables), "page {page} lost");
+            hit += 1;
+        }
+    }
+    assert!(hit > 0, "no page with the root directory alone was lost");
+}
+
 #[test]
 fn lost_allocation_map_is_found_again() {
     let volume = volume(true, |fs| {
@@ -297,12 +424,14 @@ fn lost_allocation_map_is_found_again() {
     for page in programmed(&volume) {
         let damaged = Lossy { lost: vec![page], ..volume.clone() };
         let mut fs = FileSystem::mount(damaged, Access::ReadWrite, &mut memory).expect("mount");
-        if fs.damage() != Some(Damage::Tables) {
+        let (damage, is_read_only) = (fs.damage(), fs.health().read_only);
+        let (repaired, findings) = repair(&mut fs);
+        if !findings.contains(&TABLES[0]) {
             continue;
         }
         hit += 1;
-        assert!(fs.health().read_only);
-        let used = repair(&mut fs).0.expect("repair").mended;
+        assert_eq!((damage, is_read_only), (Some(Damage::Tables), true), "page {page} lost");
+        let used = repaired.expect("repair").mended;
         assert_eq!((fs.damage(), fs.health().read_only, faults(&mut fs)), (None, false, vec![]), "page {page} lost, {used:?}");
         for number in 0..20u8 {
             assert_eq!(read(&mut fs, &format!("file {number}")), Ok(vec![number; 1_500]), "page {page} lost");
@@ -384,4 +513,47 @@ fn pages_of_a_refused_call_hold_nothing_and_others_what_they_did() {
             }
         }
     });
+}
+
+/// Names of a directory, in its order.
+fn listed(fs: &mut Fs<'_>, directory: u32) -> Vec<String> {
+    let (mut names, mut cursor) = (Vec::new(), Cursor::default());
+    while let Some(entry) = fs.list(directory, &mut cursor).expect("list") {
+        names.push(entry.name().to_string());
+    }
+    names
+}
+
+/// A repair makes the pages of a directory anew from the names in the inodes. It has to do so for overflow pages too, and to mend a depth that it finds too small.
+#[test]
+fn names_that_fill_a_bucket_are_mended_like_others() {
+    let mut chosen = Vec::new();
+    let volume = volume(true, |fs| {
+        let directory = fs.create_dir("d").expect("create_dir");
+        for number in 0..LISTED_MIN {
+            create(fs, &format!("d/first {number}"), b"").expect("create");
+        }
+        let seed = seed_of(&listed(fs, directory)).expect("a seed");
+        // A bucket has 128 records.
+        chosen = of_one_bucket(seed, 12, 7).take(160).collect();
+        for name in &chosen[..140] {
+            create(fs, &format!("d/{name}"), b"").expect("create");
+        }
+    });
+    let (mended, _) = lose_each(&volume, |fs, page| {
+        let Ok(directory) = fs.stat("d") else { return };
+        let names = listed(fs, directory.inode);
+        for name in &names {
+            assert!(fs.stat(&format!("d/{name}")).is_ok(), "page {page} lost: {name} is listed and not found");
+        }
+        let mut more = 0;
+        for name in &chosen[140..] {
+            more += usize::from(create(fs, &format!("d/{name}"), b"").is_ok());
+        }
+        let mut after = listed(fs, directory.inode);
+        after.sort();
+        after.dedup();
+        assert_eq!((more, after.len()), (20, names.len() + 20), "page {page} lost, names after it was mended");
+    });
+    assert!(mended >= 20, "{mended}");
 }

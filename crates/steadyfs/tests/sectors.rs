@@ -459,6 +459,37 @@ fn a_place_of_tags_that_is_unknown_is_no_layout() {
     assert_eq!(SectorLayout::find(pages.device_mut(), 0), Ok(None));
 }
 
+/// A partition table over the first sectors took the volume: nobody knew how the card is divided.
+/// The next block says so.
+#[test]
+fn a_volume_whose_first_block_is_lost_is_found_by_the_next_one_and_mounted() {
+    for tags in [TagPlace::Beside, TagPlace::Table, TagPlace::Within] {
+        for lost_sectors in [2, 64] {
+            let layout = SectorLayout { tags, volume: 3, ..SectorLayout::for_device(1 << 13, 64 << 10) };
+            let config = Config::for_sectors(&layout);
+            let mut memory = vec![0; config.memory_bytes(&layout.geometry())];
+            let pages = SectorPages::new(Sectors::new(1 << 13, Sectors::ROUND, 1), layout).unwrap();
+            let pages = FileSystem::format(pages, &config, &mut memory).unwrap();
+            let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory).unwrap();
+            fs.create_dir("kept").unwrap();
+            let mut card = fs.unmount().unwrap().into_device();
+            for at in 0..lost_sectors {
+                card.write(at, &[&[0x5A; 512]]).unwrap();
+            }
+            assert_eq!(SectorLayout::find(&mut card, 0), Ok(None));
+            let asked = SectorLayout { volume: 1, ..layout };
+            assert_eq!(asked.found(&mut card), Ok(Some(layout)), "{tags:?}");
+            assert_eq!(SectorLayout { block_sectors: 64, ..layout }.found(&mut card), Ok(None), "of another division");
+            assert_eq!(asked.renewed(&mut card).unwrap().volume, 4);
+            let mut pages = SectorPages::new(card, layout).unwrap();
+            let copies = steadyfs::Superblocks::look(&mut pages, &mut memory).unwrap();
+            assert_eq!(copies.damaged, (lost_sectors > 2).then_some(0), "{tags:?}");
+            let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory).unwrap();
+            assert!(fs.damage().is_none() && fs.stat("kept").is_ok());
+        }
+    }
+}
+
 /// Behind a cache that reorders a mount reads every record whole, whether moves go in groups or not: its bound was that of a cache in order.
 #[test]
 fn a_mount_behind_a_cache_that_reorders_holds_its_bound() {

@@ -1,8 +1,8 @@
 //! Room: what a volume says that it has is there, whatever was made and removed before.
 
-use crate::common::{Rng, SHAPES};
-use steadyfs::media::Geometry;
-use steadyfs::{Access, Config, Error, FileSystem, OpenOptions};
+use crate::common::{Device, Rng, SHAPES, Shape, for_seeds};
+use steadyfs::media::{Flash, Geometry};
+use steadyfs::{Access, Config, Error, File, FileSystem, OpenOptions};
 use steadyfs_sim::{Nand, NandTiming};
 
 /// The last page of the file table may have fewer inodes than others, and bits of data behind them: it counted as full where it was empty, and as there where it was not.
@@ -98,4 +98,134 @@ fn removed_files_leave_the_room_that_the_volume_says() {
         }
         assert_eq!(fs.usage().usable_bytes, total, "the total stays");
     }
+}
+
+/// Files that come and go on a full volume.
+struct Tenants<'s> {
+    shape: &'s Shape,
+    rng: Rng,
+    names: Vec<String>,
+    made: u32,
+    /// Files that were removed, or closed after that, since the volume was full.
+    removed: u64,
+}
+
+impl Tenants<'_> {
+    /// Makes the name of a new file.
+    fn name(&mut self) -> String {
+        self.made += 1;
+        self.names.push(format!("f{}", self.made));
+        format!("f{}", self.made)
+    }
+
+    /// Writes files of up to 30 pages until the volume is full.
+    fn fill<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>) {
+        loop {
+            let bytes = 145 + self.rng.below(30 * self.shape.logical_bytes());
+            let name = self.name();
+            let result = fs.open(name.as_str(), OpenOptions::CREATE).and_then(|mut file| {
+                let written = fs.append(&mut file, &vec![1; bytes as usize]);
+                fs.close(file).and(written)
+            });
+            match result {
+                Ok(()) => {}
+                Err(Error::NoSpace | Error::TooManyFiles) => break,
+                Err(error) => panic!("{}: {name}: {error}", self.shape.name),
+            }
+        }
+        self.names.retain(|name| fs.stat(name.as_str()).is_ok());
+        self.removed = 0;
+    }
+
+    /// Removes some files, of which some are open and stay so.
+    fn remove_some<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, open: &mut Vec<File>) {
+        for _ in 0..1 + self.rng.below(4) {
+            if self.names.is_empty() {
+                return;
+            }
+            let name = self.names.swap_remove(self.rng.below(self.names.len() as u64) as usize);
+            if self.rng.one_in(3) && open.len() < 5 {
+                open.push(fs.open(name.as_str(), OpenOptions::READ).expect("open"));
+            }
+            fs.remove(name.as_str()).expect("remove");
+            self.removed += 1;
+            if self.rng.one_in(2) {
+                fs.commit().expect("commit");
+            }
+        }
+    }
+
+    /// Opens a file that is there, or a new one.
+    fn some_file<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>) -> File {
+        let is_new = self.names.is_empty() || self.rng.one_in(2);
+        let name = if is_new { self.name() } else { self.names[self.rng.below(self.names.len() as u64) as usize].clone() };
+        fs.open(name.as_str(), OpenOptions::CREATE).expect("open")
+    }
+
+    /// Compares the room that the volume reports with the room that writes find.
+    fn find_room<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, open: &[File]) {
+        let (free, available) = (fs.free_bytes().expect("free"), fs.available().expect("available"));
+        let page = self.shape.logical_bytes();
+        let at = format!("{}: {free} bytes free, {available} available, {} files open", self.shape.name, open.len());
+        assert!(available <= free && free.is_multiple_of(page), "{at}");
+        if available > 0 && self.rng.one_in(2) {
+            let bytes = if self.rng.one_in(2) { available } else { 1 + self.rng.below(available) };
+            let mut file = self.some_file(fs);
+            fs.append(&mut file, &vec![2; bytes as usize]).unwrap_or_else(|error| panic!("{at}: a write of {bytes}: {error}"));
+            fs.close(file).expect("close");
+            return;
+        }
+        let Some(name) = self.names.first() else { return };
+        let mut file = fs.open(name.as_str(), OpenOptions::WRITE).expect("open");
+        let mut found = 0;
+        loop {
+            match fs.append(&mut file, &vec![3; page as usize]) {
+                Ok(()) => found += page,
+                Err(Error::NoSpace) => break,
+                Err(error) => panic!("{at}: {error}"),
+            }
+        }
+        fs.close(file).expect("close");
+        // Each may have been the last one of a page of the file table.
+        assert!(found <= free + self.removed * page && (found == 0 || free > 0), "{at}: writes found {found}");
+        assert!(found >= available, "{at}: writes found {found}");
+    }
+}
+
+/// After a power cut, files that had been removed while they were open were not counted as free. A
+/// write found their room.
+#[test]
+fn room_that_is_reported_is_what_writes_find() {
+    for_seeds("space", "room_that_is_reported_is_what_writes_find", 12, |seed| {
+        let shape = &SHAPES[seed as usize % SHAPES.len()];
+        let mut tenants = Tenants { shape, rng: Rng(seed), names: Vec::new(), made: 0, removed: 0 };
+        let mut device: Device = shape.device(seed);
+        for life in 0..3 {
+            let mut fs = device.mount(Access::ReadWrite).expect("mount");
+            let mut open = Vec::new();
+            tenants.names.retain(|name| fs.stat(name.as_str()).is_ok());
+            if life > 0 {
+                tenants.find_room(&mut fs, &open);
+            }
+            for _ in 0..8 {
+                tenants.fill(&mut fs);
+                fs.commit().expect("commit");
+                tenants.remove_some(&mut fs, &mut open);
+                while tenants.rng.one_in(2) {
+                    let Some(file) = open.pop() else { break };
+                    fs.close(file).expect("close");
+                    tenants.removed += 1;
+                }
+                tenants.find_room(&mut fs, &open);
+            }
+            tenants.fill(&mut fs);
+            tenants.remove_some(&mut fs, &mut open);
+            fs.commit().expect("commit");
+            // The end of the mount closes the others.
+            tenants.removed += open.len() as u64;
+            if tenants.rng.one_in(2) {
+                fs.unmount().expect("unmount");
+            }
+        }
+    });
 }

@@ -190,12 +190,13 @@ static int glue_stat(struct fs_mount_t *mount, const char *path, struct fs_diren
 static int glue_statvfs(struct fs_mount_t *mount, const char *path, struct fs_statvfs *stat)
 {
     steadyfs_fsinfo info;
-    int error = told(steadyfs_fs_stat(&volume_of(mount)->fs, &info));
+    int64_t free_bytes = steadyfs_fs_free(&volume_of(mount)->fs);
+    int error = told(free_bytes < 0 ? (int)free_bytes : steadyfs_fs_stat(&volume_of(mount)->fs, &info));
     (void)path;
     if (error == 0) {
         stat->f_bsize = stat->f_frsize = info.block_size;
         stat->f_blocks = (unsigned long)(info.usable_bytes / info.block_size);
-        stat->f_bfree = info.usable_bytes > info.used_bytes ? (unsigned long)((info.usable_bytes - info.used_bytes) / info.block_size) : 0;
+        stat->f_bfree = (unsigned long)((uint64_t)free_bytes / info.block_size);
     }
     return error;
 }

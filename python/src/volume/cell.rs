@@ -4,6 +4,7 @@ use crate::medium::Medium;
 use crate::trouble::Trouble;
 use self_cell::{MutBorrow, self_cell};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 use steadyfs::media::Flash;
@@ -46,6 +47,10 @@ pub struct Cell {
     state: Mutex<State>,
     name: String,
     access: Access,
+    /// The process that mounted the volume. A fork has a copy of the volume, which gets old when this process goes on.
+    process: u32,
+    /// Read without the mutex, which stays locked in a fork if another thread held it.
+    is_closed: AtomicBool,
     /// The time of all changes; that of the host where there is none.
     time_ns: Option<u64>,
 }
@@ -104,7 +109,8 @@ impl Cell {
         let mounted =
             Mounted::try_new(memory, |memory| FileSystem::mount(medium, access, memory.borrow_mut()).map(|fs| Slot(Some(fs))));
         let mounted = mounted.map_err(|error| Trouble::mount(error, &name))?;
-        Ok(Self { state: Mutex::new(State { mounted, files: HashMap::new(), next: 0 }), name, access, time_ns })
+        let state = Mutex::new(State { mounted, files: HashMap::new(), next: 0 });
+        Ok(Self { state, name, access, process: std::process::id(), is_closed: AtomicBool::new(false), time_ns })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -112,8 +118,16 @@ impl Cell {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns true if this process is a fork of the one that mounted the volume.
+    pub fn is_fork(&self) -> bool {
+        self.process != std::process::id()
+    }
+
     /// Does something with the volume.
     pub fn with<T>(&self, act: impl FnOnce(&mut Open<'_, '_>) -> Result<T, Trouble>) -> Result<T, Trouble> {
+        if self.is_fork() {
+            return Err(Trouble::fork(self.process, &self.name));
+        }
         let mut state = self.lock();
         let State { mounted, files, next } = &mut *state;
         mounted.with_dependent_mut(|_, slot| match &mut slot.0 {
@@ -138,16 +152,17 @@ impl Cell {
             open.call("", |fs| fs.commit())
         })?;
         let taken = self.lock().mounted.with_dependent_mut(|_, slot| slot.0.take().map(FileSystem::unmount));
-        match taken {
-            Some(Ok(medium)) if self.access == Access::ReadWrite => medium.sync_file(&self.name),
-            Some(Err(error)) => Err(Trouble::volume(error, None, self.name.clone())),
-            _ => Ok(()),
-        }
+        self.is_closed.store(true, Ordering::Relaxed);
+        let Some(unmounted) = taken else { return Ok(()) };
+        let medium = unmounted.map_err(|error| Trouble::volume(error, None, self.name.clone()))?;
+        let synced = if self.access == Access::ReadWrite { medium.sync_file(&self.name) } else { Ok(()) };
+        medium.unlock();
+        synced
     }
 
     /// Whether it was unmounted.
     pub fn is_closed(&self) -> bool {
-        self.lock().mounted.with_dependent(|_, slot| slot.0.is_none())
+        self.is_closed.load(Ordering::Relaxed)
     }
 
     /// What the medium is called.

@@ -17,6 +17,7 @@ pub use names::Stat;
 use crate::medium::Medium;
 use crate::trouble::Trouble;
 use cell::Cell;
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
@@ -68,11 +69,17 @@ impl Volume {
     fn open_image(py: Python<'_>, path: PathBuf, device: Option<String>, writable: bool, time_ns: Option<u64>) -> PyResult<Self> {
         let name = path.display().to_string();
         let access = if writable { Access::ReadWrite } else { Access::ReadOnly };
-        py.detach(|| {
+        let opened = py.detach(|| {
             let medium = Medium::open(&path, device.as_deref(), access, &name)?;
-            mount(medium, None, access, name, time_ns)
-        })
-        .map_err(|trouble: Trouble| trouble.raise(py))
+            let damaged = medium.damaged_superblock().map(|damaged| format!("{name}: {damaged}; `check(repair=True)` writes it anew"));
+            mount(medium, None, access, name, time_ns).map(|volume| (volume, damaged))
+        });
+        let (volume, damaged) = opened.map_err(|trouble: Trouble| trouble.raise(py))?;
+        if let Some(damaged) = damaged {
+            let text = std::ffi::CString::new(damaged).unwrap_or_default();
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 2)?;
+        }
+        Ok(volume)
     }
 
     #[staticmethod]
@@ -123,8 +130,13 @@ impl Volume {
     }
 
     #[getter]
-    fn closed(&self, py: Python<'_>) -> bool {
-        py.detach(|| self.cell.is_closed())
+    fn closed(&self) -> bool {
+        self.cell.is_closed()
+    }
+
+    #[getter]
+    fn forked(&self) -> bool {
+        self.cell.is_fork()
     }
 
     /// Commits, unmounts, and waits until an image is on the host's disk.
@@ -220,7 +232,7 @@ impl Volume {
 
     fn file_close(&self, py: Python<'_>, file: u64) -> PyResult<()> {
         // A volume that is closed has closed its files.
-        if py.detach(|| self.cell.is_closed()) { Ok(()) } else { self.change(py, |open| files::close(open, file)) }
+        if self.cell.is_closed() { Ok(()) } else { self.change(py, |open| files::close(open, file)) }
     }
 
     fn file_size(&self, py: Python<'_>, file: u64) -> PyResult<u64> {
@@ -265,6 +277,11 @@ impl Volume {
 
     fn usage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         state::dict(py, &self.with(py, |open| Ok(state::usage(open)))?)
+    }
+
+    /// The damage that the mount found: a word, and a sentence.
+    fn damage(&self, py: Python<'_>) -> PyResult<Option<(&'static str, String)>> {
+        self.with(py, |open| Ok(state::damage(open)))
     }
 
     fn health<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

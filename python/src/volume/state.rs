@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use steadyfs::media::Flash;
 use steadyfs::{Error, Finding};
+use steadyfs_host::damage;
 use steadyfs_sim::Metered;
 
 /// Numbers by name.
@@ -20,12 +21,15 @@ pub fn dict<'py>(py: Python<'py>, numbers: &Numbers) -> PyResult<Bound<'py, PyDi
     Ok(dict)
 }
 
-/// Room.
+/// Room. If the list of removed files is damaged, writes do not find their pages.
 pub fn usage(open: &mut Open<'_, '_>) -> Numbers {
     let usage = open.fs.usage();
+    let free_bytes = open.fs.free_bytes().unwrap_or(usage.usable_bytes - usage.used_bytes);
+    let available_bytes = open.fs.available().unwrap_or(0);
     vec![
         ("usable_bytes", usage.usable_bytes),
-        ("used_bytes", usage.used_bytes),
+        ("free_bytes", free_bytes),
+        ("available_bytes", available_bytes),
         ("logical_bytes", usage.logical_bytes.into()),
         ("files_max", usage.files_max.into()),
         ("files", usage.files.into()),
@@ -43,11 +47,17 @@ pub fn counters(open: &mut Open<'_, '_>) -> Numbers {
     ]
 }
 
+/// The damage that the mount found: a word, and a sentence.
+pub fn damage(open: &Open<'_, '_>) -> Option<(&'static str, String)> {
+    let words = |lost| format!("{}; {}", damage::describe(lost), damage::REMEDY);
+    open.fs.damage().map(|lost| (damage::name(lost), words(lost)))
+}
+
 /// How the chip is doing; what is lost; erases that a block takes.
 pub fn health(open: &mut Open<'_, '_>) -> (Numbers, Option<&'static str>, Option<u32>) {
     let (health, geometry) = (open.fs.health(), open.fs.flash().geometry());
-    let damage = open.fs.damage();
-    let is_unsettled = !open.fs.is_settled() && damage.is_none() && !health.worn_out;
+    let lost = open.fs.damage();
+    let is_unsettled = !open.fs.is_settled() && lost.is_none() && !health.worn_out;
     let numbers = vec![
         ("blocks", geometry.block_count.into()),
         ("data_blocks", health.blocks.into()),
@@ -60,7 +70,7 @@ pub fn health(open: &mut Open<'_, '_>) -> (Numbers, Option<&'static str>, Option
         ("worn_out", health.worn_out.into()),
         ("unsettled", is_unsettled.into()),
     ];
-    (numbers, damage.map(steadyfs_host::damage::name), open.fs.flash().endurance())
+    (numbers, lost.map(damage::name), open.fs.flash().endurance())
 }
 
 /// Verifies everything, mends where that was asked for, and tells what was found.
@@ -82,14 +92,28 @@ pub fn check(open: &mut Open<'_, '_>, repair: bool) -> Result<(Numbers, Vec<Stri
         }
         Some(result) => open.call("", |_| result),
     }?;
+    let rewritten = check_superblocks(open, repair, &mut findings);
     let leaving = open.fs.leaving().unwrap_or(0);
     let numbers = vec![
         ("files", checked.files.into()),
         // The root is none that anybody made.
         ("directories", u64::from(checked.directories).saturating_sub(1)),
         ("pages", checked.pages.into()),
-        ("mended", checked.mended.total().into()),
+        ("mended", u64::from(checked.mended.total()) + u64::from(rewritten)),
         ("removed_bytes", leaving),
     ];
     Ok((numbers, findings))
+}
+
+/// Adds the damaged copy of the superblock to the findings, and with `repair` writes it anew;
+/// whether it did.
+fn check_superblocks(open: &mut Open<'_, '_>, repair: bool, findings: &mut Vec<String>) -> bool {
+    let Some(damaged) = open.fs.flash().damaged_superblock() else { return false };
+    let mended = repair.then(|| open.fs.flash_mut().mend_superblock());
+    findings.push(match &mended {
+        None => damaged,
+        Some(Ok(())) => format!("{damaged}; it was written anew"),
+        Some(Err(error)) => format!("{damaged}; it cannot be written anew: {error}"),
+    });
+    matches!(mended, Some(Ok(())))
 }

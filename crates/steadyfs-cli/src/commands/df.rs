@@ -136,10 +136,11 @@ impl Room {
     /// The room of a volume.
     pub fn of(volume: &mut Volume<'_>) -> Self {
         let Usage { usable_bytes, used_bytes, logical_bytes, files_max, files } = volume.fs.usage();
-        let used_bytes = used_bytes.saturating_sub(volume.fs.leaving().unwrap_or(0));
+        // If the list of removed files is damaged, writes do not find their pages.
+        let free_bytes = volume.fs.free_bytes().unwrap_or(usable_bytes - used_bytes);
+        let used_bytes = usable_bytes - free_bytes;
         let available_bytes = volume.fs.available().unwrap_or(0);
         let memory_bytes = volume.fs.config().memory_bytes(&volume.fs.flash().geometry()) as u64;
-        let free_bytes = usable_bytes.saturating_sub(used_bytes);
         let condition = Condition::of(volume.is_worn_out(), volume.fs.damage(), volume.is_unsettled());
         Self { usable_bytes, used_bytes, free_bytes, available_bytes, logical_bytes, files, files_max, memory_bytes, condition }
     }

@@ -102,6 +102,8 @@ struct Journal {
     /// The newest journal page.
     page: Option<u32>,
     block: Option<BlockIndex>,
+    /// Another page with the same content.
+    copy: Option<u32>,
     bytes: u32,
 }
 
@@ -147,6 +149,7 @@ impl Dump {
             journal: Journal {
                 page: description.journal,
                 block: description.journal.map(|page| page / description.geometry.pages_per_block),
+                copy: description.journal_copy,
                 bytes: description.journal_bytes,
             },
             heads: HEADS.into_iter().zip(&description.heads).chain(streams).map(head).collect(),

@@ -2,18 +2,20 @@
 
 use super::card::Card;
 use super::lock::Lock;
+use super::names::for_terminal;
 use super::recognise::kind_of;
 use crate::Failure;
 use clap::Args;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use steadyfs::Access;
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorLayout, SectorPages};
 use steadyfs::media::{BlockIndex, Corrected, Failure as Fault, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::{Access, Superblocks};
 use steadyfs_host::block::{self, BlockError, BlockFile};
 use steadyfs_host::image::{Image, Shape};
 #[cfg(target_os = "linux")]
 use steadyfs_host::mtd::Mtd;
+use steadyfs_host::superblocks;
 use steadyfs_lab::evaluate::{Found, find_device, find_profile};
 use steadyfs_lab::units::{format_duration, format_size};
 use steadyfs_sim::managed::ManagedProfile;
@@ -34,19 +36,25 @@ pub struct ChipOptions {
 }
 
 impl ChipOptions {
-    /// Opens an image, a card or an MTD device.
+    /// Opens an image, a card or an MTD device. Warns on standard error if a copy of the superblock
+    /// is damaged.
     pub fn open(&self, path: &Path, access: Access) -> Result<Chip, Failure> {
         let device = self.found()?;
         let device = device.as_ref();
-        match () {
+        let mut chip = match () {
             () if is_mtd(path) => open_mtd(path, access, device),
             () if is_block_device(path) => {
                 refuse_profile(path, device)?;
                 open_block(path, access, None)
             }
             () if block::is_volume(path) => open_block(path, access, device),
-            () => open_image(path, access, device),
-        }
+            // A card whose first block is lost looks like no image at all.
+            () => open_image(path, access, device).or_else(|error| {
+                if path.is_file() && block::holds_volume(path) { open_block(path, access, device) } else { Err(error) }
+            }),
+        }?;
+        chip.look_at_superblocks(path);
+        Ok(chip)
     }
 
     /// Erases that a block of the device takes, where one is named.
@@ -198,6 +206,10 @@ pub struct Chip {
     clock: Clock,
     /// Until when the operations so far would have taken; nothing where nobody waits for that.
     busy_until: Option<Instant>,
+    /// The copies of the superblock, where one can be read.
+    superblocks: Option<Superblocks>,
+    /// Operations of the look at these copies, which are not counted.
+    uncounted: Counters,
     _lock: Option<Lock>,
 }
 
@@ -211,7 +223,8 @@ enum Medium {
 
 impl Chip {
     fn new(medium: Medium, clock: Clock, lock: Option<Lock>) -> Self {
-        Self { medium, clock, busy_until: None, _lock: lock }
+        let uncounted = Counters::default();
+        Self { medium, clock, busy_until: None, superblocks: None, uncounted, _lock: lock }
     }
 
     fn of_image(image: Image, profile: Option<&Profile>, lock: Lock) -> Result<Self, steadyfs_host::image::ImageError> {
@@ -256,6 +269,28 @@ impl Chip {
     pub fn open_blank_mtd(path: &Path, divide: impl FnOnce(u32, u32) -> (u32, u32)) -> Result<Self, Failure> {
         let device = Mtd::open_blank(path, divide).map_err(|error| Failure::at(path.display(), error))?;
         Ok(Self::new(Medium::Mtd(device), Clock::Machine, None))
+    }
+
+    /// Looks at both copies of the superblock, and warns on standard error if one is damaged. The
+    /// mount reports a medium without a volume.
+    fn look_at_superblocks(&mut self, path: &Path) {
+        let copies = match &mut self.medium {
+            Medium::Image(image) => superblocks::look(image),
+            Medium::Block(pages) => block::superblocks(pages),
+            #[cfg(target_os = "linux")]
+            Medium::Mtd(device) => superblocks::look(device),
+        };
+        self.superblocks = copies.ok();
+        self.uncounted = self.counters();
+        if let Some(what) = self.superblocks.as_ref().and_then(superblocks::describe) {
+            let text = format!("{}: {what}; {}", path.display(), superblocks::REMEDY);
+            eprintln!("warning: {}", for_terminal(&text));
+        }
+    }
+
+    /// The copies of the superblock, where one can be read.
+    pub fn superblocks(&self) -> Option<Superblocks> {
+        self.superblocks
     }
 
     /// Lets every operation from now on take the time that it takes on the device.
@@ -401,12 +436,13 @@ impl Flash for Chip {
 
 impl Metered for Chip {
     fn counters(&self) -> Counters {
-        match &self.medium {
+        let counters = match &self.medium {
             Medium::Image(image) => image.counters(),
             Medium::Block(pages) => pages.counters(),
             #[cfg(target_os = "linux")]
             Medium::Mtd(device) => device.counters(),
-        }
+        };
+        counters.since(&self.uncounted)
     }
 }
 

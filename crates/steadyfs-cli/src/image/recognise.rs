@@ -66,7 +66,7 @@ fn search(file: &mut File, path: &Path) -> io::Result<Option<Format>> {
     file.seek(SeekFrom::Start(0))?;
     let mut image = Vec::new();
     Read::by_ref(file).take(SEARCH_BYTES as u64).read_to_end(&mut image)?;
-    if !Format::may_be_found(&image) {
+    if !Format::may_be_found(&image) || block::holds_volume(path) {
         return Ok(None);
     }
     file.read_to_end(&mut image)?;

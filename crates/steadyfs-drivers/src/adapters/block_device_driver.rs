@@ -15,6 +15,8 @@ use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorTimes};
 type Sector<A> = Aligned<A, [u8; SECTOR_BYTES]>;
 
 /// A [`BlockDevice`] of 512-byte blocks as a device of sectors. It takes 4.6 KB of RAM, for the sectors on their way.
+///
+/// The type of the device's errors is unknown here, so each error is a [`Failure::Device`].
 pub struct FromAsync<T: BlockDevice<SECTOR_BYTES>, I> {
     device: T,
     idle: I,

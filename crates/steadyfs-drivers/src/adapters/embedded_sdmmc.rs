@@ -12,6 +12,10 @@ use steadyfs::media::sectors::{SectorDevice, SectorTimes};
 ///
 /// The SD driver of embedded-sdmmc returns from a write of several sectors while the card still programs them, and does not ask then whether it could; the [flush](SectorDevice::flush) here waits for
 /// it, and an error of the card stays unknown. Of one sector it asks. [`SdCard`](crate::sd::SdCard) knows both, and keeps streams open.
+///
+/// The type of the device's errors is unknown here, so each error is a [`Failure::Device`].
+/// [`SectorPages`](steadyfs::media::sectors::SectorPages) finds sectors that take no writes by
+/// itself, when a write fails there for the second time.
 pub struct FromBlockDevice<T: BlockDevice> {
     device: T,
     sectors: u32,

@@ -193,7 +193,9 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SectorDevice for SdCard<B, P, D> {
     /// Writes sectors, and returns when the card has taken them: into the open stream where they follow it, else into a new one.
     ///
     /// # Errors
-    /// An error may also be that of an earlier write ([`SdError::WriteFailed`], and [`SdError::Lost`] from then on), and goes on until the flush, which fails too.
+    /// [`Failure::BadBlock`] if the card refuses a sector twice. Another error may also be that of
+    /// an earlier write ([`SdError::WriteFailed`], and [`SdError::Lost`] from then on), and goes on
+    /// until the flush, which fails too.
     fn write(&mut self, first: u32, parts: &[&[u8]]) -> Result<(), Failure> {
         let result = self.count(first, parts::bytes(parts)).and_then(|count| match count {
             0 => Ok(()),

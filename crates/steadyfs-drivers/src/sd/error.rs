@@ -76,7 +76,7 @@ pub enum SdError {
         /// The sector.
         sector: u32,
     },
-    /// The card refused a sector with a write error.
+    /// The card refused a sector twice with a write error. No other call has lost anything.
     WriteRejected {
         /// The sector.
         sector: u32,
@@ -109,6 +109,8 @@ impl SdError {
         match self {
             // The card answers: it is these sectors, not the device.
             Self::ReadFailed { token, .. } if token & 0xE8 == 0 && token != 0 => Failure::Uncorrectable,
+            // It was sent twice, with a right checksum: the sector takes no writes.
+            Self::WriteRejected { .. } => Failure::BadBlock,
             Self::WriteProtected => Failure::WriteProtected,
             _ => Failure::Device,
         }

@@ -3,7 +3,8 @@
 //! ```text
 //!            CMD25            sector · sector · …             stop token
 //!  Closed ───────────▶ Open ──────────────────────▶ Open ───────────────────▶ Closed, and CMD13 tells whether all was written
-//!                       │ a sector is refused: CMD12, CMD13, ACMD22 ────────▶ Closed
+//!                       │ a sector is refused: CMD12, CMD13, ACMD22 ────────▶ Closed, and it is
+//!                       sent once more
 //!                       │ no answer, too long busy                            ▼
 //!                       └──────────────────────────▶ Broken ── sector filled up, stop token, CMD13 ──▶ Closed
 //! ```
@@ -43,11 +44,15 @@ pub(super) struct Writer<B, P, D> {
     stream: Stream,
     /// Whether something is lost that a call had said was written. Until a flush says so.
     is_lost: bool,
+    /// A stream has failed at its end, and nobody knows which sector was to blame. From then on
+    /// each
+    /// write ends its own stream.
+    confirms: bool,
 }
 
 impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
     pub fn new(link: Link<B, P, D>, info: CardInfo, settings: Settings) -> Self {
-        Self { link, info, settings, stream: Stream::Closed, is_lost: false }
+        Self { link, info, settings, stream: Stream::Closed, is_lost: false, confirms: false }
     }
 
     /// Whether the card waits for another sector.
@@ -73,25 +78,42 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
         if self.is_lost {
             return Err(SdError::Lost);
         }
-        if count == 1 && !self.settings.keep_stream {
+        let keeps_stream = self.settings.keep_stream && !self.confirms;
+        if count == 1 && !keeps_stream {
             return self.write_single(first, data);
         }
+        if keeps_stream {
+            return self.send(first, data, count);
+        }
+        // A loss can only be that of this call, which says so.
+        match self.send_and_end(first, data, count) {
+            Err(SdError::WriteFailed { .. }) => match self.send_and_end(first, data, count) {
+                Err(SdError::WriteFailed { status }) => Err(SdError::WriteRejected { sector: first, status }),
+                result => result,
+            },
+            result => result,
+        }
+    }
+
+    /// Sends sectors in a stream of their own.
+    fn send_and_end(&mut self, first: u32, data: &[&[u8]], count: u32) -> Result<(), SdError> {
+        self.send(first, data, count)?;
+        self.end_stream().inspect_err(|_| self.is_lost = false)
+    }
+
+    /// Sends sectors into the stream, which breaks if that fails.
+    fn send(&mut self, first: u32, data: &[&[u8]], count: u32) -> Result<(), SdError> {
         let result = self.append(first, data, count);
         if result.is_err() && self.is_open() {
             // What was taken and not yet confirmed may be lost with it.
             (self.stream, self.is_lost) = (Stream::Broken, true);
         }
-        result?;
-        if self.settings.keep_stream {
-            return Ok(());
-        }
-        // A loss can only be that of this call, which says so.
-        self.end_stream().inspect_err(|_| self.is_lost = false)
+        result
     }
 
     /// Sends sectors into the stream, which is opened where there is none.
     fn append(&mut self, first: u32, data: &[&[u8]], count: u32) -> Result<(), SdError> {
-        let (mut done, mut tries) = (0, 0);
+        let (mut done, mut tries, mut was_refused) = (0, 0, false);
         while done < count {
             let sector = first + done;
             let opened = match self.stream {
@@ -117,8 +139,13 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
                 }
                 Taken::WriteError => {
                     let (well, status) = self.abort(opened, sector)?;
-                    self.is_lost_before(well, first);
-                    return Err(SdError::WriteRejected { sector, status });
+                    if self.is_lost_before(well, first) {
+                        return Err(SdError::Lost);
+                    }
+                    if core::mem::replace(&mut was_refused, true) {
+                        return Err(SdError::WriteRejected { sector, status });
+                    }
+                    done = well - first;
                 }
             }
         }
@@ -158,6 +185,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
 
     /// Writes one sector for itself.
     fn write_single(&mut self, sector: u32, data: &[&[u8]]) -> Result<(), SdError> {
+        let mut was_refused = false;
         for _ in 0..=RETRIES {
             self.stream = Stream::Broken;
             self.link.accepted(command::WRITE_SINGLE, self.address(sector))?;
@@ -167,10 +195,10 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
             let status = self.link.status()?;
             self.link.deselect()?;
             match taken {
-                Taken::Yes if is_error(status) => return Err(SdError::WriteFailed { status }),
-                Taken::Yes => return Ok(()),
+                Taken::Yes if !is_error(status) => return Ok(()),
                 Taken::BadCrc => {}
-                Taken::WriteError => return Err(SdError::WriteRejected { sector, status }),
+                Taken::Yes | Taken::WriteError if was_refused => return Err(SdError::WriteRejected { sector, status }),
+                Taken::Yes | Taken::WriteError => was_refused = true,
             }
         }
         Err(SdError::WriteCrc { sector })
@@ -189,7 +217,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
         let status = self.stop(was == Stream::Broken).inspect_err(|_| self.is_lost = true)?;
         self.stream = Stream::Closed;
         if is_error(status) {
-            self.is_lost = true;
+            (self.is_lost, self.confirms) = (true, true);
             return Err(SdError::WriteFailed { status });
         }
         Ok(())

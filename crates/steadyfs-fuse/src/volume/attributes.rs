@@ -76,11 +76,11 @@ impl<F: Flash> Volume<'_, '_, F> {
         let fs = self.changes.fs();
         let usage = fs.usage();
         let block = u64::from(usage.logical_bytes);
-        let leaving = fs.leaving().unwrap_or(0);
+        // If the list of removed files is damaged, writes do not find their pages.
+        let free = fs.free_bytes().unwrap_or(usage.usable_bytes - usage.used_bytes);
         Space {
             blocks: usage.usable_bytes / block,
-            // The pages of removed files are freed before a write needs them.
-            blocks_free: (usage.usable_bytes - usage.used_bytes.saturating_sub(leaving)) / block,
+            blocks_free: free / block,
             blocks_available: fs.available().unwrap_or(0) / block,
             files: u64::from(usage.files_max),
             files_free: u64::from(usage.files_max.saturating_sub(usage.files)),

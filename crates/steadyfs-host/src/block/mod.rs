@@ -5,16 +5,18 @@
 //! lose any part of what was not flushed.
 
 mod error;
+mod search;
 
 pub use error::BlockError;
 
+use crate::superblocks;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::Instant;
-use steadyfs::Access;
 use steadyfs::media::Failure;
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorLayout, SectorPages, SectorTimes};
+use steadyfs::{Access, MountError, Superblocks};
 use steadyfs_sim::{Counters, Metered, Sectors};
 
 /// A file or block device. [`Metered`] counts its commands and measures their time on the machine's clock.
@@ -27,7 +29,8 @@ pub struct BlockFile {
     error: Option<BlockError>,
 }
 
-/// Opens the volume on a file or block device, which begins in its first sector.
+/// Opens the volume on a file or block device, which begins in its first sector. If both headers of
+/// the first block are lost, the headers of a later block give the layout.
 ///
 /// With [`Access::ReadOnly`] the device is never changed, and need not be writable.
 ///
@@ -36,8 +39,29 @@ pub struct BlockFile {
 pub fn open(path: impl AsRef<Path>, access: Access) -> Result<SectorPages<BlockFile>, BlockError> {
     let mut file = BlockFile::open(path, access)?;
     let found = SectorLayout::find(&mut file, 0).map_err(|_| file.take_error())?;
-    let layout = found.ok_or_else(|| file.cut_off().unwrap_or(BlockError::NoVolume))?;
-    SectorPages::new(file, layout).ok_or(BlockError::NoVolume)
+    match (found, file.cut_off()) {
+        (Some(layout), _) => SectorPages::new(file, layout).ok_or(BlockError::NoVolume),
+        (None, Some(error)) => Err(error),
+        (None, None) => search::find(file, BlockFile::header_at).ok_or(BlockError::NoVolume),
+    }
+}
+
+/// Returns true if a volume is on a file or device. If its first block is lost, this reads the
+/// first 128 MiB.
+pub fn holds_volume(path: impl AsRef<Path>) -> bool {
+    open(path, Access::ReadOnly).is_ok()
+}
+
+/// Looks at both copies of the superblock. The first one counts as damaged if the headers of its
+/// block are lost: a mend writes both.
+///
+/// # Errors
+/// As [`Superblocks::look`].
+pub fn superblocks<D: SectorDevice>(pages: &mut SectorPages<D>) -> Result<Superblocks, MountError> {
+    let copies = superblocks::look(pages)?;
+    let first = pages.layout().first;
+    let has_headers = SectorLayout::find(pages.device_mut(), first)?.is_some();
+    Ok(if has_headers { copies } else { Superblocks { damaged: copies.damaged.or(Some(0)), ..copies } })
 }
 
 /// Makes a file of zeros for a device of so many bytes, without room on the host's disk until it is written.
@@ -80,8 +104,13 @@ impl BlockFile {
 
     /// How the volume is divided that begins here, whatever is left of it.
     fn layout_of_any_length(&mut self) -> Option<SectorLayout> {
+        self.header_at(0)
+    }
+
+    /// Reads the layout from the headers at a sector, of a volume of any length.
+    fn header_at(&mut self, sector: u32) -> Option<SectorLayout> {
         let sectors = std::mem::replace(&mut self.sectors, u32::MAX);
-        let found = SectorLayout::find(self, 0);
+        let found = SectorLayout::find(self, sector);
         self.sectors = sectors;
         found.ok().flatten()
     }
@@ -97,15 +126,22 @@ impl BlockFile {
         self.error.take().unwrap_or(BlockError::NoVolume)
     }
 
-    /// Does something with the file, and measures its time. Where a sector cannot be read that is the page's fault, not the device's.
+    /// Does something with the file, and measures its time.
+    ///
+    /// A sector that cannot be read is the page's fault, not the device's. If the file system of an
+    /// image is full, the image counts as locked: none of its blocks is bad.
     fn act(&mut self, verb: &'static str, sector: u32, act: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Failure> {
         let begin = Instant::now();
         let result = act(&mut self.file);
         self.counters.time_ns += begin.elapsed().as_nanos() as u64;
         result.map_err(|reason| {
-            let is_media = verb == "read" && reason.raw_os_error() == Some(EIO);
+            let failure = match (verb, reason.raw_os_error()) {
+                ("read", Some(EIO)) => Failure::Uncorrectable,
+                ("written", Some(ENOSPC)) => Failure::WriteProtected,
+                _ => Failure::Device,
+            };
             self.error = Some(BlockError::Io { verb, sector, reason });
-            if is_media { Failure::Uncorrectable } else { Failure::Device }
+            failure
         })
     }
 
@@ -120,6 +156,8 @@ impl BlockFile {
 
 /// The error of a sector that cannot be read.
 const EIO: i32 = 5;
+/// The error of a file whose file system is full.
+const ENOSPC: i32 = 28;
 
 fn seek(file: &mut File, sector: u32) -> io::Result<u64> {
     file.seek(SeekFrom::Start(u64::from(sector) * SECTOR_BYTES as u64))

@@ -8,6 +8,15 @@ use steadyfs::Access;
 /// Bytes that [`Content::fill`] writes at once.
 const CHUNK_BYTES: usize = 1 << 20;
 
+/// The bytes of a chip as a file has them.
+pub(crate) trait Bytes {
+    /// How many there are.
+    fn length(&self) -> io::Result<u64>;
+
+    /// Reads from an offset on.
+    fn read_at(&mut self, offset: u64, bytes: &mut [u8]) -> io::Result<()>;
+}
+
 /// An open file.
 #[derive(Debug)]
 pub(super) struct Content {
@@ -25,14 +34,6 @@ impl Content {
         Ok(self.file.metadata()?.len())
     }
 
-    /// The first bytes of the file.
-    pub fn head(&mut self, bytes: u64) -> io::Result<Vec<u8>> {
-        let mut head = Vec::new();
-        self.file.seek(SeekFrom::Start(0))?;
-        (&self.file).take(bytes).read_to_end(&mut head)?;
-        Ok(head)
-    }
-
     /// Makes a new file erased: `0xFF` is written in full, since a hole in a file reads as zeros.
     pub fn fill(&mut self, length: u64) -> io::Result<()> {
         let chunk = vec![0xFF; CHUNK_BYTES];
@@ -46,8 +47,7 @@ impl Content {
     }
 
     pub fn read(&mut self, offset: u64, bytes: &mut [u8]) -> Result<(), Refusal> {
-        let result = self.file.seek(SeekFrom::Start(offset)).and_then(|_| self.file.read_exact(bytes));
-        result.map_err(|error| Refusal::Io { verb: "read", offset, reason: error.to_string() })
+        self.read_at(offset, bytes).map_err(|error| Refusal::Io { verb: "read", offset, reason: error.to_string() })
     }
 
     pub fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Refusal> {
@@ -62,5 +62,15 @@ impl Content {
 
     pub fn sync(&self) -> io::Result<()> {
         self.file.sync_all()
+    }
+}
+
+impl Bytes for Content {
+    fn length(&self) -> io::Result<u64> {
+        Content::length(self)
+    }
+
+    fn read_at(&mut self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(offset)).and_then(|_| self.file.read_exact(bytes))
     }
 }

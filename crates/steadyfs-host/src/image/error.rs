@@ -28,9 +28,10 @@ pub enum ImageError {
         /// The lengths that would do, and what that follows from.
         expected: String,
     },
-    /// The second superblock is not where the length of the file lets it be. Lengths that happen to be whole numbers of pages
-    /// with smaller spare areas are found out so. [`Image::open_as`](super::Image::open_as) opens an image whose second
-    /// superblock is damaged.
+    /// Neither the second superblock nor a root is where the length of the file lets it be. Lengths
+    /// of truncated files may be whole numbers of pages with smaller spare areas, and are found out
+    /// so. [`Image::open_as`](super::Image::open_as) opens an image in which all of these are
+    /// damaged.
     #[error(
         "no second superblock at byte {offset}, where block {block} begins if each page has the {spare_bytes} spare bytes that \
          the length of the file suggests: the file is truncated, or the block is damaged"
@@ -45,11 +46,11 @@ pub enum ImageError {
     },
     /// Neither place of a superblock holds one.
     #[error(
-        "no SteadyFS superblock at byte 0, where NAND has it, nor behind a tag table in the first 16 KiB, where NOR has it: \
-         the chip was never formatted, or the file is not a raw image with its spare areas"
+        "no SteadyFS superblock at byte 0, where NAND has it, nor behind a tag table in the first 16 KiB, where NOR has it, and no \
+         whole copy in a later block: the chip was never formatted, or the file is not a raw image with its spare areas"
     )]
     NoSuperblock,
-    /// The superblock was written by another version of the format.
+    /// The superblocks were written by another version of the format.
     #[error(
         "the superblock at byte {offset} has format version {found}; expected {expected}: copy its files with a release that reads \
          {found}, or format it anew",
@@ -61,7 +62,7 @@ pub enum ImageError {
         /// Version found.
         found: u16,
     },
-    /// The superblock is damaged: it names sizes that no chip has.
+    /// The superblock is damaged, and no copy of it is whole.
     #[error("the superblock at byte {offset} is damaged: {found}; expected {expected}")]
     Superblock {
         /// Byte of the file at which the superblock lies.

@@ -32,17 +32,11 @@ use steadyfs::Access;
 use steadyfs::media::nor::NorPages;
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs_sim::{Chip, Counters, Metered, NandTiming, NorTiming, Profile, TimingChoice};
-use superblock::Recognised;
 
-/// Bytes at the start of a chip from which [`shape_of`] tells its shape.
 #[cfg(target_os = "linux")]
-pub(crate) const HEAD_BYTES: u64 = superblock::SEARCH_BYTES;
-
-/// Tells the shape of the volume that begins with these bytes, on a chip of `length` bytes.
+pub(crate) use content::Bytes;
 #[cfg(target_os = "linux")]
-pub(crate) fn shape_of(head: &[u8], length: u64) -> Result<Shape, ImageError> {
-    superblock::recognise(head, length).map(|recognised| recognised.shape)
-}
+pub(crate) use superblock::recognise;
 
 /// A chip whose content is a file.
 ///
@@ -78,6 +72,7 @@ impl Image {
     }
 
     /// Opens the image of a formatted chip: kind and sizes are those that its superblock names.
+    /// Either copy of the superblock is enough.
     ///
     /// With [`Access::ReadOnly`] the file is never written, and need not be writable.
     ///
@@ -85,21 +80,8 @@ impl Image {
     /// [`ImageError`] says what is wrong with the file.
     pub fn open(path: impl AsRef<Path>, access: Access) -> Result<Self, ImageError> {
         let mut content = Self::open_content(path.as_ref(), access)?;
-        let length = content.length().map_err(ImageError::Io)?;
-        let head = content.head(superblock::SEARCH_BYTES.min(length)).map_err(ImageError::Io)?;
-        let recognised = superblock::recognise(&head, length)?;
-        Self::check_second_superblock(&mut content, recognised)?;
-        Ok(Self::of(content, recognised.shape))
-    }
-
-    /// Refuses NAND whose second superblock is not where the spare bytes that follow from the file's length would have it.
-    fn check_second_superblock(content: &mut Content, recognised: Recognised) -> Result<(), ImageError> {
-        let Recognised { shape: Shape::Nand { geometry, spare_bytes }, copy: block } = recognised else { return Ok(()) };
-        let stride = u64::from(geometry.page_bytes + spare_bytes);
-        let offset = u64::from(block) * u64::from(geometry.pages_per_block) * stride;
-        let mut found = [0; superblock::MAGIC.len()];
-        let is_there = content.read(offset, &mut found).is_ok() && &found == superblock::MAGIC;
-        if is_there { Ok(()) } else { Err(ImageError::SecondSuperblock { offset, block, spare_bytes }) }
+        let shape = superblock::recognise(&mut content)?;
+        Ok(Self::of(content, shape))
     }
 
     /// Opens an image of which the kind and the sizes are known, formatted or not.

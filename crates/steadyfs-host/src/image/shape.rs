@@ -174,8 +174,13 @@ fn page_count(geometry: &Geometry) -> u64 {
     u64::from(geometry.pages_per_block) * u64::from(geometry.block_count)
 }
 
+/// Returns true if a chip may have pages of this size.
+pub(super) fn is_page_size(page_bytes: u32) -> bool {
+    page_bytes.is_power_of_two() && (256..=16_384).contains(&page_bytes)
+}
+
 fn check_page(page_bytes: u32) -> Result<(), Misfit> {
-    demand(page_bytes.is_power_of_two() && (256..=16_384).contains(&page_bytes), "page_bytes", page_bytes, PAGE_BYTES)
+    demand(is_page_size(page_bytes), "page_bytes", page_bytes, PAGE_BYTES)
 }
 
 /// Refuses a geometry that no volume has.

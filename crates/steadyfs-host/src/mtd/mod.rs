@@ -35,7 +35,7 @@ use crate::image;
 use nand::NandDevice;
 use nor::NorDevice;
 use std::fs::{File, OpenOptions};
-use std::io::{Seek, SeekFrom};
+use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use steadyfs::media::groups::Groups;
@@ -151,11 +151,25 @@ impl Mtd {
     }
 }
 
+/// The bytes of a NOR device.
+struct Device<'f> {
+    file: &'f File,
+    size: u64,
+}
+
+impl image::Bytes for Device<'_> {
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.size)
+    }
+
+    fn read_at(&mut self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+        self.file.read_exact_at(bytes, offset)
+    }
+}
+
 /// Bytes of a page and of a block of the volume on a NOR device, if there is one.
 fn shape_of_volume(file: &File, size: u64) -> Option<(u32, u32)> {
-    let mut head = vec![0; image::HEAD_BYTES.min(size) as usize];
-    file.read_exact_at(&mut head, 0).ok()?;
-    match image::shape_of(&head, size) {
+    match image::recognise(&mut Device { file, size }) {
         Ok(image::Shape::Nor { page_bytes, block_bytes, .. }) => Some((page_bytes, block_bytes)),
         _ => None,
     }

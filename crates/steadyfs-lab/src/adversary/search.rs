@@ -141,12 +141,15 @@ impl<C: BenchChip + Clone> Life<'_, C> {
         let Ground { mut chip, config, mut world } = self.ground.clone();
         let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
         let mut ended = Kind::MountClean;
-        while self.calls > 0 {
+        loop {
             let before_ns = chip.counts().time_ns;
             let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory)?;
             let timing = fs.flash().timing();
             let time_ns = fs.flash().counts().time_ns - before_ns;
             self.found.note(ended, Taken { time_ns, bound_ns: fs.mount_bound().time_ns(&timing) })?;
+            if self.calls == 0 {
+                return Ok(self.found);
+            }
             if self.rng.bool() {
                 fs.set_commit_on(CommitOn::ON_FLUSH.with(CommitOn::CREATE).with(CommitOn::REMOVE).with(CommitOn::RENAME));
             }
@@ -163,7 +166,6 @@ impl<C: BenchChip + Clone> Life<'_, C> {
                 ended = Kind::MountCut;
             }
         }
-        Ok(self.found)
     }
 
     /// Calls of one kind, each after what a habit prepares.

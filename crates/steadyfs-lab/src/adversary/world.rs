@@ -2,11 +2,12 @@
 
 use super::habit::Habit;
 use super::kind::Kind;
+use crate::chosen_names::{LISTED_MIN, of_one_bucket, of_one_hash, seed_of};
 use crate::evaluate::draw::one_of;
 use crate::evaluate::tracker::{PageMark, TagTracker};
 use fastrand::Rng;
 use steadyfs::media::Flash;
-use steadyfs::{Call, Error, File, FileSystem, OpenOptions, Row};
+use steadyfs::{Call, Cursor, Error, File, FileSystem, OpenOptions, ROOT, Row};
 use steadyfs_sim::Metered;
 
 /// A volume whose chip outlives it.
@@ -20,6 +21,14 @@ const APPENDED: usize = 64;
 /// Options of a handle whose changes wait for a sync.
 const WAITS: OpenOptions = OpenOptions { durable: false, ..OpenOptions::CREATE };
 
+/// The first number of a name that is chosen for its hash.
+const CHOSEN: u64 = 1 << 32;
+/// Names of one hash, and what they begin with: longer than an inode has room for.
+const OF_ONE_HASH: usize = 24;
+const LONG: &str = "a name so long that an inode has no room for it, and that ends in ";
+/// Low bits of the hashes of names of one bucket: more than any directory here uses.
+const BUCKET_BITS: u32 = 12;
+
 /// One large file, and small ones.
 #[derive(Clone)]
 pub struct World {
@@ -27,6 +36,8 @@ pub struct World {
     pages: u32,
     /// Numbers of the small files.
     files: Vec<u64>,
+    /// Names that are chosen for their hashes, of the numbers from [`CHOSEN`] on.
+    chosen: Vec<String>,
     made: u64,
     writes: u64,
     data: Vec<u8>,
@@ -53,11 +64,45 @@ pub struct Taken {
     pub bound_ns: u64,
 }
 
-fn name(number: u64) -> String {
-    format!("f{number}")
-}
-
 impl World {
+    /// The name of a small file.
+    fn name(&self, number: u64) -> String {
+        match number.checked_sub(CHOSEN) {
+            Some(at) => self.chosen[at as usize].clone(),
+            None => format!("f{number}"),
+        }
+    }
+
+    /// A chosen name that no file has.
+    fn free_chosen(&self, rng: &mut Rng) -> Option<u64> {
+        let number = CHOSEN + rng.u64(..self.chosen.len().max(1) as u64);
+        (!self.chosen.is_empty() && !self.files.contains(&number)).then_some(number)
+    }
+
+    /// Chooses names of one hash, and more names of one bucket than a bucket has room for; makes half of the first and all of the others but a few.
+    fn choose<C: Flash + Metered>(&mut self, fs: &mut Fs<'_, '_, C>, most: usize) -> Result<(), Error> {
+        let (mut listed, mut cursor) = (Vec::new(), Cursor::default());
+        while let Some(entry) = fs.list(ROOT, &mut cursor)? {
+            listed.push(entry.name().to_string());
+        }
+        if listed.len() < LISTED_MIN || most < 2 * OF_ONE_HASH {
+            return Ok(());
+        }
+        let seed = seed_of(&listed).ok_or(Error::Corrupt)?;
+        let begins = &LONG[..LONG.len().min(usize::from(fs.config().name_bytes_max) / 2)];
+        self.chosen = of_one_hash(seed, begins, OF_ONE_HASH);
+        // Records have eight bytes, or four.
+        let slots = fs.usage().logical_bytes as usize / 4;
+        self.chosen.extend(of_one_bucket(seed, BUCKET_BITS, 1).take((slots + OF_ONE_HASH).min(most - OF_ONE_HASH)));
+        for at in (OF_ONE_HASH / 2)..self.chosen.len() - OF_ONE_HASH / 2 {
+            let number = CHOSEN + at as u64;
+            let file = fs.open(&*self.name(number), OpenOptions::DURABLE)?;
+            fs.close(file)?;
+            self.files.push(number);
+        }
+        Ok(())
+    }
+
     /// An empty large file.
     ///
     /// # Errors
@@ -66,7 +111,7 @@ impl World {
         let file = fs.open(LARGE, OpenOptions::DURABLE)?;
         fs.close(file)?;
         let data = vec![0; (fs.usage().logical_bytes.max(ROW)) as usize];
-        Ok(World { pages: 0, files: Vec::new(), made: 0, writes: 0, data })
+        Ok(World { pages: 0, files: Vec::new(), chosen: Vec::new(), made: 0, writes: 0, data })
     }
 
     /// Fills the volume up to a share of its usable bytes, with small files and the large one, and overwrites twice as much as it has room for.
@@ -81,10 +126,11 @@ impl World {
         for _ in 0..small {
             self.made += 1;
             self.files.push(self.made);
-            let mut file = fs.open(&*name(self.made), OpenOptions::DURABLE)?;
+            let mut file = fs.open(&*self.name(self.made), OpenOptions::DURABLE)?;
             fs.write(&mut file, 0, &self.data[..rng.usize(..page_bytes as usize)])?;
             fs.close(file)?;
         }
+        self.choose(fs, usage.files_max as usize / 4)?;
         let mut file = fs.open(LARGE, OpenOptions::DURABLE)?;
         while fs.usage().used_bytes + page_bytes <= most {
             let page = self.pages;
@@ -118,6 +164,19 @@ impl World {
         }
     }
 
+    fn forget(&mut self, path: &str) {
+        let mut files = std::mem::take(&mut self.files);
+        files.retain(|&number| self.name(number) != path);
+        self.files = files;
+    }
+
+    /// As many small files as take turns: the first ones, or the first of those with chosen names.
+    fn some(&self, habit: &Habit, rng: &mut Rng) -> &[u64] {
+        let chosen = self.files.iter().position(|&number| number >= CHOSEN).filter(|_| rng.bool());
+        let rest = &self.files[chosen.unwrap_or(0)..];
+        &rest[..habit.files.min(rest.len())]
+    }
+
     /// Draws a call of a kind; `None` where there is nothing to make it on.
     pub fn draw<C: Flash + Metered>(
         &self,
@@ -129,7 +188,10 @@ impl World {
     ) -> Option<Step> {
         let page_bytes = u64::from(fs.usage().logical_bytes);
         let options = if is_durable { OpenOptions::DURABLE } else { WAITS };
-        let small = |rng: &mut Rng| one_of(rng, &self.files[..habit.files.min(self.files.len())]).map(name);
+        let small = |rng: &mut Rng| {
+            let files = self.some(habit, rng);
+            one_of(rng, files).map(|number| self.name(number))
+        };
         let step = |path: String, offset, bytes| Step { kind, paths: [path, String::new()], options, offset, bytes };
         let anywhere = |rng: &mut Rng| u64::from(rng.u32(..self.pages.min(habit.pages).max(1))) * page_bytes;
         let in_order = |rng: &mut Rng, bytes: u64| {
@@ -145,10 +207,14 @@ impl World {
             Kind::Remove if self.files.len() < 4 => None,
             Kind::Remove => Some(step(small(rng)?, 0, 0)),
             Kind::Rename => {
-                let (one, other) = (small(rng)?, small(rng)?);
+                let chosen = if rng.bool() { self.free_chosen(rng) } else { None };
+                let (one, other) = (small(rng)?, chosen.map_or_else(|| small(rng), |number| Some(self.name(number)))?);
                 (one != other).then(|| Step { paths: [one, other], ..step(String::new(), 0, 0) })
             }
-            Kind::Create => Some(step(name(self.made + 1), 0, 0)),
+            Kind::Create => {
+                let chosen = if rng.bool() { self.free_chosen(rng) } else { None };
+                Some(step(self.name(chosen.unwrap_or(self.made + 1)), 0, 0))
+            }
             Kind::Read => Some(step(LARGE.to_string(), anywhere(rng), page_bytes)),
             Kind::Patch => {
                 let bytes = (habit.patch_bytes as u64).min(page_bytes / 2);
@@ -206,20 +272,26 @@ impl World {
             Kind::Open | Kind::Create => {
                 let (taken, file) = held(fs, bound_ns, |fs| fs.open(&**path, step.options))?;
                 if step.kind == Kind::Create {
-                    self.made += 1;
-                    self.files.push(self.made);
+                    let chosen = self.chosen.iter().position(|name| name == path).map(|at| CHOSEN + at as u64);
+                    self.made += u64::from(chosen.is_none());
+                    self.files.push(chosen.unwrap_or(self.made));
                 }
                 fs.close(file)?;
                 Ok(taken)
             }
             Kind::Remove => {
                 let (taken, ()) = held(fs, bound_ns, |fs| fs.remove(&**path))?;
-                self.files.retain(|&number| name(number) != *path);
+                self.forget(path);
                 Ok(taken)
             }
             Kind::Rename => {
                 let (taken, ()) = held(fs, bound_ns, |fs| fs.rename(&**path, &**other))?;
-                self.files.retain(|&number| name(number) != *path);
+                self.forget(path);
+                if let Some(at) = self.chosen.iter().position(|name| name == other) {
+                    let number = CHOSEN + at as u64;
+                    self.files.retain(|&known| known != number);
+                    self.files.push(number);
+                }
                 Ok(taken)
             }
             Kind::SetAttribute => {

@@ -83,6 +83,8 @@ pub struct Session<'a> {
     pub model: &'a mut Model,
     pub handles: Vec<Handle>,
     pub listing: Option<Listing>,
+    /// Why a change was refused for want of room, since somebody took the last answer.
+    pub refusal: Option<Error>,
 }
 
 impl<'a> Session<'a> {
@@ -120,7 +122,7 @@ impl<'a> Session<'a> {
         fs.set_commit_on(model.events);
         fs.set_commit_limits(LIMITS);
         fs.set_time(model.now_ns);
-        Ok(Self { fs, model, handles: Vec::new(), listing: None })
+        Ok(Self { fs, model, handles: Vec::new(), listing: None, refusal: None })
     }
 
     /// Unmounts; what was not committed is gone unless the unmount commits.
@@ -276,7 +278,8 @@ impl<'a> Session<'a> {
                 self.note_commit();
                 Ok(Some(value))
             }
-            Err(Error::NoSpace | Error::TransactionTooLarge | Error::TooManyFiles) => {
+            Err(error @ (Error::NoSpace | Error::TransactionTooLarge | Error::TooManyFiles)) => {
+                self.refusal = Some(error);
                 let candidates: Vec<Tree> = [before].into_iter().chain(states).chain(known).collect();
                 self.find_state(&candidates, "after a refused call")?;
                 Ok(None)

@@ -8,7 +8,6 @@ use crate::log::{Finding, Log};
 use crate::medium::Medium;
 use crate::shape::{self, Settings};
 use crate::volume::Volume;
-use crate::world::MediumKind;
 
 /// Most programmed pages of a volume.
 const PAGES_MAX: u32 = 1_200;
@@ -17,7 +16,7 @@ const NEAR: usize = 6;
 
 /// Lets one volume live, and flips bits of each of its pages.
 pub fn volume(seed: u64, log: &mut Log) {
-    if log.world.medium != MediumKind::Chip {
+    if log.world.medium.is_card() {
         return log.count("volumes whose medium programs no bytes");
     }
     let seed = seed_of_bytes(seed);

@@ -2,8 +2,12 @@
 
 pub mod bits;
 pub mod chains;
+pub mod ends;
+pub mod groups;
 pub mod lives;
 pub mod lost;
+pub mod newest;
+pub mod ranges;
 pub mod repair;
 pub mod transient;
 
@@ -23,12 +27,16 @@ pub struct Campaign {
 }
 
 /// All campaigns.
-pub const ALL: [Campaign; 9] = [
+pub const ALL: [Campaign; 13] = [
     Campaign { name: "transient", volumes: 8_000, run: transient::volume },
     Campaign { name: "lost", volumes: 300, run: lost::volume },
     Campaign { name: "bits", volumes: 500, run: bits::volume },
     Campaign { name: "chains", volumes: 6_000, run: chains::volume },
     Campaign { name: "lives", volumes: 2_000, run: lives::volume },
+    Campaign { name: "newest", volumes: 500, run: newest::volume },
+    Campaign { name: "ends", volumes: 1_000, run: ends::volume },
+    Campaign { name: "groups", volumes: 2_000, run: groups::volume },
+    Campaign { name: "ranges", volumes: 3_000, run: ranges::volume },
     Campaign { name: "repair", volumes: 2_000, run: repair::volume },
     Campaign { name: "repair-cuts", volumes: 60, run: repair::volume_with_cuts },
     Campaign { name: "repair-faults", volumes: 60, run: repair::volume_with_faults },

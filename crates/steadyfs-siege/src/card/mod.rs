@@ -9,6 +9,7 @@ mod torn;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::rc::Rc;
 
 use steadyfs::media::Failure;
@@ -88,6 +89,9 @@ struct State {
     waiting: VecDeque<Waiting>,
     cache: Cache,
     hidden: Option<Hidden>,
+    /// Sectors that take no writes, and whether the driver reports that.
+    refused: Vec<Range<u32>>,
+    tells_refused: bool,
     style: Style,
     rng: fastrand::Rng,
     strikes: Strikes,
@@ -118,6 +122,8 @@ impl Card {
             waiting: VecDeque::new(),
             cache,
             hidden: None,
+            refused: Vec::new(),
+            tells_refused: false,
             style: Style::Mixed,
             rng,
             strikes: Strikes::new(),
@@ -146,6 +152,15 @@ impl Card {
     /// Lets a sector be unreadable for so many looks. Where that is a fault, each is counted as one that struck.
     pub fn hide(&self, sector: u32, looks: u32, is_fault: bool) {
         self.state.borrow_mut().hidden = Some(Hidden { sector, looks, is_fault });
+    }
+
+    /// Lets sectors take no writes from now on. The driver reports them as a bad block, or as a
+    /// device
+    /// that does not answer.
+    pub fn refuse(&self, first: u32, count: u32, is_told: bool) {
+        let mut state = self.state.borrow_mut();
+        state.refused.push(first..first + count);
+        state.tells_refused = is_told;
     }
 
     /// Whether a sector is hidden.
@@ -277,6 +292,7 @@ impl State {
         let strike = self.strikes.begin(kind)?;
         self.commands += 1;
         let result = match strike {
+            Strike::None if change == Change::Write && self.is_refused(first, count) => self.refuse_write(first, sectors),
             Strike::None => {
                 self.put(change, first, sectors);
                 Ok(())
@@ -296,7 +312,7 @@ impl State {
                         self.put(change, first, torn);
                     }
                 }
-                // A device has no blocks that go bad: it takes others in their place, or does not answer.
+                // A failure that passes is not the sectors' fault.
                 Err(Failure::Device)
             }
         };
@@ -305,6 +321,27 @@ impl State {
         }
         self.strikes.trace(|| format!("{change:?} of {count} sectors from {first}: {result:?}"));
         result
+    }
+
+    /// Checks whether any of these sectors takes no writes.
+    fn is_refused(&self, first: u32, count: u32) -> bool {
+        self.refused.iter().any(|range| range.start < first + count && first < range.end)
+    }
+
+    /// Refuses a write. Its sectors in the range stay as they are, or cannot be read any more. Each
+    /// of
+    /// the others is written or not.
+    fn refuse_write(&mut self, first: u32, sectors: Vec<Held>) -> Result<(), Failure> {
+        self.strikes.fire(format!("Write of {} sectors from {first}, of which some take none", sectors.len()));
+        let (is_partly_there, is_readable) = (self.rng.bool(), self.rng.u32(..3) != 0);
+        for (sector, held) in (first..).zip(sectors) {
+            match self.is_refused(sector, 1) {
+                false if is_partly_there && self.rng.bool() => self.put(Change::Write, sector, vec![held]),
+                true if !is_readable => self.put(Change::Write, sector, vec![Held::Unreadable]),
+                _ => {}
+            }
+        }
+        Err(if self.tells_refused { Failure::BadBlock } else { Failure::Device })
     }
 
     /// Whatever the card makes of sectors that nobody needs.

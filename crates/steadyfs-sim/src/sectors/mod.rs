@@ -13,6 +13,7 @@ use crate::fault::{Survivors, Torn};
 use crate::meter::{Counters, Metered};
 use fastrand::Rng;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 use steadyfs::media::Failure;
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorTimes};
@@ -46,6 +47,9 @@ pub struct Sectors {
     sector_count: u32,
     times: SectorTimes,
     unreadable: BTreeSet<u32>,
+    /// Sectors that take no writes, and what their writes return.
+    refused: Option<(Range<u32>, Failure)>,
+    refusals: u32,
     /// Nothing while there is no cache: then a write is durable when it is answered.
     survivors: Option<Survivors>,
     cache_sectors: usize,
@@ -75,6 +79,8 @@ impl Sectors {
             sector_count,
             times,
             unreadable: BTreeSet::new(),
+            refused: None,
+            refusals: 0,
             survivors: None,
             cache_sectors: 0,
             waiting: Vec::new(),
@@ -91,6 +97,17 @@ impl Sectors {
     pub fn with_cache(mut self, survivors: Survivors, cache_sectors: usize) -> Self {
         (self.survivors, self.cache_sectors) = (Some(survivors), cache_sectors);
         self
+    }
+
+    /// Lets sectors take no writes from now on. A write that meets one of them changes nothing, and
+    /// returns `failure`: [`Failure::BadBlock`] from a driver that reports them.
+    pub fn refuse(&mut self, sectors: Range<u32>, failure: Failure) {
+        self.refused = Some((sectors, failure));
+    }
+
+    /// Writes that were refused so far.
+    pub fn refusals(&self) -> u32 {
+        self.refusals
     }
 
     /// Sectors that wait in the cache.
@@ -206,6 +223,11 @@ impl SectorDevice for Sectors {
         self.counters.programs += 1;
         self.counters.bytes_programmed += bytes.len() as u64;
         self.counters.time_ns += self.times.write_ns + sectors.len() as u64 * self.times.write_sector_ns;
+        let end = first + sectors.len() as u32;
+        if let Some((_, failure)) = self.refused.as_ref().filter(|(refused, _)| refused.start < end && first < refused.end) {
+            self.refusals += 1;
+            return Err(*failure);
+        }
         match self.command() {
             Some(torn) => {
                 self.shear(first, sectors, torn);

@@ -20,6 +20,8 @@ use crate::space::{Frame, NONE, Space};
 use crate::table::Pairs;
 use undo::Undo;
 
+pub(crate) use undo::PAGES_MAX as UNDO_PAGES;
+
 /// No transaction is open.
 pub(crate) const IDLE: u64 = u64::MAX;
 
@@ -53,6 +55,11 @@ impl<'m> Transaction<'m> {
     /// Pages that the table has places for.
     pub fn capacity(&self) -> u32 {
         self.pages.capacity()
+    }
+
+    /// Places of the table that are taken, those that pages of the cache will take included.
+    pub fn places(&self, cache: &Cache<'_>) -> u32 {
+        self.len() + cache.waiting_pages().filter(|&logical| !self.knows(logical)).count() as u32
     }
 
     /// Whether a page has a place in the table.

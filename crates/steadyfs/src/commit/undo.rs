@@ -3,13 +3,13 @@
 use crate::space::Frame;
 
 /// Pages that a call may write or discard which wait for the commit already, and those that it writes for want of room.
-const PAGES_MAX: usize = 12;
+pub(crate) const PAGES_MAX: u32 = 16;
 
 /// What the call in progress has replaced.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Undo {
     /// Logical page, and its pending entry before.
-    pages: [(u32, Frame); PAGES_MAX],
+    pages: [(u32, Frame); PAGES_MAX as usize],
     len: u8,
 }
 
@@ -19,7 +19,7 @@ impl Undo {
     }
 
     pub fn is_full(&self) -> bool {
-        usize::from(self.len) == PAGES_MAX
+        u32::from(self.len) == PAGES_MAX
     }
 
     pub fn has(&self, logical: u32) -> bool {

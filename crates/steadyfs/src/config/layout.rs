@@ -282,6 +282,11 @@ impl Layout {
         Self::usable(self.frame_count(), self.data_blocks_with(bad), self.victim_max, self.leaf_count, &self.config)
     }
 
+    /// Checks whether a volume with so many bad blocks has room for a file.
+    pub(crate) fn has_room(&self, bad: u32) -> bool {
+        self.usable_with(bad) > self.least_used()
+    }
+
     /// Live frames that the blocks for data may hold where so many blocks are bad.
     pub(crate) fn live_max(&self, bad: u32) -> u32 {
         (self.victim_max + 1) * self.data_blocks_with(bad)
@@ -453,7 +458,7 @@ impl Layout {
     }
 
     /// Inodes of a program page of the file table: a power of two, so that the bits of a page's inodes are whole bytes, or within one.
-    const fn inodes_per_program(&self) -> u32 {
+    pub(crate) const fn inodes_per_program(&self) -> u32 {
         1 << (self.geometry.page_bytes / INODE_BYTES).ilog2()
     }
 

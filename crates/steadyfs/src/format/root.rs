@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 0        4         6             8             10      12         20                  28           32                      50       52          56        60  64
-//! | "SFSR" | version | overlay len | pending len | flags | sequence | transaction start | journal page | 3 × (block 32, next 16) | savings | wear base | follows | 0 |
+//! | "SFSR" | version | overlay len | pending len | flags | sequence | transaction start | journal page | 3 × (block 32, next 16) | savings | wear base | follows | journal copy |
 //! ```
 
 use super::VERSION;
@@ -44,6 +44,8 @@ pub(crate) struct Header {
     pub wear_base: u32,
     /// The number of the newest root that was complete when this one was begun; 0: none.
     pub follows: u32,
+    /// Another place that holds the newest journal page as well; 0: none.
+    pub journal_copy: u32,
 }
 
 impl Header {
@@ -76,6 +78,7 @@ impl Header {
             savings: fields.get16(),
             wear_base: fields.get32(),
             follows: fields.get32(),
+            journal_copy: fields.get32(),
         })
     }
 
@@ -103,6 +106,7 @@ impl Header {
         fields.put(2, self.savings.into());
         fields.put(4, self.wear_base.into());
         fields.put(4, self.follows.into());
+        fields.put(4, self.journal_copy.into());
         bytes
     }
 }
@@ -127,6 +131,7 @@ mod tests {
             savings: 310,
             wear_base: 99_000,
             follows: 77,
+            journal_copy: 1234,
         };
         assert_eq!(Header::parse(&header.emit()), Some(header));
         assert_eq!(Header::parse(&[0xFF; BYTES]), None);

@@ -1,4 +1,5 @@
-//! The superblock: what the volume is, and where its roots are. The first page of two blocks, written by `format` and never again.
+//! The superblock: what the volume is, and where its roots are. The first page of two blocks,
+//! written by `format`; see [`Superblocks`](crate::Superblocks) for a damaged one.
 //!
 //! ```text
 //! 0            8         10         22         40           44     52      53     54        55

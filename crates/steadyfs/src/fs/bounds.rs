@@ -24,7 +24,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Worst case of a call at the present fill, whatever small changes earlier calls left to do: a function of geometry, settings, fill
-    /// and `failures` alone. The further pieces of a write of more than one logical page cost this at most. That of an [overwrite](Call::Overwrite) is for one that finds
+    /// and `failures`. Names that somebody chose for their hashes add to it. The further pieces of a write of more than one logical page cost this at most. The bound of an [overwrite](Call::Overwrite) holds for one that finds
     /// nothing that waits for a commit: it would commit that as well, and [`bound`](Self::bound) tells so.
     pub fn bound_at_fill(&self, call: Call, failures: u32) -> Bound {
         self.bound_of(call, Buffer::Any, failures)
@@ -116,16 +116,17 @@ impl<F: Flash> FileSystem<'_, F> {
         if work == Work::COMMIT {
             return (work, Cost::default());
         }
-        if self.commits_first(call, self.volume.has_long_names())
-            || (buffer == Buffer::Any && self.commits.events().contains(CommitOn::FULL))
-        {
+        let (call, is_long) = (call.begun(&self.volume), self.volume.has_long_names());
+        if self.commits_first(call, is_long) || (buffer == Buffer::Any && self.commits.events().contains(CommitOn::FULL)) {
             work.commits += 1;
         }
         let orphans = self.has_abandoned_orphans();
         let trims = self.lists.steps(&self.volume, orphans);
-        let work = Work { commits: (work.commits + u32::from(orphans)).max(u32::from(trims > 0)), ..work };
-        let reads = looks(26) * trims;
-        (work.plus(&first_steps(&self.volume, trims, orphans)), Cost { reads, ..Cost::default() })
+        let between = if self.trims_commit(call, is_long, trims) { trims } else { 0 };
+        let work = Work { commits: (work.commits + u32::from(orphans) + between).max(u32::from(trims > 0)), ..work };
+        let looks = Cost { reads: looks(26) * trims, ..Cost::default() };
+        let folds = self.volume.store.bounds().fold_cost().times(between);
+        (work.plus(&first_steps(&self.volume, trims, orphans)), looks.plus(&folds))
     }
 
     /// Envelopes of calls in a row at the present fill: any `n` of them take at most `burst_ns + n · rate_ns`, for each envelope.
@@ -137,14 +138,16 @@ impl<F: Flash> FileSystem<'_, F> {
             .unwrap_or_else(|| self.volume.store.bounds().envelopes(&Work::NONE, timing))
     }
 
-    /// Worst case of the root that [`unmount`](Self::unmount) writes, beside its commit: [`Call::Sync`].
+    /// Worst case of the root that [`unmount`](Self::unmount) writes with a copy of the journal,
+    /// beside its commit: [`Call::Sync`].
     pub fn unmount_cost(&self) -> Cost {
-        self.volume.store.bounds().root_cost()
+        self.volume.store.bounds().closing_cost()
     }
 
     /// Worst case of a mount after an unclean stop, at any fill; twice that where the medium turns out to take no program.
     pub fn mount_bound(&self) -> Cost {
+        // Beside the map the root page, and the inode of the root directory.
         let map_pages = (self.volume.plan().table - MAP) * u32::from(self.volume.store.layout().config.unit_pages);
-        mount_bound(self.volume.store.layout()).plus(&Cost { reads: looks(map_pages) + 2, ..Cost::default() })
+        mount_bound(self.volume.store.layout()).plus(&Cost { reads: looks(map_pages + 2), ..Cost::default() })
     }
 }

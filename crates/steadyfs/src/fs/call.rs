@@ -104,9 +104,10 @@ impl Shape {
         self.with_bits(pieces, &ENTRY.times(pieces)).plus(&REGION.times(regions)).plus(&NOTE)
     }
 
-    /// A record, the directory's count, and growth: a page, the number of buckets, and either what an earlier file has left of its regions, or two buckets that are written.
-    fn insert(self) -> Work {
-        self.add_page().plus(&INSERT)
+    /// A record, the directory's count, and a page. Either a bucket is split, and two are written. Or the page is the first one of the directory, whose regions an earlier
+    /// file may have left, or an overflow page, and the depth of the volume is written.
+    fn inserts(self) -> [Work; 2] {
+        [&SPLIT, &FIRST_OR_OVERFLOW].map(|insert| self.add_page().plus(insert))
     }
 
     /// A record less, the directory's count. And a file that goes at once: bits and pages of eight pages that follow each other, of the inode and of its extensions; or its
@@ -147,8 +148,9 @@ const DEEP_PAGE: Work = Work::patched(&[8, 4, 4, 1, 1, 1], 2);
 /// See [`Shape::around_pieces`].
 const ENTRY: Work = Work::patched(&[4, 1], 0);
 const REGION: Work = Work::patched(&[8, 4, 1], 1);
-/// See [`Shape::insert`].
-const INSERT: Work = Work { frames: 2, ..Work::patched(&[AREA, 16, 8, 4], 2) };
+/// See [`Shape::inserts`].
+const SPLIT: Work = Work { frames: 2, ..Work::patched(&[24, 8], 2) };
+const FIRST_OR_OVERFLOW: Work = Work::patched(&[AREA, 24, 8, 8], 3);
 /// See [`Shape::remove`].
 const REMOVE: Work = Work { discards: 11, ..Work::patched(&[48, 16, 12, 4, 4, 1, 1, 1], 5) };
 /// See [`Shape::trim`].
@@ -207,14 +209,15 @@ impl Call {
         }
     }
 
-    /// What a call changes, perhaps with a name that an inode does not hold: one or the other; nothing when it changes nothing.
-    pub(super) fn works<F: Flash>(self, volume: &Volume<'_, F>, is_long: bool) -> [Option<Work>; 2] {
+    /// The change of a call, perhaps with a name that an inode does not hold. A call that changes nothing has none.
+    pub(super) fn works<F: Flash>(self, volume: &Volume<'_, F>, is_long: bool) -> [Option<Work>; 3] {
         let shape = Shape::of(volume);
         let inode = if is_long { &INODE } else { &SHORT_INODE };
         let of_data = |bytes| volume.store.bounds().work_of_write(bytes);
+        let mut third = None;
         let (one, other) = match self {
-            Call::Read(_) | Call::Open { .. } | Call::List => return [None; 2],
-            Call::Overwrite => return [Some(Work::PAGE), None],
+            Call::Read(_) | Call::Open { .. } | Call::List => return [None; 3],
+            Call::Overwrite => return [Some(Work::PAGE), None, None],
             Call::Write(bytes) | Call::WriteLarge(bytes) => {
                 let around = shape.around_data(self);
                 let page = Work::PAGE.plus(&around);
@@ -227,21 +230,28 @@ impl Call {
             }
             Call::WriteInline(bytes) => (Work::patched(&[bytes.min(AREA)], 0).plus(&NOTE), Some(Work::PAGE.plus(&NOTE))),
             Call::Truncate => (shape.truncate(), Some(shape.cut_run())),
-            Call::Create { .. } => (inode.plus(&shape.insert()), None),
+            Call::Create { .. } => {
+                let [split, no_split] = shape.inserts().map(|insert| inode.plus(&insert));
+                (split, Some(no_split))
+            }
             Call::Symlink { bytes, .. } => {
-                (inode.plus(&shape.insert()).plus(&of_data(bytes)).plus(&shape.around_data(Call::Write(bytes))), None)
+                let link = inode.plus(&of_data(bytes)).plus(&shape.around_data(Call::Write(bytes)));
+                let [split, no_split] = shape.inserts().map(|insert| link.plus(&insert));
+                (split, Some(no_split))
             }
             Call::Remove { .. } => (shape.remove(), None),
             Call::Rename { .. } => {
                 // The old name's record goes, and a new one comes or names another inode.
                 let moved = if is_long { &RENAME } else { &SHORT_RENAME }.plus(&REPLACE);
-                (moved.plus(&shape.insert()), Some(moved.plus(&shape.remove())))
+                let [split, no_split] = shape.inserts().map(|insert| moved.plus(&insert));
+                third = Some(moved.plus(&shape.remove()));
+                (split, Some(no_split))
             }
             Call::Exchange { .. } => (if is_long { &RENAME } else { &SHORT_RENAME }.plus(&REPLACE).times(2), None),
             Call::SetAttribute => (ATTRIBUTES, None),
             Call::Sync => (Work::NONE, None),
         };
-        [Some(one), other].map(|work| work.map(|work| Work { commits: 1, ..work }))
+        [Some(one), other, third].map(|work| work.map(|work| Work { commits: 1, ..work }))
     }
 
     /// Whether few bytes that are written may complete a page of which the journal buffer has much, so that it is written.
@@ -250,11 +260,9 @@ impl Call {
         bytes as usize <= volume.store.logical.patch_bytes_max() && volume.store.logical.may_be_completed(bytes)
     }
 
-    /// Logical pages that a call may write, what it begins with included.
-    pub(super) fn pages<F: Flash>(self, volume: &Volume<'_, F>, is_long: bool, trims: u32) -> u32 {
-        let first = first_steps(volume, trims, false);
-        let works = self.works(volume, is_long).into_iter().flatten();
-        works.map(|work| volume.store.bounds().pages_of(&work.plus(&first))).max().unwrap_or(0)
+    /// The call as it begins: an overwrite finds out later that it is one.
+    pub(super) fn begun<F: Flash>(self, volume: &Volume<'_, F>) -> Self {
+        if self == Call::Overwrite { Call::WriteLarge(volume.store.layout().logical_bytes) } else { self }
     }
 
     /// Reads of a call, beside those of the frames that it writes.
@@ -263,13 +271,22 @@ impl Call {
         let unit = u32::from(layout.config.unit_pages);
         // The inode, whose header and regions lie in one program page, and an index.
         let page = 2 + u32::from(volume.plan().index_is_deep);
-        // The directory, its bucket, and four names of equal hash with their extensions.
-        let find = 2 + page + unit + 4 + 4 * 4;
+        // A page of a directory: where it is, and its program pages.
+        let dir_page = page + unit;
+        let depth = volume.depth();
+        // The overflow pages, and that there is no further one.
+        let overflow = depth.pages.saturating_mul(dir_page).saturating_add(page);
+        // Header and name of each name of equal hash, and of its extension.
+        let equal = depth.equal.saturating_mul(if volume.has_long_names() { 4 } else { 2 });
+        // The directory, and its bucket.
+        let near = 2 + dir_page;
+        let find = near.saturating_add(overflow).saturating_add(equal);
         // Free bits, looked for in the whole allocation map; where it is, is looked up once for each of its logical pages.
         let map_pages = volume.plan().table - MAP;
         let scan = (map_pages * (unit + 1)).div_ceil(2);
         let write = 3 * page + 3 + scan;
-        let create = |depth| levels(depth) * find + 2 * find + 2 * unit + 5 + 3 * scan;
+        let finds = |depth| levels(depth).saturating_mul(find);
+        let create = |depth| finds(depth).saturating_add(2 * near + 2 * unit + 9 + 3 * scan);
         let count = match self {
             Call::Overwrite => page,
             Call::Write(_) => write,
@@ -281,15 +298,15 @@ impl Call {
                 let pages = bytes / layout.geometry.page_bytes + 2;
                 return looks(page * (bytes / layout.logical_bytes + 2)) + pages + 1;
             }
-            Call::Open { depth } => levels(depth) * find + 4,
+            Call::Open { depth } => finds(depth).saturating_add(4),
             Call::Create { depth } => create(depth),
-            Call::Symlink { depth, .. } => create(depth) + write,
-            Call::Remove { depth } => levels(depth) * find + find + 12,
-            Call::Rename { depth } => levels(depth) * (find + 1) + 3 * find + 2 * unit + 17 + 3 * scan,
+            Call::Symlink { depth, .. } => create(depth).saturating_add(write),
+            Call::Remove { depth } => finds(depth).saturating_add(near + 12),
+            Call::Rename { depth } => finds(depth).saturating_add(levels(depth) + 3 * near + 2 * unit + 21 + 3 * scan),
             // Both ways up to the root, and the places of two inodes and two extensions.
-            Call::Exchange { depth } => levels(depth) * (find + 2) + 2 * find + 24 + 2 * scan,
+            Call::Exchange { depth } => finds(depth).saturating_add(2 * levels(depth) + 2 * near + 24 + 2 * scan),
             Call::SetAttribute => 8 + scan,
-            Call::List => 2 + page + 3 * unit + 4,
+            Call::List => overflow.saturating_add(2 + page + 3 * unit + 4),
             Call::Sync => 0,
         };
         looks(count)
@@ -308,5 +325,5 @@ fn levels(depth: u32) -> u32 {
 
 /// Reads of `count` looks at pages of the file system: a leaf of the map, and the page.
 pub(super) fn looks(count: u32) -> u32 {
-    2 * count
+    count.saturating_mul(2)
 }

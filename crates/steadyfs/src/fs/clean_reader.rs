@@ -94,7 +94,7 @@ impl<'m, F: Flash> CleanReader<'m, F> {
     pub fn open<'p>(&mut self, place: impl Into<Place<'p>>) -> Result<File, Error> {
         let (inode, header) = self.directories.find_file(&mut self.volume, place.into())?;
         self.volume.check_openable(&header)?;
-        Ok(File::new(0, inode, &header, OpenOptions::READ, self.volume.stamp()))
+        Ok(File::new(0, inode, &header, OpenOptions::READ, self.volume.mark_of_handle()))
     }
 
     /// Reads from `offset` on; as [`FileSystem::read`].
@@ -102,10 +102,11 @@ impl<'m, F: Flash> CleanReader<'m, F> {
     /// # Errors
     /// As [`FileSystem::read`].
     pub fn read(&mut self, file: &mut File, offset: u64, data: &mut [u8]) -> Result<usize, Error> {
+        file.check_mount(self.volume.mount_id())?;
         self.volume.read_known(file, offset, data)
     }
 
-    /// Size of a file in bytes. Costs nothing.
+    /// Size of a file in bytes, as its handle has it. Costs nothing.
     pub fn size(&self, file: &File) -> u64 {
         file.size
     }

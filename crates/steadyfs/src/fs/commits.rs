@@ -159,7 +159,10 @@ impl Commits {
 
     /// A call changes something. One that fails counts as well: the commit comes a call sooner.
     pub fn count(&mut self, call: Call) {
-        let bytes = if let Call::Write(bytes) = call { bytes } else { 0 };
+        let bytes = match call {
+            Call::Write(bytes) | Call::WriteLarge(bytes) | Call::WriteInline(bytes) => bytes,
+            _ => 0,
+        };
         self.many.iter_mut().for_each(|many| many.waiting.add(bytes));
     }
 

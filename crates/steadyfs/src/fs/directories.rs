@@ -13,17 +13,23 @@
 //! Where logical pages are small and inodes few, hash and inode have 16 bits each: twice as many records in a page that is written for each of them.
 //!
 //! A record goes into the program page of its bucket that another bit of the hash names, or, when that is full, into the next.
-//! Names lie in the inodes. Listing goes by reversed bits of the hash, an order that splits do not change.
+//! When the bucket is full the record goes into the first *overflow page* with a free slot. All buckets of a directory share its overflow pages, and no split
+//! changes them. So no name is refused, whatever its hash.
+//!
+//! A search ends at the first program page that was never full. Each directory has a seed, drawn when it gets its first name. So the listing order of one
+//! directory is a random order for another, and only names that somebody chose for their hashes fill buckets.
+//!
+//! Two numbers in the root page of the volume bound every search, its [`Depth`]: the most overflow pages of any directory, and the most names of equal hash.
+//! An insert that makes one larger writes it, and does not split a bucket in the same call.
+//!
+//! Names lie in the inodes. Listing goes by reversed bits of the hash, an order that splits and overflow do not change.
 
-use super::inode::{AREA_AT, AREA_BYTES, EXTRA_AT, Header, InodeKind, NAME_BYTES_MAX, ROOT, SIZE_AT};
+use super::inode::{AREA_AT, AREA_BYTES, Header, InodeKind, NAME_BYTES_MAX, ROOT, SEED_BITS, SIZE_AT};
 use super::stat::Entry;
-use super::volume::{Cursor, END, Node, Room, Volume, bucket_of, check_name, entries_max, hash, slots};
+use super::volume::{Cursor, Depth, END, Node, RecordPlace, Room, Step, Volume, bucket_of, check_name, entries_max, hash};
 use crate::error::Error;
 use crate::logical::edit::{Edit, REMOVED, is_full};
 use crate::media::Flash;
-
-/// Names of equal hash that are looked at.
-const EQUAL_HASHES_MAX: u32 = 8;
 
 /// The directory that was used last.
 #[derive(Clone, Copy, Debug)]
@@ -33,21 +39,38 @@ struct Directory {
     size: u64,
     modified_ns: u64,
     buckets: u32,
+    /// The start value of the hashes of its names.
+    seed: u32,
+}
+
+impl Directory {
+    fn of(inode: u32, header: &Header) -> Self {
+        let Header { size, modified_ns, extra: buckets, seed, .. } = *header;
+        Self { node: Node::new(inode), size, modified_ns, buckets, seed }
+    }
+}
+
+/// The place for a name that is not there, and how far the search for it went.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Gap {
+    /// The first free slot of the search; `None` when all its pages are full, and in a directory without buckets.
+    place: Option<RecordPlace>,
+    searched: Depth,
 }
 
 /// Where a name is, or would go.
 pub enum Found {
-    /// In this slot, with this inode.
-    At { slot: u32, inode: u32 },
-    /// Nowhere; the slot is free for it, if there is one.
-    Free(Option<u32>),
+    /// In this place, with this inode.
+    At { place: RecordPlace, inode: u32, searched: Depth },
+    /// Nowhere.
+    Free(Gap),
 }
 
 /// A name that there is, and what it names.
 pub(super) struct Named<'p> {
     pub directory: u32,
     pub name: &'p str,
-    pub slot: u32,
+    pub place: RecordPlace,
     pub inode: u32,
     pub header: Header,
 }
@@ -92,21 +115,34 @@ impl Directories {
             InodeKind::File | InodeKind::Orphan => return Err(Error::NotADirectory),
             InodeKind::Removed | InodeKind::Extension => return Err(Error::NotFound),
         }
-        let Header { size, modified_ns, extra: buckets, .. } = header;
-        self.dir = Some(Directory { node: Node::new(inode), size, modified_ns, buckets });
+        self.dir = Some(Directory::of(inode, &header));
         Ok(())
     }
 
     fn directory(&self) -> Directory {
-        self.dir.unwrap_or(Directory { node: Node::new(ROOT), size: 0, modified_ns: 0, buckets: 0 })
+        let none = Directory { node: Node::new(ROOT), size: 0, modified_ns: 0, buckets: 0, seed: 0 };
+        self.dir.unwrap_or(none)
+    }
+
+    /// The logical page of a page of the directory.
+    fn page_of<F: Flash>(&mut self, volume: &mut Volume<'_, F>, file_page: u32) -> Result<Option<u32>, Error> {
+        let Some(mut dir) = self.dir else { return Err(Error::Corrupt) };
+        let page = volume.page_of(&mut dir.node, file_page)?;
+        self.dir = Some(dir);
+        Ok(page)
     }
 
     /// The logical page of a bucket of the directory.
     fn bucket_page<F: Flash>(&mut self, volume: &mut Volume<'_, F>, bucket: u32) -> Result<u32, Error> {
-        let Some(mut dir) = self.dir else { return Err(Error::Corrupt) };
-        let page = volume.page_of(&mut dir.node, bucket)?;
-        self.dir = Some(dir);
-        page.ok_or(Error::Corrupt)
+        self.page_of(volume, bucket)?.ok_or(Error::Corrupt)
+    }
+
+    /// The logical page of an overflow page of the directory, if it has that one.
+    fn overflow_page<F: Flash>(&mut self, volume: &mut Volume<'_, F>, number: u32) -> Result<Option<u32>, Error> {
+        match volume.overflow_page(number) {
+            Some(file_page) if file_page >= self.directory().buckets => self.page_of(volume, file_page),
+            _ => Ok(None),
+        }
     }
 
     /// Buckets of the directory.
@@ -115,97 +151,109 @@ impl Directories {
         if buckets <= volume.plan().data_count { Ok(buckets) } else { Err(Error::Corrupt) }
     }
 
-    fn slot_place<F: Flash>(&mut self, volume: &mut Volume<'_, F>, slot: u32) -> Result<(u32, u32), Error> {
-        let slots = slots(volume.store.layout());
-        Ok((self.bucket_page(volume, slot / slots)?, slot % slots * volume.store.layout().record_bytes()))
-    }
-
     /// Looks a name up in a directory.
     ///
     /// # Cost
     /// A look at the directory's inode if it was not used last, one at a program page of the bucket (seldom two), one at the inode of
-    /// each name of equal hash.
+    /// each name of equal hash. If the bucket was full at some time, one at each overflow page, and one more.
     pub fn find<F: Flash>(&mut self, volume: &mut Volume<'_, F>, directory: u32, name: &str) -> Result<Found, Error> {
         let name = check_name(name)?;
         self.enter(volume, directory)?;
-        let (hash, buckets) = (hash(name), self.buckets(volume)?);
+        let (hash, buckets) = (hash(self.directory().seed, name), self.buckets(volume)?);
+        let mut gap = Gap::default();
         if buckets == 0 {
-            return Ok(Found::Free(None));
+            return Ok(Found::Free(gap));
         }
-        let bucket = bucket_of(hash, buckets).0;
-        let page = self.bucket_page(volume, bucket)?;
-        let (mut free, mut equal) = (None, 0);
+        let width = volume.store.layout().record_bytes();
+        let mut page = self.bucket_page(volume, bucket_of(hash, buckets).0)?;
         let mut after = None;
         loop {
-            match volume.next_record(page, hash, after, &mut free)? {
-                None => return Ok(Found::Free(free.map(|slot| bucket * slots(volume.store.layout()) + slot))),
-                Some((slot, inode)) => {
+            match volume.next_record(page, hash, after, &mut gap.place)? {
+                Step::Record { slot, inode } => {
+                    gap.searched.equal += 1;
+                    volume.check_searched(gap.searched)?;
                     if volume.name_is(inode, name)? {
-                        return Ok(Found::At { slot: bucket * slots(volume.store.layout()) + slot, inode });
-                    }
-                    equal += 1;
-                    if equal == EQUAL_HASHES_MAX {
-                        return Err(Error::NameCollision);
+                        let place = RecordPlace { page, at: slot * width };
+                        return Ok(Found::At { place, inode, searched: gap.searched });
                     }
                     after = Some(slot);
                 }
+                Step::GoesOn => {
+                    let Some(next) = self.overflow_page(volume, gap.searched.pages)? else { break };
+                    gap.searched.pages += 1;
+                    volume.check_searched(gap.searched)?;
+                    (page, after) = (next, None);
+                }
+                Step::Ends => break,
             }
         }
+        Ok(Found::Free(gap))
     }
 
-    /// Adds a record to the directory. `slot` is free for it, unless the directory grows.
+    /// Adds a record to the directory, in the gap that a search for its name has found.
     ///
     /// # Cost
-    /// Nothing but patches; two frames when the directory grows.
+    /// Nothing but patches; two frames when a bucket is split.
     pub fn insert_record<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
         name: &str,
         inode: u32,
-        slot: Option<u32>,
+        gap: Gap,
         is_directory: bool,
         room: Room,
     ) -> Result<(), Error> {
-        let hash = hash(check_name(name)?);
-        let dir = self.directory();
-        let (entries, buckets) = (dir.size as u32, self.buckets(volume)?);
-        let mut slot = slot;
-        if buckets == 0 || entries >= entries_max(volume.store.layout(), buckets) {
-            self.grow_directory(volume, buckets, room)?;
-            let bucket = bucket_of(hash, buckets + 1).0;
-            let page = self.bucket_page(volume, bucket)?;
-            let (mut free, mut after) = (None, None);
-            while let Some((slot, _)) = volume.next_record(page, hash, after, &mut free)? {
-                after = Some(slot);
-            }
-            slot = free.map(|slot| bucket * slots(volume.store.layout()) + slot);
+        let name = check_name(name)?;
+        let buckets = self.buckets(volume)?;
+        let before = self.directory();
+        if buckets == 0 {
+            self.begin(volume, name)?;
         }
-        let (page, at) = self.slot_place(volume, slot.ok_or(Error::NameCollision)?)?;
-        volume.write_record(page, at, hash, inode + 1)?;
-        self.count_entry(volume, true, is_directory)
+        let hash = hash(self.directory().seed, name);
+        let mut depth = Depth { equal: gap.searched.equal + 1, ..gap.searched };
+        let place = match gap.place {
+            Some(place) if depth.max(volume.depth()) == volume.depth() && self.is_crowded(volume, buckets) => {
+                self.split(volume, place, hash, room)?
+            }
+            Some(place) => place,
+            None if buckets == 0 => {
+                let page = self.add_bucket(volume, room)?;
+                volume.first_place(page, hash)
+            }
+            None => {
+                let page = self.add_overflow(volume, depth.pages, room)?;
+                depth.pages += 1;
+                volume.first_place(page, hash)
+            }
+        };
+        volume.write_record(place, hash, inode + 1)?;
+        if depth.max(volume.depth()) != volume.depth() {
+            volume.write_depth(depth.max(volume.depth()))?;
+        }
+        let has_grown = self.directory().buckets != before.buckets;
+        self.count_entry(volume, true, is_directory, has_grown)
     }
 
     /// Lets a record name another inode; each is a directory, or is none.
     pub fn replace_record<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
-        slot: u32,
+        place: RecordPlace,
         inode: u32,
         [was_directory, is_directory]: [bool; 2],
     ) -> Result<(), Error> {
-        let (page, at) = self.slot_place(volume, slot)?;
         let half = volume.store.layout().record_bytes() / 2;
-        volume.store.logical.patch(page, at + half, &(inode + 1).to_le_bytes()[..half as usize])?;
+        volume.store.logical.patch(place.page, place.at + half, &(inode + 1).to_le_bytes()[..half as usize])?;
         let mut dir = self.directory();
         dir.size = dir.size.wrapping_sub(u64::from(was_directory) << 32).wrapping_add(u64::from(is_directory) << 32);
-        self.note_directory(volume, dir)
+        self.note_directory(volume, dir, false)
     }
 
     /// Lets each of two names name what the other one does, in the records of their directories and in the inodes.
     pub fn exchange<F: Flash>(&mut self, volume: &mut Volume<'_, F>, one: &Named<'_>, other: &Named<'_>) -> Result<(), Error> {
         for (name, new) in [(one, other), (other, one)] {
             self.enter(volume, name.directory)?;
-            self.replace_record(volume, name.slot, new.inode, [name.is_directory(), new.is_directory()])?;
+            self.replace_record(volume, name.place, new.inode, [name.is_directory(), new.is_directory()])?;
         }
         for (name, new) in [(one, other), (other, one)] {
             let mut header = new.header;
@@ -218,12 +266,17 @@ impl Directories {
     /// Removes a name.
     pub fn remove_named<F: Flash>(&mut self, volume: &mut Volume<'_, F>, named: &Named<'_>) -> Result<(), Error> {
         self.enter(volume, named.directory)?;
-        self.remove_record(volume, named.slot, named.is_directory())
+        self.remove_record(volume, named.place, named.is_directory())
     }
 
     /// Removes a record of the directory.
-    pub fn remove_record<F: Flash>(&mut self, volume: &mut Volume<'_, F>, slot: u32, is_directory: bool) -> Result<(), Error> {
-        let (page, at) = self.slot_place(volume, slot)?;
+    pub fn remove_record<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        place: RecordPlace,
+        is_directory: bool,
+    ) -> Result<(), Error> {
+        let RecordPlace { page, at } = place;
         let (page_bytes, width) = (volume.store.layout().geometry.page_bytes, volume.store.layout().record_bytes());
         // A full program page may have sent records on to the next one.
         let number =
@@ -231,49 +284,86 @@ impl Directories {
         // The last byte of a long number is 0 already.
         let changed = if number == 0 { (width / 2).min(3) } else { width / 2 };
         volume.store.logical.patch(page, at + width / 2, &number.to_le_bytes()[..changed as usize])?;
-        self.count_entry(volume, false, is_directory)
+        self.count_entry(volume, false, is_directory, false)
     }
 
-    /// Notes one entry more or less in the directory, and the time.
-    fn count_entry<F: Flash>(&mut self, volume: &mut Volume<'_, F>, more: bool, is_directory: bool) -> Result<(), Error> {
+    /// Notes one entry more or less in the directory, and the time; with its buckets, if they are more.
+    fn count_entry<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        more: bool,
+        is_directory: bool,
+        has_grown: bool,
+    ) -> Result<(), Error> {
         let Some(mut dir) = self.dir else { return Err(Error::Corrupt) };
         let step = 1 | u64::from(is_directory) << 32;
         dir.size = if more { dir.size.wrapping_add(step) } else { dir.size.wrapping_sub(step) };
-        self.note_directory(volume, dir)
+        self.note_directory(volume, dir, has_grown)
     }
 
-    /// Writes the number of entries of the directory, and the time.
-    fn note_directory<F: Flash>(&mut self, volume: &mut Volume<'_, F>, mut dir: Directory) -> Result<(), Error> {
+    /// Writes the number of entries of the directory, and the time; with its buckets and its seed, if it has grown.
+    fn note_directory<F: Flash>(&mut self, volume: &mut Volume<'_, F>, mut dir: Directory, has_grown: bool) -> Result<(), Error> {
         dir.modified_ns = volume.now_ns().max(dir.modified_ns);
         let (page, at) = volume.inode_place(dir.node.inode);
-        let mut bytes = [0; 16];
+        let mut bytes = [0; 24];
         bytes[..8].copy_from_slice(&dir.size.to_le_bytes());
-        bytes[8..].copy_from_slice(&dir.modified_ns.to_le_bytes());
-        volume.store.logical.patch(page, at + SIZE_AT, &bytes)?;
+        bytes[8..16].copy_from_slice(&dir.modified_ns.to_le_bytes());
+        bytes[16..20].copy_from_slice(&dir.buckets.to_le_bytes());
+        // Behind the stream, which a directory has not.
+        bytes[20..].copy_from_slice(&(dir.seed << 8).to_le_bytes());
+        volume.store.logical.patch(page, at + SIZE_AT, &bytes[..if has_grown { 24 } else { 16 }])?;
         self.dir = Some(dir);
         Ok(())
     }
 
-    /// Gives the directory one bucket more.
-    fn grow_directory<F: Flash>(&mut self, volume: &mut Volume<'_, F>, buckets: u32, room: Room) -> Result<(), Error> {
-        let Some(mut dir) = self.dir else { return Err(Error::Corrupt) };
-        if buckets == 0 {
-            // What an earlier file with this inode left there.
-            let (page, at) = volume.inode_place(dir.node.inode);
-            volume.patch_what_differs(page, at + AREA_AT, &[0; AREA_BYTES])?;
-        }
-        let new = volume.add_page(&mut dir.node, buckets, room)?;
-        dir.buckets = buckets + 1;
-        self.dir = Some(dir);
-        if buckets > 0 {
-            let bit = 1 << buckets.ilog2();
-            let old = self.bucket_page(volume, buckets - bit)?;
-            let bytes = volume.store.layout().record_bytes();
-            volume.store.logical.write_edited(new, old, Edit::Records { bytes, mask: bit, value: bit })?;
-            volume.store.logical.write_edited(old, old, Edit::Records { bytes, mask: bit, value: 0 })?;
-        }
+    /// Makes the directory ready for its first name, with a seed of its own.
+    fn begin<F: Flash>(&mut self, volume: &mut Volume<'_, F>, name: &[u8]) -> Result<(), Error> {
+        let Some(dir) = &mut self.dir else { return Err(Error::Corrupt) };
+        // Two volumes of the same history differ in the name that comes first.
+        dir.seed = hash(volume.store.sequence(), name) >> (32 - SEED_BITS);
+        // An earlier file with this inode may have left something there.
         let (page, at) = volume.inode_place(dir.node.inode);
-        volume.store.logical.patch(page, at + EXTRA_AT, &dir.buckets.to_le_bytes())
+        volume.patch_what_differs(page, at + AREA_AT, &[0; AREA_BYTES])
+    }
+
+    /// Returns true if the directory has too many entries for its buckets.
+    fn is_crowded<F: Flash>(&self, volume: &Volume<'_, F>, buckets: u32) -> bool {
+        self.directory().size as u32 >= entries_max(volume.store.layout(), buckets)
+    }
+
+    /// Gives the directory a page for one bucket more.
+    fn add_bucket<F: Flash>(&mut self, volume: &mut Volume<'_, F>, room: Room) -> Result<u32, Error> {
+        let Some(dir) = &mut self.dir else { return Err(Error::Corrupt) };
+        let page = volume.add_page(&mut dir.node, dir.buckets, room)?;
+        dir.buckets += 1;
+        Ok(page)
+    }
+
+    /// Gives the directory overflow page `number`.
+    fn add_overflow<F: Flash>(&mut self, volume: &mut Volume<'_, F>, number: u32, room: Room) -> Result<u32, Error> {
+        let Some(dir) = &mut self.dir else { return Err(Error::Corrupt) };
+        let file_page = volume.overflow_page(number).filter(|&page| page >= dir.buckets).ok_or(Error::NoSpace)?;
+        volume.add_page(&mut dir.node, file_page, room)
+    }
+
+    /// Splits the bucket whose turn it is. Returns the free place of a hash, which was `place` before.
+    fn split<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        place: RecordPlace,
+        hash: u32,
+        room: Room,
+    ) -> Result<RecordPlace, Error> {
+        let number = self.directory().buckets;
+        let new = self.add_bucket(volume, room)?;
+        let bit = 1 << number.ilog2();
+        let old = self.bucket_page(volume, number - bit)?;
+        let bytes = volume.store.layout().record_bytes();
+        volume.store.logical.write_edited(new, old, Edit::Records { bytes, mask: bit, value: bit })?;
+        volume.store.logical.write_edited(old, old, Edit::Records { bytes, mask: bit, value: 0 })?;
+        // Slots that were free in the old page are free in both.
+        let moves = place.page == old && hash & bit != 0;
+        Ok(if moves { RecordPlace { page: new, ..place } } else { place })
     }
 
     /// The inode and name of the first entry of a directory from `cursor` on; moves `cursor` behind it.
@@ -283,7 +373,7 @@ impl Directories {
     ///
     /// # Cost
     /// A look at the directory's inode, one at each page of the bucket, one for each bucket without entries, and one at the inode; on a damaged
-    /// volume one at each that is passed over.
+    /// volume one at each that is passed over. If the bucket was full at some time, one at each overflow page, and one more.
     pub fn next_entry<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
@@ -294,8 +384,9 @@ impl Directories {
         let buckets = self.buckets(volume)?;
         while buckets > 0 && *cursor != END {
             let (bucket, bits) = bucket_of(cursor.reversed.reverse_bits(), buckets);
-            let page = self.bucket_page(volume, bucket)?;
-            if let Some(found) = volume.first_in_bucket(page, *cursor)? {
+            // All hashes that share the bits that name the bucket lie before the next one.
+            let next = ((u64::from(cursor.reversed) >> (32 - bits)) + 1) << (32 - bits);
+            if let Some(found) = self.first_in_bucket(volume, bucket, *cursor, (next - 1) as u32)? {
                 let inode = found.number - 1;
                 *cursor = Cursor { number: found.number + 1, ..found };
                 let header = volume.read_header(inode)?;
@@ -309,11 +400,38 @@ impl Directories {
                 volume.read_name(inode, &header, &mut name)?;
                 return Ok(Some(Entry::new(name, inode, &header)));
             }
-            // All hashes that share the bits that name the bucket are done.
-            let next = ((u64::from(cursor.reversed) >> (32 - bits)) + 1) << (32 - bits);
             *cursor = if next >> 32 == 0 { Cursor { reversed: next as u32, number: 0 } } else { END };
         }
         Ok(None)
+    }
+
+    /// The first record of a bucket from `cursor` to the hash `end`, in the bucket or in the overflow pages.
+    fn first_in_bucket<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        bucket: u32,
+        cursor: Cursor,
+        end: u32,
+    ) -> Result<Option<Cursor>, Error> {
+        let page = self.bucket_page(volume, bucket)?;
+        let (mut best, mut goes_on) = volume.first_in_page(page, cursor, end)?;
+        let mut number = 0;
+        while goes_on && let Some(page) = self.overflow_page(volume, number)? {
+            let (here, is_full) = volume.first_in_page(page, cursor, end)?;
+            best = here.into_iter().chain(best).min();
+            (number, goes_on) = (number + 1, is_full);
+        }
+        Ok(best)
+    }
+
+    /// Overflow pages of a directory, as far as they can be found.
+    pub fn overflow_pages<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32, header: &Header) -> Result<u32, Error> {
+        self.dir = Some(Directory::of(inode, header));
+        let mut number = 0;
+        while self.overflow_page(volume, number)?.is_some() {
+            number += 1;
+        }
+        Ok(number)
     }
 
     /// Writes the number of entries of a directory.

@@ -29,18 +29,25 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(u64::from(self.volume.pages_of_inode(inode, &header)?) * u64::from(self.volume.store.layout().logical_bytes))
     }
 
-    /// Bytes of the pages that removed files and cut ends still hold. Later calls free them, a few each, before they need room themselves: to
-    /// whoever writes they are as good as free.
+    /// Bytes of the pages that removed files and cut ends still hold. Later calls free them, a few
+    /// each, before they need room themselves: a write finds them as if they were free. After a
+    /// mount, files that were removed and were open when power failed are among them.
     ///
     /// # Cost
-    /// That of [`allocated`](Self::allocated) for each of these files.
+    /// That of [`allocated`](Self::allocated) for each of these files: of
+    /// [`files_max`](crate::Config::files_max) at most.
     ///
     /// # Errors
     /// [`Error::Corrupt`] where the list of them is damaged.
     pub fn leaving(&mut self) -> Result<u64, Error> {
+        self.reload()?;
+        let mut orphans = if self.has_abandoned_orphans() { self.lists.orphans().0 } else { 0 };
         let (mut pages, mut number, used) = (0, self.lists.trim(), u64::from(self.volume.space().used));
         // A damaged list may not end, and name the same pages again and again.
         for _ in 0..self.volume.plan().inode_count {
+            if number == 0 {
+                number = core::mem::take(&mut orphans);
+            }
             let Some(inode) = number.checked_sub(1).filter(|_| pages < used) else { break };
             let header = self.volume.read_header(inode)?;
             pages += u64::from(self.volume.pages_of_inode(inode, &header)?);
@@ -51,9 +58,31 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(bytes.min(self.usage().used_bytes))
     }
 
-    /// Bytes that the next writes get, whatever else is written: what is free and what removed files [leave](Self::leaving), without the pages that one
-    /// file, its directory and the file table may need to keep track of them. Writes to many files at once need an index each. What the open transaction frees can be
-    /// written after its commit only.
+    /// Bytes of the pages that writes find: those that are free, and those that removed files
+    /// [leave](Self::leaving). It is 0 if no write finds a page.
+    ///
+    /// Pages that keep track of data are part of it, so one file may get less:
+    /// [`available`](Self::available). A page of the file table is added when the last of its
+    /// removed files is freed.
+    ///
+    /// # Cost
+    /// That of [`leaving`](Self::leaving). [`usage`](Self::usage) costs nothing, but counts the pages
+    /// of removed files as taken.
+    ///
+    /// # Errors
+    /// As [`leaving`](Self::leaving).
+    pub fn free_bytes(&mut self) -> Result<u64, Error> {
+        let leaving = self.leaving()?;
+        let usage = self.usage();
+        Ok(usage.usable_bytes - usage.used_bytes + leaving)
+    }
+
+    /// Bytes that one file gets for certain: a write of so many bytes at its end finds room.
+    ///
+    /// The pages that keep track of the bytes are subtracted from the [free](Self::free_bytes) room:
+    /// indexes of the file, and a page of its directory and of the file table. So it is 0 while a few pages are free,
+    /// though a write may find room. Writes to many files at once need an index each. What the open
+    /// transaction frees can be written after its commit only.
     ///
     /// # Cost
     /// That of [`leaving`](Self::leaving).
@@ -61,9 +90,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// # Errors
     /// As [`leaving`](Self::leaving).
     pub fn available(&mut self) -> Result<u64, Error> {
-        let usage = self.usage();
-        let page = u64::from(usage.logical_bytes);
-        let free = (usage.usable_bytes - usage.used_bytes + self.leaving()?) / page;
+        let page = u64::from(self.volume.store.layout().logical_bytes);
+        let free = self.free_bytes()? / page;
         // A region that is begun and one that is not have an index each, and there may be an index of indexes.
         let indexes = free / u64::from(self.volume.plan().index_entries) + 2 + u64::from(self.volume.plan().index_is_deep);
         let names = 2;

@@ -4,7 +4,7 @@ use super::commits::{CommitOn, Commits};
 use super::directories::Directories;
 #[cfg(doc)]
 use super::handle::OpenOptions;
-use super::inode::InodeNumber;
+use super::inode::{InodeNumber, ROOT};
 use super::lists::Lists;
 use super::open_table::OpenTable;
 use super::volume::Volume;
@@ -38,8 +38,9 @@ pub struct Usage {
     /// Room for file data and for what the file table takes beyond its first page, taken and free, in bytes. It stays what it is, unless so many
     /// blocks go bad that the volume shrinks.
     pub usable_bytes: u64,
-    /// Taken, in bytes, what removed files still [hold](FileSystem::leaving) included. Data of files of up to 144 bytes lies in the file table, 256
-    /// bytes for each file.
+    /// Taken, in bytes. The pages of removed files are part of it, though writes
+    /// [find](FileSystem::free_bytes) them. Data of files of up to 144 bytes lies in the file table,
+    /// 256 bytes for each file.
     pub used_bytes: u64,
     /// Unit in which room is taken.
     pub logical_bytes: u32,
@@ -76,7 +77,7 @@ pub struct Usage {
 ///
 /// # Errors of every call
 /// [`Error::Device`], [`Error::Corrupt`]; of calls that change something also [`Error::ReadOnly`], [`Error::MediaFailing`],
-/// [`Error::TransactionTooLarge`] and [`Error::Unknown`].
+/// [`Error::TransactionTooLarge`] and [`Error::Unknown`]; of calls that take a handle [`Error::WrongMount`].
 ///
 /// An error says that the call has changed nothing: the open transaction is as it was before, and can go on and be committed. Only after
 /// [`Error::Unknown`] nobody knows; the volume can then be read until it is mounted again, but for what the device may have lost in a flush that failed. Of a [`write`](Self::write) of more than one logical page,
@@ -191,13 +192,19 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             return Err(MountError::NoRoot);
         }
         // A read that fails once says nothing of the page.
-        match (0..3).map(|_| self.lists.load_with_space(&mut self.volume)).find(|result| *result != Err(Error::Corrupt)) {
-            // What is intact can be read, but nobody knows what is free.
+        match (0..3).map(|_| self.load_tables()).find(|result| *result != Err(Error::Corrupt)) {
+            // Intact pages can be read. The free pages are unknown, or no path leads to a file.
             None => self.volume.store.find_tables_lost(),
             Some(result) => result?,
         }
         self.volume.store.start_scrub();
         Ok(())
+    }
+
+    /// Reads the tables that RAM keeps, and the inode of the root directory.
+    fn load_tables(&mut self) -> Result<(), Error> {
+        self.lists.load_with_space(&mut self.volume)?;
+        self.volume.read_header(ROOT).map(drop)
     }
 
     /// Lets `observer` be told of every change, in the call that makes it and after it was made. Its own time is in no

@@ -3,7 +3,7 @@
 #[cfg(doc)]
 use super::FileSystem;
 use super::inode::{Header, InodeKind, InodeNumber};
-use super::volume::Node;
+use super::volume::{MountId, Node};
 use crate::error::Error;
 
 /// How a file is opened.
@@ -55,6 +55,9 @@ impl OpenOptions {
 /// An open file. Close it with [`FileSystem::close`]: a handle that is dropped keeps its place in the table until the unmount.
 ///
 /// Several handles of one file see each other's changes. A file that is renamed or removed stays what it is for its handles.
+///
+/// A handle works with the mount that made it. Another volume, and a later mount of the same one,
+/// refuse it with [`Error::WrongMount`].
 #[derive(Debug)]
 #[must_use = "close it, or it keeps a place in the table of open files"]
 pub struct File {
@@ -62,6 +65,7 @@ pub struct File {
     pub(super) options: OpenOptions,
     /// The volume's stamp when the fields below were read.
     pub(super) stamp: u32,
+    pub(super) mount_id: MountId,
     generation: u32,
     pub(super) size: u64,
     pub(super) modified_ns: u64,
@@ -81,12 +85,14 @@ impl File {
         self.stream
     }
 
-    /// What is known of a file, with its place in the table.
-    pub(super) fn new(slot: u16, inode: u32, header: &Header, options: OpenOptions, stamp: u32) -> Self {
+    /// Makes a handle of a file, whose place in the table of open files is `slot`, in this mount after
+    /// the change `stamp`.
+    pub(super) fn new(slot: u16, inode: u32, header: &Header, options: OpenOptions, (mount_id, stamp): (MountId, u32)) -> Self {
         Self {
             slot,
             options,
             stamp,
+            mount_id,
             generation: header.generation,
             size: header.size,
             modified_ns: header.modified_ns,
@@ -94,6 +100,11 @@ impl File {
             stream: header.stream,
             node: Node::new(inode),
         }
+    }
+
+    /// Refuses a handle of another mount.
+    pub(super) fn check_mount(&self, mount_id: MountId) -> Result<(), Error> {
+        if self.mount_id == mount_id { Ok(()) } else { Err(Error::WrongMount) }
     }
 
     /// Takes what is known of the file from its inode, which has changed, unless that is of another file now.

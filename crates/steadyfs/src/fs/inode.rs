@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 0    1       2          3   4            8        12     16          20           24     32         40      44    48     112        256
-//! | kind | inline | name len | link | generation | parent | next | name ext. | attributes | size | modified | extra | stream | name | inline data, or 18 regions of 8 bytes |
+//! | kind | inline | name len | link | generation | parent | next | name ext. | attributes | size | modified | extra | stream, seed | name | inline data, or 18 regions of 8 bytes |
 //! ```
 //!
 //! - `link`: 1 where the data of a file is what a symbolic link names.
@@ -11,7 +11,7 @@
 //! - `name ext.`, `attributes`: inode of kind *extension* plus one that holds the rest of a long name, or the attributes.
 //! - `size`: bytes; of a directory, its entries (32 bits) and how many of them are directories (32 bits).
 //! - `extra`: of a directory, its buckets; of a removed file, the first entry of its first index that belongs to it.
-//! - `stream`: 0 to 3, of the pages of a file; one byte, and zeros.
+//! - `stream`: 0 to 3, of the pages of a file; one byte. `seed`: of a directory, what the hashes of its names begin with; three bytes.
 //!
 //! On a volume that keeps permissions the last twelve bytes of the name are these, and longer names have an extension:
 //!
@@ -48,6 +48,9 @@ pub(super) const SIZE_AT: u32 = 24;
 pub(super) const MODIFIED_AT: u32 = 32;
 pub(super) const EXTRA_AT: u32 = 40;
 const STREAM_AT: usize = 44;
+const SEED_AT: usize = 45;
+/// Bits of a seed.
+pub(super) const SEED_BITS: u32 = 24;
 pub(super) const NAME_AT: u32 = 48;
 /// Bytes of a name in the inode itself, at most; see [`Plan::name_inline`](super::volume::Plan::name_inline).
 pub(super) const NAME_ROOM: usize = 64;
@@ -101,6 +104,8 @@ pub(super) struct Header {
     pub extra: u32,
     /// The stream of the file's pages.
     pub stream: u8,
+    /// The start value of the hashes of a directory's names.
+    pub seed: u32,
 }
 
 impl Header {
@@ -120,6 +125,7 @@ impl Header {
             modified_ns: 0,
             extra: 0,
             stream: 0,
+            seed: 0,
         }
     }
 
@@ -150,6 +156,7 @@ impl Header {
             modified_ns: long(MODIFIED_AT as usize),
             extra: word(EXTRA_AT as usize),
             stream: bytes[STREAM_AT],
+            seed: word(STREAM_AT) >> 8,
         };
         (!header.inline || header.size <= AREA_BYTES as u64).then_some(header)
     }
@@ -168,6 +175,7 @@ impl Header {
         bytes[32..40].copy_from_slice(&self.modified_ns.to_le_bytes());
         bytes[40..44].copy_from_slice(&self.extra.to_le_bytes());
         bytes[STREAM_AT] = self.stream;
+        bytes[SEED_AT..].copy_from_slice(&self.seed.to_le_bytes()[..3]);
         bytes
     }
 
@@ -211,6 +219,11 @@ impl Region {
         (run(self.logical, here), Self { index: self.index, ..run(self.logical + here, self.count - here) })
     }
 
+    /// Cuts the run after `count` pages.
+    pub fn without_end(self, count: u32) -> Self {
+        Self { count, logical: if count > 0 { self.logical } else { 0 }, ..self }
+    }
+
     pub fn emit(&self) -> [u8; REGION_BYTES as usize] {
         let (l, c, i) = (self.logical.to_le_bytes(), self.count.to_le_bytes(), self.index.to_le_bytes());
         [l[0], l[1], l[2], c[0], c[1], i[0], i[1], i[2]]
@@ -240,6 +253,7 @@ mod tests {
             modified_ns: 1 << 60,
             extra: 6,
             stream: 2,
+            seed: 0x30_4050,
             ..Header::new(InodeKind::Directory, 7)
         };
         assert_eq!(Header::parse(&header.emit(), 1), Some(header));

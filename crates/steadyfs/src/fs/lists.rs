@@ -9,15 +9,15 @@
 //! 0      4              8             12
 //! | trim | first orphan | last orphan |      each an inode plus one, or 0
 //! ```
+//!
+//! Behind them the page has the volume's [`Depth`].
 
 use super::inode::{Header, InodeKind, NEXT_AT, PARENT_AT};
-use super::volume::{Tail, Volume};
+use super::volume::{DEPTH_AT, DEPTH_BYTES, Depth, Tail, Volume};
 use crate::error::Error;
 use crate::media::Flash;
 
 const LISTS_BYTES: usize = 12;
-/// Pending pages that a call may need which frees pages of removed files first.
-const PENDING_PER_CALL: u32 = 8;
 /// Pages that a write takes: one for the data, two for the index that names it, and one for data that leaves the inode. A step of freeing may free one.
 pub(super) const TAKEN_PER_CALL: u32 = 4;
 
@@ -44,13 +44,15 @@ impl Lists {
         self.load(volume)
     }
 
-    /// Reads the lists of the root page.
+    /// Reads the lists of the root page, and the volume's depth behind them.
     pub fn load<F: Flash>(&mut self, volume: &mut Volume<'_, F>) -> Result<(), Error> {
-        let mut bytes = [0; LISTS_BYTES];
-        volume.store.logical.read(0, 0, &mut bytes)?;
+        // A root page without content has empty lists, even while small changes are lost.
+        let bytes: [u8; DEPTH_AT as usize + DEPTH_BYTES] =
+            volume.store.logical.with_page(0, 0, |page| core::array::from_fn(|at| page.get(at).copied().unwrap_or(0)))?;
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         self.heads = Heads { trim: word(0), orphan_first: word(4), orphan_last: word(8) };
-        let count = volume.plan().inode_count;
+        let (data_count, count) = (volume.plan().data_count, volume.plan().inode_count);
+        volume.set_depth(Depth { pages: word(12).min(data_count), equal: word(16).min(count) });
         let sound = self.heads.trim <= count && self.heads.orphan_first <= count && self.heads.orphan_last <= count;
         if sound { Ok(()) } else { Err(Error::Corrupt) }
     }
@@ -93,9 +95,8 @@ impl Lists {
 
     /// Whether the next call begins with freeing pages of removed files.
     pub fn trims_first<F: Flash>(&self, volume: &Volume<'_, F>) -> bool {
-        let pending = PENDING_PER_CALL.min(volume.store.layout().config.transaction_pages.into());
-        let needed = lacking(volume) > 0 && volume.store.logical.pending_room() >= pending;
-        self.trim() != 0 && (needed || !volume.store.logical.is_open()) && !volume.store.status().is_unchecked()
+        let is_due = lacking(volume) > 0 || !volume.store.logical.is_open();
+        self.trim() != 0 && is_due && !volume.store.status().is_unchecked()
     }
 
     /// The first and the last orphan: inodes plus one, or 0.

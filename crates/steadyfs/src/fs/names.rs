@@ -2,23 +2,23 @@
 
 use super::call::Call;
 use super::commits::CommitOn;
-use super::directories::Found;
+use super::directories::{Found, Gap};
 use super::filesystem::{Change, FileSystem};
 use super::inode::{Header, InodeKind, InodeNumber, MODIFIED_AT};
 use super::path::{Place, Target};
 use super::stat::{Entry, Kind, Stat, stat_of};
-use super::volume::{Cursor, Room};
+use super::volume::{Cursor, RecordPlace, Room};
 use crate::config::STREAMS_MAX;
 use crate::error::Error;
 use crate::media::Flash;
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// Makes an inode and its entry in a directory; `slot` is free for it.
+    /// Makes an inode and its entry in a directory, in the gap that a search for the name has found.
     pub(super) fn create(
         &mut self,
         directory: u32,
         name: &str,
-        slot: Option<u32>,
+        gap: Gap,
         what: Kind,
         stream: u8,
     ) -> Result<(u32, Header), Error> {
@@ -37,7 +37,7 @@ impl<F: Flash> FileSystem<'_, F> {
         header.stream = stream.min(STREAMS_MAX - 1);
         self.volume.write_inode(inode, &mut header, name.as_bytes())?;
         self.directories.enter(&mut self.volume, directory)?;
-        self.directories.insert_record(&mut self.volume, name, inode, slot, what == Kind::Directory, Room::Usable)?;
+        self.directories.insert_record(&mut self.volume, name, inode, gap, what == Kind::Directory, Room::Usable)?;
         Ok((inode, header))
     }
 
@@ -51,15 +51,15 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// # Errors
     /// [`Error::Exists`], [`Error::NotFound`] when a directory of the path is missing, [`Error::NotADirectory`],
-    /// [`Error::InvalidName`], [`Error::NameTooLong`], [`Error::TooManyFiles`], [`Error::NoSpace`], [`Error::NameCollision`].
+    /// [`Error::InvalidName`], [`Error::NameTooLong`], [`Error::TooManyFiles`], [`Error::NoSpace`].
     pub fn create_dir<'p>(&mut self, place: impl Into<Place<'p>>) -> Result<InodeNumber, Error> {
         let (directory, name) = match self.directories.resolve(&mut self.volume, place.into())? {
             Target::Name { directory, name } => (directory, name),
             Target::Directory(_) => return Err(Error::Exists),
         };
-        let Found::Free(slot) = self.directories.find(&mut self.volume, directory, name)? else { return Err(Error::Exists) };
+        let Found::Free(gap) = self.directories.find(&mut self.volume, directory, name)? else { return Err(Error::Exists) };
         self.begin_named(Call::Create { depth: 0 }, name.len() > self.volume.plan().name_inline())?;
-        let result = self.create(directory, name, slot, Kind::Directory, 0).map(|(inode, _)| inode);
+        let result = self.create(directory, name, gap, Kind::Directory, 0).map(|(inode, _)| inode);
         let inode = self.finish(result, CommitOn::MKDIR, false)?;
         self.notify(Change::Created(inode));
         Ok(inode)
@@ -133,32 +133,31 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::IsADirectory`], [`Error::NotADirectory`], [`Error::NotEmpty`], [`Error::IntoItself`] when a
-    /// directory would move into itself, [`Error::InvalidName`], [`Error::NameTooLong`], [`Error::NoSpace`],
-    /// [`Error::NameCollision`].
+    /// directory would move into itself, [`Error::InvalidName`], [`Error::NameTooLong`], [`Error::NoSpace`].
     pub fn rename<'p>(&mut self, from: impl Into<Place<'p>>, to: impl Into<Place<'p>>) -> Result<(), Error> {
         let (source, from_name) = self.directories.resolve_name(&mut self.volume, from.into())?;
         let (target, to_name) = self.directories.resolve_name(&mut self.volume, to.into())?;
         if to_name.len() > usize::from(self.config().name_bytes_max) {
             return Err(Error::NameTooLong);
         }
-        let Found::At { slot, inode } = self.directories.find(&mut self.volume, source, from_name)? else {
+        let Found::At { place, inode, .. } = self.directories.find(&mut self.volume, source, from_name)? else {
             return Err(Error::NotFound);
         };
         let mut header = self.volume.read_header(inode)?;
         if header.kind == InodeKind::Directory && self.directories.holds(&mut self.volume, inode, target)? {
             return Err(Error::IntoItself);
         }
-        let (replaced, free) = match self.directories.find(&mut self.volume, target, to_name)? {
+        let (replaced, gap) = match self.directories.find(&mut self.volume, target, to_name)? {
             Found::At { inode: other, .. } if other == inode => return Ok(()),
-            Found::At { slot, inode: other } => {
+            Found::At { place, inode: other, .. } => {
                 let replaced = self.volume.read_header(other)?;
                 check_replaceable(&replaced, header.kind)?;
-                (Some((slot, other, replaced)), None)
+                (Some((place, other, replaced)), Gap::default())
             }
-            Found::Free(free) => (None, free),
+            Found::Free(gap) => (None, gap),
         };
         self.begin_named(Call::Rename { depth: 0 }, from_name.len().max(to_name.len()) > self.volume.plan().name_inline())?;
-        let result = self.move_name((source, slot), (target, to_name, free), inode, &mut header, &replaced);
+        let result = self.move_name((source, place), (target, to_name, gap), inode, &mut header, &replaced);
         self.finish(result, CommitOn::RENAME, false)?;
         if let Some((_, other, _)) = replaced {
             self.notify(Change::Removed(other));
@@ -169,22 +168,22 @@ impl<F: Flash> FileSystem<'_, F> {
 
     fn move_name(
         &mut self,
-        (source, slot): (u32, u32),
-        (target, name, free): (u32, &str, Option<u32>),
+        (source, place): (u32, RecordPlace),
+        (target, name, gap): (u32, &str, Gap),
         inode: u32,
         header: &mut Header,
-        replaced: &Option<(u32, u32, Header)>,
+        replaced: &Option<(RecordPlace, u32, Header)>,
     ) -> Result<(), Error> {
         let is_directory = header.kind == InodeKind::Directory;
         self.directories.enter(&mut self.volume, source)?;
-        self.directories.remove_record(&mut self.volume, slot, is_directory)?;
+        self.directories.remove_record(&mut self.volume, place, is_directory)?;
         self.directories.enter(&mut self.volume, target)?;
         match replaced {
-            Some((slot, other, replaced)) => {
-                self.directories.replace_record(&mut self.volume, *slot, inode, [is_directory; 2])?;
+            Some((place, other, replaced)) => {
+                self.directories.replace_record(&mut self.volume, *place, inode, [is_directory; 2])?;
                 self.unlink(*other, replaced)?;
             }
-            None => self.directories.insert_record(&mut self.volume, name, inode, free, is_directory, Room::Usable)?,
+            None => self.directories.insert_record(&mut self.volume, name, inode, gap, is_directory, Room::Usable)?,
         }
         self.directories.forget_if(inode);
         self.volume.move_inode(inode, header, target, name)
@@ -277,7 +276,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Entries that are there from the first call to the last are listed once, whatever is created and removed meanwhile.
     ///
     /// # Cost
-    /// [`Call::List`](super::Call::List), and a look for each bucket without entries.
+    /// [`Call::List`](super::Call::List), and a look for each bucket without entries; where names were chosen to fill a bucket, at each overflow page as well.
     ///
     /// # Errors
     /// [`Error::NotADirectory`], [`Error::NotFound`]; [`Error::Corrupt`] for an entry that names a directory which is elsewhere, unless the

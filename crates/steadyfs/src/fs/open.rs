@@ -2,7 +2,7 @@
 
 use super::call::Call;
 use super::commits::CommitOn;
-use super::directories::Found;
+use super::directories::{Found, Gap};
 use super::filesystem::{Change, FileSystem};
 use super::handle::{File, OpenOptions};
 use super::inode::{Header, InodeKind, InodeNumber};
@@ -24,7 +24,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// # Errors
     /// [`Error::NotFound`], [`Error::Exists`], [`Error::IsADirectory`], [`Error::IsALink`], [`Error::NotADirectory`], [`Error::InvalidName`],
     /// [`Error::NameTooLong`], [`Error::NotWritable`] when the options contradict each other, [`Error::TooManyOpenFiles`],
-    /// [`Error::TooManyFiles`], [`Error::NoSpace`], [`Error::NameCollision`], [`Error::Unsupported`] where a name or cutting needs a feature that the
+    /// [`Error::TooManyFiles`], [`Error::NoSpace`], [`Error::Unsupported`] where a name or cutting needs a feature that the
     /// build is without, and those of [every call](FileSystem#errors-of-every-call).
     pub fn open<'p>(&mut self, place: impl Into<Place<'p>>, options: OpenOptions) -> Result<File, Error> {
         self.open_place(place.into(), options)
@@ -47,18 +47,18 @@ impl<F: Flash> FileSystem<'_, F> {
                 self.open_header(inode, &header, options)
             }
             Found::Free(_) if !creates => Err(Error::NotFound),
-            Found::Free(slot) => self.create_open(directory, name, slot, options),
+            Found::Free(gap) => self.create_open(directory, name, gap, options),
         }
     }
 
     /// Creates a file and opens it. Not inlined: its stack is not beneath the cut of a file that exists.
     #[inline(never)]
-    fn create_open(&mut self, directory: u32, name: &str, slot: Option<u32>, options: OpenOptions) -> Result<File, Error> {
+    fn create_open(&mut self, directory: u32, name: &str, gap: Gap, options: OpenOptions) -> Result<File, Error> {
         if !self.open.has_room() {
             return Err(Error::TooManyOpenFiles);
         }
         self.begin_named(Call::Create { depth: 0 }, name.len() > self.volume.plan().name_inline())?;
-        let result = self.create(directory, name, slot, Kind::File, options.stream);
+        let result = self.create(directory, name, gap, Kind::File, options.stream);
         let (inode, header) = self.finish(result, CommitOn::CREATE, options.durable)?;
         self.notify(Change::Created(inode));
         self.handle(inode, &header, options)
@@ -107,7 +107,7 @@ impl<F: Flash> FileSystem<'_, F> {
         self.volume.check_openable(header)?;
         self.reload()?;
         let slot = self.open.enter(inode, header.generation)?;
-        Ok(File::new(slot, inode, header, options, self.volume.stamp()))
+        Ok(File::new(slot, inode, header, options, self.volume.mark_of_handle()))
     }
 
     /// Closes a file. The last handle of a file that was removed gives its room back.
@@ -121,7 +121,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// a file that was removed.
     ///
     /// # Errors
-    /// Those of [every call](FileSystem#errors-of-every-call). The handle is closed all the same.
+    /// The errors of [every call](FileSystem#errors-of-every-call). The handle is closed all the same; after
+    /// [`Error::WrongMount`] the mount that made it keeps its place.
     pub fn close(&mut self, file: File) -> Result<(), Error> {
         self.release_handle(&file)?;
         let commits = self.commits.events().contains(CommitOn::CLOSE) && file.options.changes();
@@ -129,6 +130,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     fn release_handle(&mut self, file: &File) -> Result<(), Error> {
+        file.check_mount(self.volume.mount_id())?;
         let known = self.reload();
         if !self.open.is_last_of_orphan(file) || self.volume.store.status().is_read_only() {
             self.open.close(file);
@@ -148,10 +150,12 @@ impl<F: Flash> FileSystem<'_, F> {
     #[inline(always)]
     pub(super) fn refresh(&mut self, file: &mut File) -> Result<(), Error> {
         // A rollback outdates every handle, so a file that is gone is looked at.
-        if file.stamp == self.volume.stamp() { Ok(()) } else { self.look_again(file) }
+        let is_known = file.stamp == self.volume.stamp() && file.check_mount(self.volume.mount_id()).is_ok();
+        if is_known { Ok(()) } else { self.look_again(file) }
     }
 
     fn look_again(&mut self, file: &mut File) -> Result<(), Error> {
+        file.check_mount(self.volume.mount_id())?;
         self.reload()?;
         if self.open.is_gone(file) {
             return Err(Error::Stale);

@@ -107,8 +107,8 @@ impl Directories {
     /// What a path names that can be renamed or removed, and where its name is.
     pub fn find_named<'p, F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Place<'p>) -> Result<Named<'p>, Error> {
         let (directory, name) = self.resolve_name(volume, place)?;
-        let Found::At { slot, inode } = self.find(volume, directory, name)? else { return Err(Error::NotFound) };
-        Ok(Named { directory, name, slot, inode, header: volume.read_header(inode)? })
+        let Found::At { place, inode, .. } = self.find(volume, directory, name)? else { return Err(Error::NotFound) };
+        Ok(Named { directory, name, place, inode, header: volume.read_header(inode)? })
     }
 }
 

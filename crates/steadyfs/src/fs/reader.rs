@@ -9,15 +9,17 @@ use super::stat::{Entry, Stat};
 use super::volume::Cursor;
 use crate::error::{Error, MountError};
 use crate::media::Flash;
-use crate::mount::Access;
+use crate::mount::{Access, Damage};
 use crate::pages::Verify;
 
 /// A volume that is only read. A firmware that uses nothing else of this crate links no code that programs or erases.
 ///
 /// Where only what was unmounted is to be read, a [`CleanReader`](crate::CleanReader) takes half of the code.
 ///
-/// After a power cut the last commit may be seen by one mount and not by the next, until a mount of a [`FileSystem`] for writing settles it;
-/// [`is_settled`](Self::is_settled) tells.
+/// After a power cut the last commit may be seen by one mount and not by the next, until a mount of
+/// a [`FileSystem`] for writing settles it: [`is_settled`](Self::is_settled). If something that was
+/// committed is lost, the volume is shown without it: call [`damage`](Self::damage) before you trust
+/// an image.
 ///
 /// No call programs or erases, so that power may be cut in any of them. Each costs what that of [`FileSystem`] costs which has its name.
 ///
@@ -88,9 +90,11 @@ impl<'m, F: Flash> Reader<'m, F> {
         self.0.size(file)
     }
 
-    /// Closes a file.
+    /// Closes a file. A handle of another mount is dropped.
     pub fn close(&mut self, file: File) {
-        self.0.open.close(&file);
+        if file.check_mount(self.0.volume.mount_id()).is_ok() {
+            self.0.open.close(&file);
+        }
     }
 
     /// Tells what a file or directory is.
@@ -131,6 +135,14 @@ impl<'m, F: Flash> Reader<'m, F> {
     /// As [`FileSystem::permissions`].
     pub fn permissions(&mut self, inode: InodeNumber) -> Result<Option<Permissions>, Error> {
         self.0.permissions(inode)
+    }
+
+    /// Returns what the mount found missing; as [`FileSystem::damage`]. Costs nothing.
+    ///
+    /// With damage the volume shows an older state, or a mixture of states: files may be missing, and
+    /// may have bytes of an earlier time.
+    pub fn damage(&self) -> Option<Damage> {
+        self.0.damage()
     }
 
     /// Whether every later mount shows the same; as [`FileSystem::is_settled`].

@@ -55,6 +55,7 @@ fn overwrites_ns<F: Flash>(fs: &FileSystem<'_, F>, count: u32, timing: &Timing) 
 }
 
 /// Worst case of so many calls in a row that do so much work together, each of which begins with so many steps of the trim list; `call` is what each of them looks up.
+/// Without limit where commits may stand between these steps.
 fn with_steps_ns<F: Flash>(
     fs: &FileSystem<'_, F>,
     call: Call,
@@ -62,6 +63,9 @@ fn with_steps_ns<F: Flash>(
     [calls, trims, per_commit]: [u32; 3],
     timing: &Timing,
 ) -> u64 {
+    if fs.trims_commit(call.begun(&fs.volume), true, trims) {
+        return u64::MAX;
+    }
     let work = work.plus(&first_steps(&fs.volume, calls * trims, fs.has_abandoned_orphans()));
     let looks = call.lookups(&fs.volume).plus(&Cost { reads: looks(26) * trims, ..Cost::default() }).times(calls);
     fs.volume.store.bounds().row_ns(&work, calls, per_commit, timing).saturating_add(looks.time_ns(timing))
@@ -110,7 +114,7 @@ fn pages_between_commits<F: Flash>(fs: &FileSystem<'_, F>, call: Call, calls: u3
         return 1;
     }
     let first = first_steps(&fs.volume, fs.lists.steps(&fs.volume, false), false);
-    let works = call.works(&fs.volume, true).into_iter().flatten().map(|work| work.plus(&first));
-    let most = works.map(|work| work.frames + work.flushes_of_any()).max().unwrap_or(0);
-    u32::from(fs.config().transaction_pages).saturating_sub(most).max(1)
+    let waiting = Work { discards: 0, ..first };
+    let works = call.begun(&fs.volume).works(&fs.volume, true).into_iter().flatten().map(|work| work.plus(&waiting));
+    works.map(|work| fs.volume.store.bounds().pages_until_full(&work, first.discards)).min().unwrap_or(1)
 }

@@ -32,7 +32,7 @@ impl<F: Flash> FileSystem<'_, F> {
             Target::Name { directory, name } => (directory, name),
             Target::Directory(_) => return Err(Error::Exists),
         };
-        let Found::Free(slot) = self.directories.find(&mut self.volume, directory, name)? else { return Err(Error::Exists) };
+        let Found::Free(gap) = self.directories.find(&mut self.volume, directory, name)? else { return Err(Error::Exists) };
         if target.is_empty() {
             return Err(Error::InvalidName);
         }
@@ -41,7 +41,7 @@ impl<F: Flash> FileSystem<'_, F> {
         }
         self.begin_named(Call::Symlink { depth: 0, bytes: target.len() as u32 }, name.len() > self.volume.plan().name_inline())?;
         let commits = self.commits.commits_on(CommitOn::CREATE);
-        let result = self.create(directory, name, slot, Kind::Symlink, 0).and_then(|(inode, header)| {
+        let result = self.create(directory, name, gap, Kind::Symlink, 0).and_then(|(inode, header)| {
             let mut file = self.unlisted(inode, &header);
             self.volume.write_piece(&mut file, 0, target.as_bytes(), commits).map(|()| inode)
         });
@@ -69,6 +69,6 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// A handle for one call, without a place in the table of open files.
     fn unlisted(&self, inode: u32, header: &Header) -> File {
-        File::new(NO_SLOT, inode, header, OpenOptions::WRITE, self.volume.stamp())
+        File::new(NO_SLOT, inode, header, OpenOptions::WRITE, self.volume.mark_of_handle())
     }
 }

@@ -1,6 +1,6 @@
 //! Calls that change something: what they begin with, commit and undo.
 
-use super::call::Call;
+use super::call::{Call, first_steps};
 #[cfg(feature = "groups")]
 use super::commits::CommitLimits;
 use super::commits::CommitOn;
@@ -8,6 +8,7 @@ use super::filesystem::{Change, FileSystem};
 use super::handle::File;
 use crate::error::Error;
 use crate::media::Flash;
+use crate::pace::Work;
 
 /// Pages of data and of the file table, and inodes, that one call may take. With fewer left it may fail.
 pub(super) const PAGES_PER_CALL: u32 = 8;
@@ -135,9 +136,9 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// Makes the changes of a file durable, and all others with them, where [`CommitOn::FSYNC`] is chosen, as it is by default.
     ///
     /// # Errors, cost, power loss
-    /// As [`commit`](Self::commit).
+    /// As [`commit`](Self::commit); [`Error::WrongMount`].
     pub fn flush(&mut self, file: &File) -> Result<(), Error> {
-        let _ = file;
+        file.check_mount(self.volume.mount_id())?;
         if self.commits.events().contains(CommitOn::FSYNC) { self.commit() } else { Ok(()) }
     }
 
@@ -188,10 +189,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.reload()?;
         self.volume.store.begin()?;
         self.accept();
-        if self.commits_first(call, is_long) {
-            let result = self.volume.store.logical.commit();
-            self.step(result)?;
-        }
+        self.commit_if(self.commits_first(call, is_long))?;
         if !self.volume.store.logical.is_open() {
             self.commits.begin(self.volume.now_ns());
         }
@@ -201,12 +199,27 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             let result = self.lists.collect_orphans(&mut self.volume).and_then(|()| self.volume.store.logical.commit());
             self.step(result)?;
         }
-        for _ in 0..self.lists.steps(&self.volume, false) {
-            if self.lists.trims_first(&self.volume) {
-                self.trim()?;
+        let trims = self.lists.steps(&self.volume, false);
+        let commits = self.trims_commit(call, is_long, trims);
+        for _ in 0..trims {
+            let lacks_room = self.volume.store.logical.is_open()
+                && self.volume.store.bounds().lacks_room(&first_steps(&self.volume, 1, false));
+            if !self.lists.trims_first(&self.volume) || (lacks_room && !commits) {
+                break;
             }
+            self.commit_if(lacks_room)?;
+            self.trim()?;
         }
-        Ok(())
+        self.commit_if(commits && self.lacks_room(call, is_long, 0))
+    }
+
+    /// A commit as a step that a call begins with.
+    fn commit_if(&mut self, commits: bool) -> Result<(), Error> {
+        if !commits {
+            return Ok(());
+        }
+        let result = self.volume.store.logical.commit();
+        self.step(result)
     }
 
     /// Whether the next call begins with a commit. Not inlined: what it adds up is off the stack when the call works.
@@ -214,12 +227,29 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     pub(super) fn commits_first(&self, call: Call, is_long: bool) -> bool {
         let last_pages = self.volume.space().used + PAGES_PER_CALL >= self.volume.capacity();
         let last_inodes = self.volume.space().inodes + INODES_PER_CALL >= self.volume.plan().files_max();
+        // Only a new transaction frees removed files. Their steps count here, so that it begins in time.
+        let lacks_room = || self.lacks_room(call, is_long, self.lists.steps(&self.volume, false));
         self.commits.events().contains(CommitOn::FULL)
             && self.volume.store.logical.is_open()
-            && (self.volume.store.logical.pending_room()
-                < call.pages(&self.volume, is_long, self.lists.steps(&self.volume, false))
-                || last_pages
-                || last_inodes)
+            && (last_pages || last_inodes || lacks_room())
+    }
+
+    /// Returns true if the open transaction may lack room for a call and for the patches of so many steps of the trim list.
+    fn lacks_room(&self, call: Call, is_long: bool, trims: u32) -> bool {
+        let first = Work { discards: 0, ..first_steps(&self.volume, trims, false) };
+        let lacks_room = |work: Work| self.volume.store.bounds().lacks_room(&work.plus(&first));
+        call.works(&self.volume, is_long).into_iter().flatten().any(lacks_room)
+    }
+
+    /// Returns true if commits may stand behind so many steps of the trim list: they and the call may outgrow one transaction.
+    #[inline(never)]
+    pub(super) fn trims_commit(&self, call: Call, is_long: bool, trims: u32) -> bool {
+        if trims == 0 || !self.commits.events().contains(CommitOn::FULL) {
+            return false;
+        }
+        let first = first_steps(&self.volume, trims, false);
+        let outgrows = |work: Work| self.volume.store.bounds().outgrows_transaction(&work.plus(&first));
+        call.works(&self.volume, is_long).into_iter().flatten().any(outgrows)
     }
 
     /// Ends a step that a call begins with.

@@ -54,6 +54,6 @@ impl<F: Flash> Ftl<'_, F> {
     /// Sequence of page `index` of a copy in the ring. No record since the root has it: the tag of a page whose erase was cut may be anything, also that
     /// of the copy, and what the page holds the same.
     pub fn copy_sequence(&self, index: u32) -> u64 {
-        self.space.sequence() - u64::from(self.layout.config.unit_pages) + u64::from(index)
+        self.space.sequence().saturating_sub(self.layout.config.unit_pages.into()) + u64::from(index)
     }
 }

@@ -31,9 +31,12 @@ impl<F: Flash> Ftl<'_, F> {
 
     /// Gives a head a block: the least worn that is erased, or the most worn. Reclamation keeps a stock of them; should it be empty, this erases one.
     pub fn open_head(&mut self, head: HeadIndex, worn: bool) -> Result<(), Error> {
-        if self.space.blocks().count(State::Erased) == 0 {
+        while self.space.blocks().count(State::Erased) == 0 {
             if self.space.blocks().count(State::Listed) == 0 {
                 self.write_root()?;
+            }
+            if self.space.blocks().count(State::Erased) + self.space.blocks().count(State::Listed) == 0 {
+                break;
             }
             self.erase_listed()?;
         }
@@ -41,20 +44,41 @@ impl<F: Flash> Ftl<'_, F> {
     }
 
     /// Erases listed blocks until one is erased.
+    ///
+    /// A block at which the device does not answer becomes free: the next root lists it again, and
+    /// until then no call comes back to it. The call goes on with another one, at most `failures`
+    /// times.
     pub fn erase_listed(&mut self) -> Result<(), Error> {
         while let Some(block) = self.space.blocks().choose(State::Listed, Choice::LeastWorn) {
-            if self.erase(block)? {
-                self.space.blocks_mut().set_state(block, State::Erased);
-                break;
+            match self.erase(block) {
+                Ok(true) => {
+                    self.space.blocks_mut().set_state(block, State::Erased);
+                    break;
+                }
+                Ok(false) => {}
+                Err(Error::Device) => {
+                    self.space.blocks_mut().set_state(block, State::Free);
+                    if self.count_failure() > u32::from(self.layout.config.failures) {
+                        return Err(Error::Device);
+                    }
+                }
+                Err(error) => return Err(error),
             }
         }
         Ok(())
     }
 
+    /// Counts a failure of the call in progress; how many it has had.
+    fn count_failure(&mut self) -> u32 {
+        self.call.failures = self.call.failures.saturating_add(1);
+        self.call.failures.into()
+    }
+
     /// After a place was taken and not programmed as it should be: uses it up, and lets the caller try elsewhere, as often as the settings say.
     ///
-    /// A block that failed goes out of use. One whose device did not answer is left as well: its place may be blank, and what lies behind a
-    /// blank place would be taken for nothing by a mount, or for a loss. A commit is repeated after whatever failure, because it may be there.
+    /// A block that failed goes out of use. One whose device did not answer is left as well: its
+    /// place may be blank, and a mount would take a record behind a blank place for nothing, or for
+    /// a loss. A commit is repeated once more, because it may be there.
     pub fn survive_failure(&mut self, head: HeadIndex, failed: Failed, commits: bool) -> Result<(), Error> {
         // A mount takes a smaller gap in the numbers for a record that was lost.
         self.space.take_sequences(FAILURE_JUMP);
@@ -72,13 +96,8 @@ impl<F: Flash> Ftl<'_, F> {
         } else {
             self.give_up_block(head);
         }
-        self.call.failures = self.call.failures.saturating_add(1);
-        let (failures, most) = (u32::from(self.call.failures), u32::from(self.layout.config.failures));
-        let repeats = if commits {
-            error != Error::ReadOnly && failures <= most + 1
-        } else {
-            error == Error::MediaFailing && failures <= most
-        };
+        let (failures, most) = (self.count_failure(), u32::from(self.layout.config.failures) + u32::from(commits));
+        let repeats = error != Error::ReadOnly && failures <= most;
         if repeats { Ok(()) } else { Err(error) }
     }
 
@@ -95,8 +114,11 @@ impl<F: Flash> Ftl<'_, F> {
         self.space.weaken(block);
     }
 
-    /// Skips the places of each head that a cut program may have touched without a trace: one, or two where the first one is not blank. The journal's
-    /// comes first after a mount; the others can have been in use only if there is a trace of anything.
+    /// Skips the places of each head that a cut program may have touched without a trace.
+    ///
+    /// These are one place, or two if the first one is not blank, and those of a
+    /// [group](Self::group_frames) more. The journal's comes first after a mount. The others can
+    /// have been in use only if there is a trace of anything.
     pub fn skip_places(&mut self, traces: &Traces) {
         if self.layout.programs_bytes() {
             // A chain never goes on behind a place that may have been touched.
@@ -106,10 +128,17 @@ impl<F: Flash> Ftl<'_, F> {
         for head in self.space.heads().all() {
             let at = self.space.heads().get(head);
             if at.block != NONE && (used || head == HeadIndex::JOURNAL) {
-                let next = (at.next + traces.touched_places(head)).min(self.space.capacity(head));
+                let group = if head == HeadIndex::JOURNAL { 0 } else { self.group_frames() };
+                let next = (at.next + traces.touched_places(head) + group).min(self.space.capacity(head));
                 self.space.heads_mut().replace(head, Head { next, ..at });
             }
         }
+    }
+
+    /// Frames of a group of moves that a cut may have touched in any order and that take no second
+    /// program; 0 without groups, and on a device of sectors, which takes them again.
+    pub fn group_frames(&self) -> u32 {
+        if self.layout.moves_join() && self.pages.takes_pages_once() { self.layout.move_group() } else { 0 }
     }
 
     /// Erases blocks for the heads that will soon need one, so that no call after the mount erases twice: a call may erase one
@@ -125,7 +154,11 @@ impl<F: Flash> Ftl<'_, F> {
             + u32::from(self.space.heads().of_streams().any(|head| is_scarce(&head)));
         let needed = scarce.saturating_sub(1).max(16 / self.layout.frames_per_block);
         while self.space.blocks().count(State::Erased) < needed && self.space.blocks().count(State::Listed) > 0 {
-            self.erase_listed()?;
+            match self.erase_listed() {
+                // No mount depends on it: the calls that need a block erase another one.
+                Err(Error::Device) => break,
+                result => result?,
+            }
         }
         Ok(())
     }

@@ -120,6 +120,11 @@ impl<F: Flash> Ftl<'_, F> {
         self.layout.usable_with(self.space.blocks().count(State::Bad))
     }
 
+    /// Blocks that have gone bad in the call in progress. A bad block stays bad.
+    pub fn blocks_lost(&self) -> u32 {
+        self.space.blocks().count(State::Bad).saturating_sub(self.call.bad_blocks)
+    }
+
     /// Whether so many blocks are bad that what the volume holds does not leave the room that reclamation needs.
     pub fn is_worn_out(&self) -> bool {
         let bad = self.space.blocks().count(State::Bad);

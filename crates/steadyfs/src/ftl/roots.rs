@@ -45,6 +45,11 @@ impl<'m, F: Flash> Ftl<'m, F> {
         work: impl FnOnce(&mut Roots<'_, 'm, F>, Said, &mut Lost) -> Result<bool, Error>,
     ) -> Result<(), Error> {
         let result = self.in_ring(work);
+        self.after_root(result)
+    }
+
+    /// Draws the consequences of an attempt to write a root, which returns whether there is one.
+    pub fn after_root(&mut self, result: Result<bool, Error>) -> Result<(), Error> {
         // What the newest root needs must not be destroyed on the word of one that is not there.
         if result.is_err() && self.ring.needs_root() {
             self.status.lock();
@@ -78,10 +83,5 @@ impl<'m, F: Flash> Ftl<'m, F> {
         let _ = self.write_root();
         self.status.lock();
         Err(Error::ReadOnly)
-    }
-
-    /// Writes the root that ends the use of the volume.
-    pub fn close_ring(&mut self) -> Result<(), Error> {
-        self.with_root(|roots, said, lost| roots.write_closing(said, lost).map(|()| true))
     }
 }

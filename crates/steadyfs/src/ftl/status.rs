@@ -35,6 +35,9 @@ pub(crate) struct Status {
     is_worn_out: bool,
     /// A loss was accepted, and what it left is not mended yet. Roots say so.
     is_unchecked: bool,
+    /// Small changes or frames are missing, and no page names them. A page without content may have
+    /// had some.
+    is_in_doubt: bool,
 }
 
 impl Status {
@@ -48,6 +51,7 @@ impl Status {
             is_settled: false,
             is_worn_out: false,
             is_unchecked: false,
+            is_in_doubt: false,
         }
     }
 
@@ -84,6 +88,16 @@ impl Status {
 
     pub fn is_unchecked(&self) -> bool {
         self.is_unchecked
+    }
+
+    /// Returns whether a page without content may have lost it.
+    pub fn is_in_doubt(&self) -> bool {
+        self.is_in_doubt
+    }
+
+    /// Returns whether such a page reads as an error: until a repair begins.
+    pub fn hides_blank_pages(&self) -> bool {
+        self.is_in_doubt && self.is_read_only()
     }
 
     /// Whether a repair replaces leaves that are lost.
@@ -124,12 +138,14 @@ impl Status {
 
     /// A mount begins to look for the state: nothing is known to be missing, but what a repair has left.
     pub fn begin_search(&mut self) {
-        self.damage = None;
+        (self.damage, self.is_in_doubt) = (None, false);
     }
 
     /// Something is missing.
     pub fn find(&mut self, damage: Damage) {
         self.damage = Some(damage);
+        // Pages of a lost leaf, and of lost tables, are errors when they are read.
+        self.is_in_doubt |= !matches!(damage, Damage::Leaf | Damage::Tables);
     }
 
     /// Something is missing, and more than that may be: nothing may be changed.
@@ -174,5 +190,6 @@ impl Status {
     /// A repair is over: all is mended, or not.
     pub fn end_repair(&mut self, is_mended: bool) {
         self.is_unchecked = !is_mended;
+        self.is_in_doubt &= !is_mended;
     }
 }

@@ -138,13 +138,16 @@ impl<F: Flash> Records<'_, '_, F> {
         Ok((end, None))
     }
 
-    /// Ends a chain behind which bits are others than an erase leaves them: what would be programmed there could not be read.
+    /// Ends a chain to which no delta may be added: its records cannot be read, so the ring's copy
+    /// of the journal took their place; or the bits behind it are not erased, so a record there
+    /// could not be read.
     pub fn leave_touched_chain(&mut self) -> Result<(), Error> {
         let Head { block, next, .. } = self.space.heads().get(HeadIndex::JOURNAL);
         let capacity = self.space.capacity(HeadIndex::JOURNAL);
         if self.layout.programs_bytes() && block != NONE && next < capacity {
+            let is_left = !self.space.holds_journal(block);
             self.read_chain_record(1, block * capacity + next)?;
-            if !self.page_buffer_is_blank() {
+            if is_left || !self.page_buffer_is_blank() {
                 self.space.close(HeadIndex::JOURNAL);
             }
         }

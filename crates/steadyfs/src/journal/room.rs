@@ -24,6 +24,16 @@ impl Journal<'_> {
         own().map(|record| (record.logical, size(record.logical))).max_by_key(|&(_, bytes)| bytes)
     }
 
+    /// Number of records that stay until the commit: discards, and notes of dropped pages.
+    pub fn kept_records(&self) -> u32 {
+        if self.has_notes() { self.records().filter(|record| !record.is_patch()).count() as u32 } else { 0 }
+    }
+
+    /// Bytes of all records that there may be.
+    pub fn capacity(&self) -> u32 {
+        (self.bytes.len() - START) as u32
+    }
+
     /// Bytes that are free.
     pub fn room(&self) -> u32 {
         (self.bytes.len() - self.used()) as u32

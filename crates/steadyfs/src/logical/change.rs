@@ -32,7 +32,7 @@ impl<F: Flash> Logical<'_, F> {
     /// what [`write`](Self::write) does.
     pub fn write_edited(&mut self, logical: u32, of: u32, edit: Edit) -> Result<(), Error> {
         let base = match edit {
-            Edit::Salvage { .. } | Edit::Lost => self.frame_or_lost(of)?,
+            Edit::Salvage { .. } | Edit::SalvageWhole | Edit::Lost => self.frame_or_lost(of)?,
             _ => self.frame_of(of)?,
         };
         self.write_source(logical, &Source::Edited { of, base, edit })

@@ -87,11 +87,19 @@ impl<F: Flash> Logical<'_, F> {
             }
             Source::Edited { edit: Edit::Lost, .. } => return Ok(self.lost_content()),
             Source::Edited { of, base, edit: Edit::Salvage { fill, until } } => {
-                if !self.load_base_anyhow(of, base, index)? {
+                // A page without a frame is one whose frame is lost.
+                if base == 0 || !self.load_base_anyhow(of, base, index)? {
                     self.ftl.pages.bytes_mut().fill(fill);
                     Edit::Cut { keep: until }.apply(index, self.ftl.pages.bytes_mut());
                 }
                 self.journal.apply(of, index * self.ftl.layout.geometry.page_bytes, self.ftl.pages.bytes_mut());
+            }
+            Source::Edited { of, base, edit: Edit::SalvageWhole } => {
+                if self.load_base_anyhow(of, base, index)? {
+                    self.journal.apply(of, index * self.ftl.layout.geometry.page_bytes, self.ftl.pages.bytes_mut());
+                } else {
+                    self.ftl.pages.bytes_mut().fill(0);
+                }
             }
             Source::Edited { of, base, edit } => {
                 self.compose_page(of, base, index, 0, &[])?;

@@ -26,13 +26,17 @@ pub(crate) enum Edit {
         /// Bytes that stay.
         keep: u32,
     },
-    /// What can be read of it; in place of program pages that cannot some byte before a place, zeros behind.
+    /// Program pages that can be read, and all small changes. Others are filled with a byte up to a
+    /// place, and with zeros behind it.
     Salvage {
         /// The byte.
         fill: u8,
         /// The place.
         until: u32,
     },
+    /// Program pages that can be read, with their small changes. Others are zeros, without their
+    /// small changes: these may be half of an inode.
+    SalvageWhole,
     /// Nothing: reading it is an error until it is written anew.
     Lost,
     /// The records of `bytes` bytes whose key has `value` under `mask`.
@@ -54,7 +58,7 @@ impl Edit {
                 let here = (keep as usize).saturating_sub(index as usize * bytes.len()).min(bytes.len());
                 bytes[here..].fill(0);
             }
-            Self::Salvage { .. } | Self::Lost => {}
+            Self::Salvage { .. } | Self::SalvageWhole | Self::Lost => {}
             Self::Records { bytes: width, mask, value } => keep_records(bytes, width, mask, value),
         }
     }

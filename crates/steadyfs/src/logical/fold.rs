@@ -2,7 +2,6 @@
 
 use super::Logical;
 use super::compose::Source;
-use crate::config::COPIED_MAX;
 use crate::error::Error;
 use crate::journal::empty_places;
 use crate::map::Look;
@@ -15,7 +14,7 @@ impl<F: Flash> Logical<'_, F> {
     /// Called before the program that commits: a leaf written between a commit and its entry in the overlay would be taken,
     /// after a power cut, for one that holds the entry.
     pub(super) fn make_room(&mut self, entries: u32) -> Result<(), Error> {
-        while self.ftl.map.len() + entries + COPIED_MAX > self.ftl.map.capacity() && self.ftl.map.len() > 0 {
+        while self.ftl.map.len() + entries > self.ftl.map.changes_max() && self.ftl.map.len() > 0 {
             self.fold()?;
         }
         Ok(())

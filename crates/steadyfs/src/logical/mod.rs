@@ -30,7 +30,6 @@ mod write_back;
 pub(crate) use edit::Piece;
 
 use crate::commit::Cache;
-use crate::config::COPIED_MAX;
 use crate::error::Error;
 use crate::ftl::Ftl;
 use crate::journal::Journal;
@@ -61,6 +60,18 @@ impl<F: Flash> Logical<'_, F> {
         }
         let (map, look) = self.ftl.map_and_look();
         map.find(look, logical)
+    }
+
+    /// The frame of a logical page that a caller reads; 0 if the page has none and reads as zeros.
+    /// Before a repair of a file system it is an error if such a page may have lost its content.
+    pub(super) fn shown_frame(&mut self, logical: u32) -> Result<Frame, Error> {
+        let frame = self.frame_of(logical)?;
+        let is_hidden = frame == 0
+            && !self.ftl.pages.flash().is_clean()
+            && self.ftl.status.hides_blank_pages()
+            && !self.ftl.layout.config.is_disk()
+            && !self.journal.patches(logical);
+        if is_hidden { Err(Error::Corrupt) } else { Ok(frame) }
     }
 
     /// The place of a logical page in the cache.
@@ -113,13 +124,12 @@ impl<F: Flash> Logical<'_, F> {
 
     /// Logical pages that the open transaction may still write.
     pub fn pending_room(&self) -> u32 {
-        let waiting = self.cache.waiting_pages().filter(|&logical| !self.ftl.transaction.knows(logical)).count() as u32;
-        (self.ftl.transaction.capacity() - self.ftl.transaction.len()).min(self.commit_room()).saturating_sub(waiting)
+        self.ftl.transaction.capacity().saturating_sub(self.ftl.transaction.places(&self.cache)).min(self.commit_room())
     }
 
     /// Changes of the map that the commit of the open transaction may make beside those that it has: an empty overlay has room for all of them.
     pub(super) fn commit_room(&self) -> u32 {
-        self.ftl.map.capacity().saturating_sub(self.ftl.transaction.len() + self.journal.discard_count() + COPIED_MAX)
+        self.ftl.map.changes_max().saturating_sub(self.ftl.transaction.places(&self.cache) + self.journal.discard_count())
     }
 
     /// Whether so many logical pages may be discarded, and as many be written behind them as a transaction has at most. What says so in the journal buffer stays until the

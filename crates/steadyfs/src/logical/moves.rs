@@ -2,7 +2,6 @@
 
 use super::Logical;
 use super::compose::Source;
-use crate::config::COPIED_MAX;
 use crate::error::Error;
 use crate::media::{BlockIndex, Flash, TAG_BYTES, Tag};
 use crate::space::{Frame, HeadIndex};
@@ -43,7 +42,7 @@ impl<F: Flash> Logical<'_, F> {
 
     /// Moves the first live frames of a block, `most` at most, in one command; how many of them were looked at.
     pub fn move_group(&mut self, victim: BlockIndex, most: u32) -> Result<u32, Error> {
-        let most = most.min(self.ftl.map.capacity() - COPIED_MAX);
+        let most = most.min(self.ftl.map.changes_max());
         self.make_room(most)?;
         self.ftl.ready_head(HeadIndex::USER)?;
         let most = most.min(self.ftl.space.rest(HeadIndex::USER));

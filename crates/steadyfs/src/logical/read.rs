@@ -18,7 +18,7 @@ impl<F: Flash> Logical<'_, F> {
         if self.read_cached(logical, offset, data) {
             return Ok(());
         }
-        let frame = self.frame_of(logical)?;
+        let frame = self.shown_frame(logical)?;
         self.read_frame(frame, logical, offset, data, true)
     }
 
@@ -42,7 +42,7 @@ impl<F: Flash> Logical<'_, F> {
             let length = data.len().min(logical_bytes - offset as usize);
             return self.read_content(logical, offset, &mut data[..length]).map(|()| length);
         }
-        let (frame, mut done) = (self.frame_of(logical)?, 0);
+        let (frame, mut done) = (self.shown_frame(logical)?, 0);
         let count = self.pages_in_order(frame, logical, pages, data.len() / page_bytes)?;
         if count > 1 {
             done = self.read_in_order(logical, self.ftl.layout.frame_page(frame), count, data);
@@ -114,7 +114,7 @@ impl<F: Flash> Logical<'_, F> {
         if self.read_cached(logical, offset, data) {
             return Ok(());
         }
-        let frame = self.frame_of(logical)?;
+        let frame = self.shown_frame(logical)?;
         let is_unsteady = self.ftl.is_unsteady();
         let is_checked = self.ftl.pages.checks_content() || is_unsteady;
         let is_part = within + data.len() < page_bytes as usize;

@@ -7,6 +7,7 @@ use crate::ftl::Failed;
 use crate::journal::Records;
 use crate::map::Map;
 use crate::media::{Flash, Kind, Tag};
+use crate::pages::Group;
 use crate::space::HeadIndex;
 
 impl<'m, F: Flash> Logical<'m, F> {
@@ -17,7 +18,7 @@ impl<'m, F: Flash> Logical<'m, F> {
     }
 
     /// The same, and the other rooms that records change.
-    pub fn forward_parts(&mut self) -> (Records<'_, 'm, F>, &mut Map<'m>, &mut Transaction<'m>) {
+    pub fn forward_parts(&mut self) -> (Records<'_, 'm, F>, &mut Map<'m>, &mut Transaction<'m>, &mut Group<'m>) {
         let records = Records {
             layout: &self.ftl.layout,
             pages: &mut self.ftl.pages,
@@ -25,7 +26,7 @@ impl<'m, F: Flash> Logical<'m, F> {
             ring: &self.ftl.ring,
             journal: &mut self.journal,
         };
-        (records, &mut self.ftl.map, &mut self.ftl.transaction)
+        (records, &mut self.ftl.map, &mut self.ftl.transaction, &mut self.ftl.group)
     }
 
     /// Makes sure that the journal's head has room for the next record, and tells its slots.
@@ -77,6 +78,19 @@ impl<'m, F: Flash> Logical<'m, F> {
                 Err(error) => self.ftl.survive_failure(head, Failed::Program(error, true), true)?,
             }
         }
+    }
+
+    /// Programs the journal buffer once more, which commits nothing. Where the record begins a block,
+    /// the buffer has no copy yet: a copy lies in the block of the newest record.
+    pub fn copy_journal(&mut self) -> Result<(), Error> {
+        let before = self.ftl.space.journal_at();
+        self.program_journal()?;
+        self.ftl.keep_order()?;
+        let space = &mut self.ftl.space;
+        if space.holds_journal(space.journal_block(before)) {
+            space.set_journal_copy(before);
+        }
+        Ok(())
     }
 
     /// After a record that commits nothing could not be programmed: leaves the journal's block.

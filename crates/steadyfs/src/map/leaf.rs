@@ -194,7 +194,7 @@ impl Map<'_> {
 }
 
 /// An entry of a page of a leaf.
-fn entry_in(page: &[u8], entry: u32, layout: &Layout) -> u32 {
+pub(super) fn entry_in(page: &[u8], entry: u32, layout: &Layout) -> u32 {
     let width = layout.entry_bytes as usize;
     read_word(page, entry as usize * width, width)
 }

@@ -7,11 +7,14 @@
 //! is looked up when the leaf is folded and needs no read before. Until then the frame cannot be used again, because
 //! its block is not empty.
 
+mod gather;
 mod leaf;
 mod log;
 mod log_entry;
 
-use crate::config::Layout;
+pub(crate) use gather::GATHERED_LEAVES;
+
+use crate::config::{COPIED_MAX, Layout};
 use crate::error::Error;
 use crate::media::Flash;
 use crate::pages::Pages;
@@ -112,6 +115,11 @@ impl<'m> Map<'m> {
     /// Entries that the overlay has room for.
     pub fn capacity(&self) -> u32 {
         self.overlay.capacity()
+    }
+
+    /// The same without those that a mount adds.
+    pub fn changes_max(&self) -> u32 {
+        self.capacity() - COPIED_MAX
     }
 
     /// Leaves, and where each of them lies.

@@ -66,7 +66,9 @@ pub struct Timing {
 pub enum Failure {
     /// The page cannot be read: more bits flipped than the ECC corrects.
     Uncorrectable,
-    /// The chip reports that a program or an erase failed: the block has gone bad.
+    /// The chip reports that a program or an erase failed, or the card that it cannot write
+    /// sectors:
+    /// the block has gone bad.
     BadBlock,
     /// The chip has locked itself: it takes no program and no erase any more, and can be read.
     WriteProtected,
@@ -161,9 +163,15 @@ pub trait Flash {
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure>;
 
     /// Programs pages that follow each other in a block, in one command where the medium has one: `data` is all of their bytes, `tags` has one for each.
+    /// A volume calls it where [`move_group`](crate::Config::move_group) is more than 1.
     ///
     /// # Power loss
-    /// Any of these pages may be there or not; every other page is unchanged.
+    /// On raw flash the same as after a cut in one of several calls of [`program`](Flash::program),
+    /// in
+    /// ascending order: one page is cut, all pages before it are there, all pages behind it are
+    /// untouched. A chip that programs several pages at once must not do so here. A device of
+    /// sectors
+    /// takes a page again, and may leave any of these pages. Every other page is unchanged.
     ///
     /// # Errors
     /// As [`program`](Flash::program); any of the pages may be there then.

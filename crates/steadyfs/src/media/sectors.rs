@@ -20,6 +20,7 @@
 //! | `sector` | what a header and a tag's sector say |
 //! | `layout` | blocks and pages, and where tags lie |
 //! | `generation` | which generation of a block is the present one |
+//! | `suspects` | sectors that take no writes, where the driver cannot report them |
 //!
 //! ```
 //! use steadyfs::media::sectors::{SectorLayout, SectorPages};
@@ -37,7 +38,7 @@
 //! fs.append(&mut log, b"21.5 degrees\n")?;
 //! let card = fs.unmount()?.into_device();
 //! # let mut card = card;
-//! assert_eq!(SectorLayout::find(&mut card, 0)?, Some(layout)); // what the next mount begins with
+//! assert_eq!(layout.found(&mut card)?, Some(layout)); // what the next mount begins with
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -45,6 +46,7 @@ mod device;
 mod generation;
 mod layout;
 mod sector;
+mod suspects;
 
 pub use device::{SECTOR_BYTES, SectorDevice, SectorTimes};
 pub use layout::{SectorLayout, TagPlace};
@@ -123,20 +125,20 @@ impl<D: SectorDevice> SectorPages<D> {
                 for (parts, (head, page)) in parts.chunks_exact_mut(3).zip(pages) {
                     parts.copy_from_slice(&[head, &ZEROS, page]);
                 }
-                self.blocks.device.write(at_tag, &parts[..3 * tags.len()])
+                self.blocks.suspects.write(&mut self.blocks.device, at_tag, &parts[..3 * tags.len()])
             }
             TagPlace::Table => {
                 for (parts, head) in parts.chunks_exact_mut(2).zip(&heads[..tags.len()]) {
                     parts.copy_from_slice(&[head, &ZEROS]);
                 }
-                self.blocks.device.write(at_data, &[data])?;
-                self.blocks.device.write(at_tag, &parts[..2 * tags.len()])
+                self.blocks.suspects.write(&mut self.blocks.device, at_data, &[data])?;
+                self.blocks.suspects.write(&mut self.blocks.device, at_tag, &parts[..2 * tags.len()])
             }
             TagPlace::Within => {
                 for (parts, (head, page)) in parts.chunks_exact_mut(2).zip(pages) {
                     parts.copy_from_slice(&[page, &head[TAG_PART]]);
                 }
-                self.blocks.device.write(at_data, &parts[..2 * tags.len()])
+                self.blocks.suspects.write(&mut self.blocks.device, at_data, &parts[..2 * tags.len()])
             }
         }
     }
@@ -289,12 +291,12 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
         parts[end] = &self.blocks.sector[TAG_PART];
         let (at_tag, at_data) = self.blocks.layout.places(page);
         match self.blocks.layout.tags {
-            TagPlace::Beside => self.blocks.device.write(at_tag, &parts[..end]),
+            TagPlace::Beside => self.blocks.suspects.write(&mut self.blocks.device, at_tag, &parts[..end]),
             TagPlace::Table => {
-                self.blocks.device.write(at_data, &parts[1..end])?;
-                self.blocks.device.write(at_tag, &parts[..1])
+                self.blocks.suspects.write(&mut self.blocks.device, at_data, &parts[1..end])?;
+                self.blocks.suspects.write(&mut self.blocks.device, at_tag, &parts[..1])
             }
-            TagPlace::Within => self.blocks.device.write(at_data, &parts[1..=end]),
+            TagPlace::Within => self.blocks.suspects.write(&mut self.blocks.device, at_data, &parts[1..=end]),
         }
     }
 

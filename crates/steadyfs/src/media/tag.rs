@@ -188,6 +188,12 @@ impl Tag {
         !is_blank(bytes) && Self::carried_check(bytes) == data_check
     }
 
+    /// Returns true if the tag has the checksum of the page. For tools that read a chip without its
+    /// driver.
+    pub fn is_of(bytes: &[u8; TAG_BYTES], page: &[u8]) -> bool {
+        Self::is_sound(bytes, crc32(page, 0))
+    }
+
     /// The tag of a page that was read; `None` also when its checksum is not that of the data.
     pub(crate) fn checked(bytes: &[u8; TAG_BYTES], data_check: u32) -> Option<Self> {
         Self::parse(bytes).filter(|_| Self::carried_check(bytes) == data_check)

@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::journal::Records;
 use crate::map::Map;
 use crate::media::{BlockIndex, Flash, Kind, Kinds, PageIndex, Tag};
-use crate::pages::{TRIES, UNSTEADY_TRIES};
+use crate::pages::{Group, TRIES, UNSTEADY_TRIES};
 use crate::space::{FAILURE_JUMP, Frame, Head, NONE, State};
 
 /// Most failures in a row that are told from another jump.
@@ -53,6 +53,10 @@ pub(crate) struct Forward<'s, 'm, F> {
     records: Records<'s, 'm, F>,
     map: &'s mut Map<'m>,
     transaction: &'s mut Transaction<'m>,
+    /// Memory for a group of pages: it keeps the tags of the last moves.
+    group: &'s mut Group<'m>,
+    /// Moves behind the last record of another kind, if a cut may have met several of them.
+    moves: u32,
     /// The sequence that the root says: every record has at least this.
     base: u64,
     /// Something is missing.
@@ -63,9 +67,14 @@ pub(crate) struct Forward<'s, 'm, F> {
 
 impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     /// Of the rooms as a root has filled them.
-    pub fn new(records: Records<'s, 'm, F>, map: &'s mut Map<'m>, transaction: &'s mut Transaction<'m>) -> Self {
+    pub fn new(
+        records: Records<'s, 'm, F>,
+        map: &'s mut Map<'m>,
+        transaction: &'s mut Transaction<'m>,
+        group: &'s mut Group<'m>,
+    ) -> Self {
         let base = records.space.sequence();
-        Self { records, map, transaction, base, damage: None, is_full: false }
+        Self { records, map, transaction, group, moves: 0, base, damage: None, is_full: false }
     }
 
     /// Applies the records that were programmed after the root.
@@ -126,6 +135,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
             }
             _ => {}
         }
+        self.take_last_moves_back()?;
         let journal_is_read = buffered != NONE && buffered == self.records.space.journal_at();
         Ok(Last { record: last, is_complete, journal_is_read, traces, damage: self.damage })
     }
@@ -145,6 +155,35 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         }
         let result = self.map.replay(tag.logical, source);
         self.pass_when_full(result)
+    }
+
+    /// Notes an applied record, if a cut may have met several moves. On raw flash each of these may
+    /// read differently tomorrow.
+    fn note_moves(&mut self, tag: &Tag) {
+        if !self.records.layout.moves_join() || !self.records.pages.takes_pages_once() {
+            return;
+        }
+        if !Kinds::MOVED.has(tag.kind) {
+            self.moves = 0;
+            return;
+        }
+        *self.group.tag_mut(self.moves % self.records.layout.move_group()) = tag.emit(0);
+        self.moves += 1;
+    }
+
+    /// Lets the map name the sources of the last group of moves, if no other record lies behind it.
+    /// Then nothing proves that its program was complete. Each source is there until the next root.
+    fn take_last_moves_back(&mut self) -> Result<(), Error> {
+        for index in 0..self.moves.min(self.records.layout.move_group()) {
+            let Some(tag) = Tag::parse(self.group.tag_mut(index)) else { continue };
+            let source = tag.source();
+            if source >= self.records.layout.frame_count() {
+                continue;
+            }
+            let result = self.apply_frame(&tag, source);
+            self.pass_when_full(result)?;
+        }
+        Ok(())
     }
 
     /// Whether every page of a record has the right checksum and is what its tag says. A journal page is in the journal buffer then.
@@ -299,6 +338,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
             return Ok(());
         }
         let result = self.apply_record(record, buffered, lost_chain);
+        self.note_moves(&record.tag);
         self.pass_when_full(result)
     }
 
@@ -317,7 +357,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
             return self.apply_frame(&tag, place);
         }
         if tag.kind == Kind::LeafChanged {
-            self.records.space.find_journal(place);
+            self.records.space.adopt_journal(place);
             self.map.forget_entries(self.records.layout, tag.logical);
             return Ok(());
         }
@@ -364,7 +404,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     fn apply_journal(&mut self, tag: &Tag, page: PageIndex) -> Result<(), Error> {
         let start = tag.transaction_start();
         self.transaction.replay_commit(start);
-        self.records.space.find_journal(page);
+        self.records.space.adopt_journal(page);
         if tag.kind == Kind::JournalDiscard {
             let mut from = 0;
             while let Some(logical) = self.records.journal.next_discard(from) {

@@ -14,6 +14,7 @@ mod superblock;
 mod traces;
 
 pub(crate) use forward::{Forward, Last, Record};
+pub use superblock::Superblocks;
 pub(crate) use superblock::find_superblock;
 pub(crate) use traces::Traces;
 

@@ -1,36 +1,47 @@
-//! Finding a superblock.
+//! Finding a superblock, and mending the copy that is damaged.
 
 use crate::config::SUPERBLOCK_BLOCKS;
-use crate::error::MountError;
+use crate::error::{Error, MountError};
 use crate::format::superblock::Superblock;
 use crate::media::{BlockIndex, Flash, TAG_BYTES, Tag};
 use crate::pages::{TRIES, was_read};
 
 /// Finds a superblock; `memory` is used as a page buffer. The second copy lies in the first good block after block 0.
 pub(crate) fn find_superblock<F: Flash>(flash: &mut F, memory: &mut [u8]) -> Result<Superblock, MountError> {
-    let device = flash.geometry();
-    let page_bytes = device.page_bytes as usize;
-    if memory.len() < page_bytes {
-        return Err(MountError::MemoryTooSmall { needed: page_bytes, given: memory.len() });
-    }
-    for block in 0..device.block_count.min(SUPERBLOCK_BLOCKS) {
+    let page = page_of(flash, memory)?;
+    find(flash, page).map(|(superblock, _)| superblock)
+}
+
+/// The part of a buffer that takes a page.
+fn page_of<'m, F: Flash>(flash: &F, memory: &'m mut [u8]) -> Result<&'m mut [u8], MountError> {
+    let (needed, given) = (flash.geometry().page_bytes as usize, memory.len());
+    memory.get_mut(..needed).ok_or(MountError::MemoryTooSmall { needed, given })
+}
+
+/// Finds a superblock, and the block in which it lies. A copy of another version, or for another
+/// medium, is passed over: the other one may be whole.
+fn find<F: Flash>(flash: &mut F, page: &mut [u8]) -> Result<(Superblock, BlockIndex), MountError> {
+    let mut refused = MountError::NotFormatted;
+    for block in 0..flash.geometry().block_count.min(SUPERBLOCK_BLOCKS) {
         if block > 0 && flash.is_bad(block)? {
             continue;
         }
-        if let Some(superblock) = read_superblock(flash, block, &mut memory[..page_bytes])? {
-            return Ok(superblock);
+        match read_superblock(flash, block, page) {
+            Ok(Some(found)) if block == 0 || found.copy == block => return Ok((found, block)),
+            Ok(_) => {}
+            Err(error @ MountError::Volume(_)) => return Err(error),
+            Err(error) if refused == MountError::NotFormatted => refused = error,
+            Err(_) => {}
         }
     }
-    Err(MountError::NotFormatted)
+    Err(refused)
 }
 
 /// Reads the superblock in a block, if there is one.
 fn read_superblock<F: Flash>(flash: &mut F, block: BlockIndex, page: &mut [u8]) -> Result<Option<Superblock>, MountError> {
     let device = flash.geometry();
-    let mut tag = [0; TAG_BYTES];
     for _ in 0..TRIES {
-        let is_read = was_read(flash.read(block * device.pages_per_block, page, &mut tag))?;
-        if !is_read || !Tag::is_sound(&tag, flash.checksum(page, 0)) {
+        if read_sound(flash, block, page)?.is_none() {
             continue;
         }
         let superblock = match Superblock::parse(page) {
@@ -43,4 +54,93 @@ fn read_superblock<F: Flash>(flash: &mut F, block: BlockIndex, page: &mut [u8]) 
         return Ok(Some(superblock));
     }
     Ok(None)
+}
+
+/// Reads the first page of a block, and returns its tag if the page has the checksum that the tag
+/// carries.
+fn read_sound<F: Flash>(flash: &mut F, block: BlockIndex, page: &mut [u8]) -> Result<Option<[u8; TAG_BYTES]>, Error> {
+    let mut tag = [0; TAG_BYTES];
+    let is_read = was_read(flash.read(block * flash.geometry().pages_per_block, page, &mut tag))?;
+    Ok((is_read && Tag::is_sound(&tag, flash.checksum(page, 0))).then_some(tag))
+}
+
+/// The two copies of the superblock. A mount needs one of them.
+///
+/// ```
+/// use steadyfs::{Config, FileSystem, Superblocks};
+/// # use steadyfs::media::{Flash, Geometry};
+/// # let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
+/// # let flash = steadyfs_sim::Nand::with_geometry(geometry, steadyfs_sim::NandTiming::ROUND, 1);
+/// # let config = Config::for_geometry(&geometry);
+/// # let mut memory = vec![0; config.memory_bytes(&geometry)];
+/// let mut flash = FileSystem::format(flash, &config, &mut memory)?;
+/// flash.erase(0)?; // what a fault of another program may do
+///
+/// let copies = Superblocks::look(&mut flash, &mut memory)?;
+/// assert_eq!(copies.damaged, Some(0));
+/// copies.mend(&mut flash, &mut memory)?;
+/// assert_eq!(Superblocks::look(&mut flash, &mut memory)?.damaged, None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Superblocks {
+    /// Block of the second copy; the first one is in block 0.
+    pub second: BlockIndex,
+    /// Block of the copy that is damaged, if one is.
+    pub damaged: Option<BlockIndex>,
+}
+
+impl Superblocks {
+    /// Looks at both copies. `memory` has room for a page.
+    ///
+    /// # Cost
+    /// Two reads. If a copy is damaged, up to two more reads, and one look at the mark of each
+    /// block in front of the second copy.
+    ///
+    /// # Errors
+    /// As [`FileSystem::mount`](crate::FileSystem::mount), if neither copy is whole.
+    pub fn look<F: Flash>(flash: &mut F, memory: &mut [u8]) -> Result<Self, MountError> {
+        let page = page_of(flash, memory)?;
+        let (found, block) = find(flash, page)?;
+        if block > 0 {
+            return Ok(Self { second: block, damaged: Some(0) });
+        }
+        let other = match read_superblock(flash, found.copy, page) {
+            Err(error @ MountError::Volume(_)) => return Err(error),
+            other => other.ok().flatten(),
+        };
+        Ok(Self { second: found.copy, damaged: (other != Some(found)).then_some(found.copy) })
+    }
+
+    /// Block of a copy that is whole.
+    pub fn whole(&self) -> BlockIndex {
+        if self.damaged == Some(0) { self.second } else { 0 }
+    }
+
+    /// Writes the damaged copy anew, with the bytes of the whole one. A mounted volume changes
+    /// neither block. `memory` has room for a page.
+    ///
+    /// # Power loss
+    /// The damaged copy stays damaged, or is whole. The other copy is not touched.
+    ///
+    /// # Cost
+    /// Two reads, an erase and a program; nothing if no copy is damaged.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the whole copy cannot be read any more: nothing was changed.
+    /// [`Error::MediaFailing`] if the block of the damaged copy takes no erase or program.
+    /// [`Error::Device`].
+    pub fn mend<F: Flash>(&self, flash: &mut F, memory: &mut [u8]) -> Result<(), Error> {
+        let Some(damaged) = self.damaged else { return Ok(()) };
+        let page = page_of(flash, memory).map_err(|_| Error::Corrupt)?;
+        let mut tag = None;
+        for _ in 0..TRIES {
+            tag = tag.or(read_sound(flash, self.whole(), page)?);
+        }
+        let tag = tag.ok_or(Error::Corrupt)?;
+        flash.erase(damaged)?;
+        flash.program(damaged * flash.geometry().pages_per_block, page, &tag)?;
+        flash.sync()?;
+        if read_sound(flash, damaged, page)? == Some(tag) { Ok(()) } else { Err(Error::MediaFailing) }
+    }
 }

@@ -14,6 +14,7 @@ use crate::commit::Cache;
 use crate::config::{COPIED_MAX, Layout, SUPERBLOCK_BLOCKS};
 use crate::cost::{Bound, Cost, Envelope, Parts};
 use crate::journal::{Journal, empty_places};
+use crate::map::GATHERED_LEAVES;
 use crate::media::{Flash, Timing};
 use crate::pages::TRIES;
 use crate::root::ring_window;
@@ -51,7 +52,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// A patch of a page that the buffer does not know writes one in its turn where there are as many as there may be. Patches for which the buffer has no
     /// room write the page with most bytes, each at most one; or their own, where that one would not make enough room, or there is none left. One page with little
     /// in the buffer is written as well in each of the calls that do the work.
-    fn flushes(&self, work: &Work, calls: u32) -> u32 {
+    pub(super) fn flushes(&self, work: &Work, calls: u32) -> u32 {
         // A stale page may be discarded when it was written.
         let work = Work { discards: work.discards + self.outlook.ftl.transaction.stale_pages(), ..*work };
         let turns = (self.journal.patched_pages() + work.pages).saturating_sub(self.outlook.ftl.layout.patched_pages_max());
@@ -102,11 +103,6 @@ impl<F: Flash> Bounds<'_, '_, F> {
     pub fn work_of_write(&self, bytes: u32) -> Work {
         let fits = bytes as usize <= self.journal.small_patch_bytes_max(&self.outlook.ftl.layout);
         if fits { Work::patched(&[bytes], 1) } else { Work::PAGE }
-    }
-
-    /// Pages that a call may add to the open transaction; all that there may be where that is less.
-    pub fn pages_of(&self, work: &Work) -> u32 {
-        (work.frames + self.flushes(work, 1)).min(self.outlook.ftl.transaction.capacity())
     }
 
     /// Frames of pages that leave the cache: one that makes room, and all that wait, when the call commits.
@@ -289,6 +285,16 @@ impl<F: Flash> Bounds<'_, '_, F> {
         Cost { programs: self.outlook.ftl.layout.root_programs, erases: 1, ..Cost::default() }.plus(&self.mark_cost())
     }
 
+    /// The root that ends the use of the volume: it has a copy of the journal, and the whole map
+    /// where few leaves are written.
+    pub fn closing_cost(&self) -> Cost {
+        let layout = &self.outlook.ftl.layout;
+        let leaves = self.outlook.ftl.map.leaves().filter(|&(_, frame)| frame != 0).count() as u32;
+        let looks = if leaves <= GATHERED_LEAVES { 2 * leaves } else { 0 };
+        let reads = looks * u32::from(layout.config.unit_pages);
+        self.root_cost().plus(&Cost { reads, programs: layout.journal_pages(), ..Cost::default() })
+    }
+
     /// The mark that a root makes, where a program has failed.
     fn mark_cost(&self) -> Cost {
         MARK.times(u32::from(self.outlook.ftl.space.blocks().count(State::Retiring) > 0))
@@ -441,7 +447,7 @@ pub(crate) fn mount_bound(layout: &Layout) -> Cost {
             + 2 * layout.root_pages
             + (2 * chains + TRIES) * unit
             + layout.leaf_count * unit
-            + TRIES
+            + TRIES * (1 + layout.journal_pages())
             + 3 * copied
             + records,
         tag_reads: ring
@@ -468,7 +474,7 @@ pub(crate) fn clean_mount_bound(layout: &Layout) -> Cost {
     // Where a damaged page may look blank the one behind it is asked, and behind a root the page behind the gap.
     let ends = 3 * (layout.geometry.pages_per_block.ilog2() + 2);
     Cost {
-        reads: TRIES * (2 + firsts + layout.root_programs + journal) + 1,
+        reads: TRIES * (2 + firsts + layout.root_programs + journal + layout.journal_pages()) + 1,
         tag_reads: TRIES * (3 * firsts + ends + layout.ring_count * layout.root_programs)
             + (u32::from(layout.config.bad_blocks_max) + 1).min(SUPERBLOCK_BLOCKS),
         ..Cost::default()

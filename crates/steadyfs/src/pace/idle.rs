@@ -29,6 +29,8 @@ pub(crate) enum Step {
     Fold,
     /// End the quarantine of empty blocks.
     Root,
+    /// Program the newest journal page once more.
+    CopyJournal,
 }
 
 impl<F: Flash> Outlook<'_, '_, F> {
@@ -114,6 +116,10 @@ impl<F: Flash> Bounds<'_, '_, F> {
         match step {
             Step::RingBlock | Step::Erase | Step::Clean => erase,
             Step::Release => Cost::default(),
+            Step::CopyJournal => {
+                let own = Cost { programs: self.outlook.ftl.layout.journal_pages(), ..Cost::default() };
+                head(HeadIndex::JOURNAL).plus(&own)
+            }
             Step::Root => root,
             Step::Mark => {
                 let own =

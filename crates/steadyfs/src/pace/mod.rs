@@ -21,6 +21,7 @@ mod idle;
 mod levelling;
 mod outlook;
 mod plan;
+mod room;
 mod waiting;
 mod work;
 

@@ -2,7 +2,6 @@
 
 use super::plan::{Situation, Want};
 use super::{Emptiest, Erasure, Pace, Plan, Promise, ROOT_SLACK};
-use crate::config::COPIED_MAX;
 use crate::features::{SCRUB, WEAR_LEVELLING};
 use crate::ftl::Ftl;
 use crate::media::{BlockIndex, Flash};
@@ -265,7 +264,7 @@ impl<F: Flash> Outlook<'_, '_, F> {
 
     /// Entries above which a change of the map makes room for itself, and for one of the next call.
     pub fn entries_most(&self) -> u32 {
-        self.ftl.map.capacity() - COPIED_MAX - 2
+        self.ftl.map.changes_max() - 2
     }
 
     /// Entries above which folds wait for nothing.

@@ -100,6 +100,11 @@ impl<'m, F: Flash> Pages<'m, F> {
         self.device.flash_mut()
     }
 
+    /// Checks whether a page takes one program between two erases. A device of sectors takes more.
+    pub fn takes_pages_once(&self) -> bool {
+        !self.flash().reorders() && !self.flash().hides_damage()
+    }
+
     /// Gives the medium back.
     pub fn into_flash(self) -> F {
         self.device.into_flash()

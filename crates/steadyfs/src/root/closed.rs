@@ -1,7 +1,7 @@
 //! Finding the root that ended the use of a volume, where nothing came behind it.
 //!
 //! ```text
-//! the ring block with the largest number:   | … | closed root | its copies | blank … |
+//! the ring block with the largest number:   | … | closed root | journal | its copies | blank … |
 //! any other one:                            blank, or older roots
 //! ```
 //!
@@ -16,7 +16,7 @@ use super::scan::newest_below;
 use crate::error::Error;
 use crate::format::root::BYTES;
 use crate::media::Flash;
-use crate::space::State;
+use crate::space::{NONE, State};
 
 impl<F: Flash> Search<'_, '_, F> {
     /// Reads the newest root into the tables; `false` unless it is closed, and nothing can have been programmed since. [`find`](Self::find) would begin with
@@ -25,26 +25,49 @@ impl<F: Flash> Search<'_, '_, F> {
         let firsts = self.first_numbers()?;
         let Some((place, _)) = newest_below(&firsts, u32::MAX) else { return Ok(false) };
         let end = self.find_end(self.ring.block(place) * self.tables.layout.geometry.pages_per_block)?;
-        let Some(start) = end.checked_sub(self.tables.layout.root_programs) else { return Ok(false) };
-        Ok(self.read_closed(place, start)? && !self.is_marked(place, end)? && !self.has_doubtful_place()?)
+        Ok(self.read_closed(place, end)? && !self.is_marked(place, end)? && !self.has_doubtful_place()?)
     }
 
-    /// Reads a root at a page of a ring block into the tables; whether each of its pages, and of its copies, can be read, it is closed, and no repair was begun.
-    fn read_closed(&mut self, place: u32, start: u32) -> Result<bool, Error> {
+    /// Reads the root whose copies end at a page of a ring block into the tables. Returns whether it is
+    /// closed, each of its pages and of its copies can be read, and no repair was begun.
+    fn read_closed(&mut self, place: u32, end: u32) -> Result<bool, Error> {
         let (mut header, mut number) = ([0; BYTES], None);
-        let pages = self.tables.layout.root_pages;
-        for index in 0..self.tables.layout.root_programs {
-            let Some(tag) = self.root_page(place, start + index)? else { return Ok(false) };
-            let is_next = (tag.aux >> 8, tag.logical) == (index / pages, index % pages);
-            if !is_next || *number.get_or_insert(tag.sequence) != tag.sequence {
+        let (pages, programs) = (self.tables.layout.root_pages, self.tables.layout.root_programs);
+        let Some(copies) = end.checked_sub(programs - pages) else { return Ok(false) };
+        for index in pages..programs {
+            if !self.is_root_page(place, copies + index - pages, index, &mut number)? {
                 return Ok(false);
             }
-            if index < pages {
-                self.tables.exchange(&mut header, index, true);
+            if index < 2 * pages {
+                self.tables.exchange(&mut header, index - pages, true);
             }
         }
         let said = self.adopt_root(&header);
-        Ok(said.is_some_and(|said| !said.unchecked) && self.ring.closed)
+        let ends_the_use = said.is_some_and(|said| !said.unchecked) && self.ring.closed;
+        if !ends_the_use {
+            return Ok(false);
+        }
+        // The copies name what lies between them and the root.
+        let copy = self.tables.space.journal_copy();
+        let is_between = copy != NONE && self.ring.has(self.tables.space.journal_block(copy));
+        let journal = if is_between { self.tables.layout.journal_pages() } else { 0 };
+        let Some(root) = copies.checked_sub(journal + pages) else { return Ok(false) };
+        for index in 0..pages {
+            if !self.is_root_page(place, root + index, index, &mut number)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Returns true if page `index` of a root and its copies can be read at a page of a ring block. The number
+    /// of the root is that of the page that is read first.
+    fn is_root_page(&mut self, place: u32, page: u32, index: u32, number: &mut Option<u64>) -> Result<bool, Error> {
+        let pages = self.tables.layout.root_pages;
+        let tag = self.root_page(place, page)?;
+        Ok(tag.is_some_and(|tag| {
+            (tag.aux >> 8, tag.logical) == (index / pages, index % pages) && *number.get_or_insert(tag.sequence) == tag.sequence
+        }))
     }
 
     /// Whether a mark behind a closed root, which ends at a page of a ring block, says that the volume was opened. Where the block ends there can be none.

@@ -6,6 +6,7 @@
 //! ```text
 //! a ring block of a mount:      | root | frames and journal page that a cut may have touched | copies | root | copies | …
 //! any other ring block:         | root | copies | root | copies | …
+//! at the end of a clean one:    … | root | copy of the newest journal page | copies |
 //! ```
 //!
 //! The copies are the root's *seals*: each of their pages proves that the root was complete when it was begun. So a root *counts* when a
@@ -109,6 +110,12 @@ impl Ring {
         self.blocks.count_ones()
     }
 
+    /// Gives up the blocks of a volume that is made. Returns the block of the second superblock.
+    pub fn release_blocks(&mut self) -> BlockIndex {
+        self.blocks = 0;
+        core::mem::replace(&mut self.superblock_copy, NONE)
+    }
+
     /// The block at a place of the ring.
     #[inline(never)]
     fn block(&self, place: u32) -> BlockIndex {
@@ -149,9 +156,14 @@ impl Ring {
         })
     }
 
+    /// Pages that the current block still takes.
+    fn pages_left(&self, layout: &Layout) -> u32 {
+        layout.geometry.pages_per_block.saturating_sub(self.next.into())
+    }
+
     /// Roots that the current block still takes.
     pub fn roots_left(&self, layout: &Layout) -> u32 {
-        layout.geometry.pages_per_block.saturating_sub(self.next.into()) / layout.root_programs
+        self.pages_left(layout) / layout.root_programs
     }
 
     /// Whether the last of `parts` parts of the current block is begun.
@@ -168,6 +180,16 @@ impl Ring {
     /// Whether the newest root ends the use of the volume, and nothing was changed since.
     pub fn is_closed(&self) -> bool {
         self.closed
+    }
+
+    /// Returns true if the next root ends the use of the volume.
+    pub fn set_closed(&mut self, closed: bool) {
+        self.closed = closed;
+    }
+
+    /// The next page of the current block.
+    pub fn next_page(&self, layout: &Layout) -> PageIndex {
+        self.current() * layout.geometry.pages_per_block + u32::from(self.next)
     }
 
     /// Whether blocks were freed or listed, and no root says so yet.
@@ -219,7 +241,7 @@ impl Ring {
 
     /// Takes the next pages of the current block, also where their program fails: it may have touched them. The first of them.
     pub fn take_pages(&mut self, count: u32, layout: &Layout) -> PageIndex {
-        let first = self.current() * layout.geometry.pages_per_block + u32::from(self.next);
+        let first = self.next_page(layout);
         self.next += count as u16;
         first
     }

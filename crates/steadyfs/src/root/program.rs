@@ -3,7 +3,7 @@
 use super::{Ring, Said, Tables};
 use crate::error::Error;
 use crate::format::superblock::Superblock;
-use crate::media::{Flash, Kind, PageIndex, TAG_BYTES, Tag};
+use crate::media::{BlockIndex, Flash, Kind, PageIndex, TAG_BYTES, Tag};
 use crate::pages::Group;
 use crate::space::NONE;
 
@@ -21,17 +21,24 @@ pub(crate) struct Roots<'s, 'm, F> {
 }
 
 impl<F: Flash> Roots<'_, '_, F> {
-    /// Erases the ring block that comes next, ahead of time, unless it is blank.
+    /// Erases the ring block that comes next, ahead of time, unless it is blank. If the device does
+    /// not answer, the one behind it is tried, at most `failures` times, and once in any case.
     pub fn prepare_block(&mut self) -> Result<(), Error> {
-        let count = self.tables.layout.ring_count;
+        let (count, mut failures) = (self.tables.layout.ring_count, 0);
         for step in 1..count {
             let place = (u32::from(self.ring.place) + step) % count;
-            let Tables { space, pages, .. } = &mut self.tables;
-            if self.ring.rests(place, space)
-                && (self.ring.is_blank(place, space) || space.erase(pages, self.ring.block(place))?)
-            {
-                self.ring.prepared = Some(place as u8);
-                return Ok(());
+            let Tables { space, pages, layout, .. } = &mut self.tables;
+            if !self.ring.rests(place, space) {
+                continue;
+            }
+            match if self.ring.is_blank(place, space) { Ok(true) } else { space.erase(pages, self.ring.block(place)) } {
+                Ok(true) => {
+                    self.ring.prepared = Some(place as u8);
+                    return Ok(());
+                }
+                Ok(false) => {}
+                Err(Error::Device) if failures < layout.config.failures.max(1) => failures += 1,
+                Err(error) => return Err(error),
             }
         }
         Err(Error::MediaFailing)
@@ -39,19 +46,35 @@ impl<F: Flash> Roots<'_, '_, F> {
 
     /// Erases the ring blocks of which nobody can tell what they hold: the root of a mount that was cut there may be readable tomorrow, and
     /// have a larger number than the newest one.
-    pub fn erase_unknown(&mut self) -> Result<(), Error> {
+    ///
+    /// If the device does not answer, a root is written and the erase is repeated. A device that
+    /// took
+    /// the root, and does not answer for this block, has a bad block.
+    pub fn erase_unknown(&mut self, said: Said, lost: &mut Lost) -> Result<(), Error> {
         if self.ring.unknown == 0 {
             return Ok(());
         }
         for place in 0..self.tables.layout.ring_count {
             let bit = 1 << place;
             let is_due = self.ring.unknown & bit != 0 && self.ring.rests(place, self.tables.space);
-            if is_due && self.tables.space.erase(self.tables.pages, self.ring.block(place))? {
-                self.ring.prepared = Some(place as u8);
+            if is_due {
+                let mut result = self.erase_place(place);
+                if result == Err(Error::Device) {
+                    self.write(said, lost)?;
+                    result = if self.ring.rests(place, self.tables.space) { self.erase_place(place) } else { Ok(false) };
+                }
+                if result? {
+                    self.ring.prepared = Some(place as u8);
+                }
             }
             self.ring.unknown &= !bit;
         }
         self.tables.pages.keep_order()
+    }
+
+    /// Erases the block at a place.
+    fn erase_place(&mut self, place: u32) -> Result<bool, Error> {
+        self.tables.space.erase(self.tables.pages, self.ring.block(place))
     }
 
     /// Goes on to the next ring block.
@@ -65,6 +88,11 @@ impl<F: Flash> Roots<'_, '_, F> {
         Ok(())
     }
 
+    /// Goes on to the next ring block where the current one has no room for so many pages.
+    pub fn find_room(&mut self, pages: u32) -> Result<(), Error> {
+        if self.ring.pages_left(self.tables.layout) < pages { self.advance() } else { Ok(()) }
+    }
+
     /// Writes a root with its copies: in another block of the ring where one has gone bad, and where the device did not answer, which may happen as often
     /// in a call as the settings say.
     ///
@@ -75,9 +103,7 @@ impl<F: Flash> Roots<'_, '_, F> {
     /// The root before stays the newest until a page of the copies can be read.
     pub fn write(&mut self, said: Said, lost: &mut Lost) -> Result<(), Error> {
         for _ in 0..self.tables.layout.ring_count {
-            if self.ring.roots_left(self.tables.layout) == 0 {
-                self.advance()?;
-            }
+            self.find_room(self.tables.layout.root_programs)?;
             if self.write_here(said, lost)? {
                 return Ok(());
             }
@@ -97,11 +123,15 @@ impl<F: Flash> Roots<'_, '_, F> {
     fn number_blocks(&mut self, said: Said) -> Result<(), Error> {
         let count = self.tables.layout.ring_count;
         let end = if self.tables.layout.programs_bytes() { 1 } else { count };
+        let mut has_failed = false;
         for place in 1..end {
             (self.ring.place, self.ring.next) = (place as u8, 0);
             match self.program_page(place, said, 0) {
+                Ok(()) => has_failed = false,
                 Err(Error::MediaFailing) => self.tables.space.lose(self.ring.current()),
-                result => result?,
+                // It is erased before a root goes there.
+                Err(Error::Device) if !has_failed => has_failed = true,
+                Err(error) => return Err(error),
             }
         }
         (self.ring.place, self.ring.next, self.ring.number) = (0, 0, count);
@@ -116,14 +146,6 @@ impl<F: Flash> Roots<'_, '_, F> {
             self.advance()?;
         }
         Ok(())
-    }
-
-    /// Writes a root that ends the use of the volume.
-    pub fn write_closing(&mut self, said: Said, lost: &mut Lost) -> Result<(), Error> {
-        self.ring.closed = true;
-        let result = self.write(said, lost);
-        self.ring.closed = result.is_ok();
-        result
     }
 
     /// Frees what is dead, lists the blocks that may be allocated until the next root, and gives that its number.
@@ -176,8 +198,12 @@ impl<F: Flash> Roots<'_, '_, F> {
     }
 
     /// Programs pages of a root and its copies: one by one, or as many at once as a group takes.
+    ///
+    /// The second copied page proves that the first one was complete. So on raw flash the copies are
+    /// programmed one by one: a driver that kept no order in a command would leave a false proof.
     fn program_pages(&mut self, number: u32, said: Said, from: u32, to: u32) -> Result<(), Error> {
-        let many = self.tables.layout.group_pages();
+        let is_proof = from >= self.tables.layout.root_pages && self.tables.pages.takes_pages_once();
+        let many = if is_proof { 0 } else { self.tables.layout.group_pages() };
         for first in (from..to).step_by(many.max(1) as usize) {
             let last = to.min(first + many.max(1));
             let result =
@@ -222,13 +248,14 @@ impl<F: Flash> Roots<'_, '_, F> {
         Tag { sequence: number.into(), logical: index % pages, kind: Kind::Root, aux: pages | (index / pages) << 8 }
     }
 
-    /// Programs both superblocks, the second one first.
-    pub fn program_superblocks(&mut self) -> Result<(), Error> {
-        self.program_superblock(self.ring.superblock_copy * self.tables.layout.geometry.pages_per_block)?;
-        self.program_superblock(0)
+    /// Programs the second superblock: the first of both.
+    pub fn program_superblock_copy(&mut self) -> Result<(), Error> {
+        self.program_superblock(self.ring.superblock_copy)
     }
 
-    fn program_superblock(&mut self, page: PageIndex) -> Result<(), Error> {
+    /// Programs the superblock in a block.
+    pub fn program_superblock(&mut self, block: BlockIndex) -> Result<(), Error> {
+        let page = block * self.tables.layout.geometry.pages_per_block;
         let superblock = Superblock {
             geometry: self.tables.layout.geometry,
             config: self.tables.layout.config,
@@ -260,7 +287,7 @@ impl<F: Flash> Roots<'_, '_, F> {
         self.ring.untouched = false;
         self.advance()?;
         self.write(said, lost)?;
-        self.erase_unknown()
+        self.erase_unknown(said, lost)
     }
 
     /// Completes the mark of an opened volume that a cut may have begun: it might say tomorrow that nothing was opened, and hide what follows.

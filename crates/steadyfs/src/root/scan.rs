@@ -62,6 +62,9 @@ impl<F: Flash> Search<'_, '_, F> {
                 && number_of(tag) % count == place
                 && tag.aux & 0xFF == pages & 0xFF
                 && tag.logical < pages
+                // All pages of it lie in its block.
+                && tag.logical <= index
+                && index - tag.logical + pages <= self.tables.layout.geometry.pages_per_block
                 && (tag.aux >> 8) as usize <= INSTANCES
         };
         Ok(self.tables.pages.read_tagged(page, Kinds::of(&[Kind::Root]))?.filter(of_place))
@@ -281,6 +284,10 @@ impl<F: Flash> Search<'_, '_, F> {
 
     /// Takes over what the header of a root says, once its tables are read. `None` when it is not sound.
     pub(super) fn adopt_root(&mut self, header: &[u8; BYTES]) -> Option<Said> {
+        if !self.tables.pages.flash().is_clean() {
+            // The tables were replaced, even if the header is refused.
+            self.tables.space.blocks_mut().recount();
+        }
         let header = Header::parse(header)?;
         if !self.tables.adopt(&header, self.ring) {
             return None;
@@ -394,7 +401,8 @@ impl Found {
 
     /// The page behind the copies.
     fn end(&self, layout: &Layout) -> PageIndex {
-        let known = (0..).zip(self.starts).find(|&(_, start)| start != NONE);
+        // The last copy: between the root and its copies may lie one of the journal.
+        let known = (0..).zip(self.starts).filter(|&(_, start)| start != NONE).last();
         known.map_or(0, |(copy, start): (u32, _)| start + layout.root_programs - copy * layout.root_pages)
     }
 

@@ -5,7 +5,7 @@ use crate::commit::{IDLE, Transaction};
 use crate::config::Layout;
 use crate::format::root::{BYTES, Header};
 use crate::map::Map;
-use crate::media::{BlockIndex, Flash};
+use crate::media::Flash;
 use crate::pages::Pages;
 use crate::space::{Head, HeadIndex, NONE, Space};
 
@@ -52,8 +52,17 @@ impl<F: Flash> Tables<'_, '_, F> {
             savings: said.savings,
             wear_base: self.space.blocks().wear_base,
             follows: ring.follows,
+            journal_copy: self.journal_copy_to_name(ring),
         };
         header.emit()
+    }
+
+    /// The copy of the newest journal page that a root names: one that lasts as long as the root, for
+    /// it lies in the root's block, or in the block of the newest page. 0 stands for none.
+    fn journal_copy_to_name(&self, ring: &Ring) -> u32 {
+        let copy = self.space.journal_copy();
+        let is_in_ring = copy != NONE && self.space.journal_block(copy) == ring.current();
+        if is_in_ring || self.space.has_copy_beside() { copy } else { 0 }
     }
 
     /// Copies what page `index` of a root holds to the header and the tables, which follow each other, or from them.
@@ -73,32 +82,38 @@ impl<F: Flash> Tables<'_, '_, F> {
         }
     }
 
-    /// Takes over what a root's header says and checks every number that a table may not be trusted with. No head may be in a block where superblocks and roots lie.
+    /// Returns whether a journal record can be at a place. In the ring its pages lie in one block.
+    fn is_journal_place(&self, place: u32, ring: &Ring) -> bool {
+        let (layout, pages) = (self.layout, self.layout.geometry.pages_per_block);
+        let block = place / layout.journal_places();
+        let fits = || layout.journal_page(place) % pages + layout.journal_pages() <= pages;
+        place == NONE || (block < layout.geometry.block_count && (!ring.has(block) || fits()))
+    }
+
+    /// Takes over the header of a root, and checks every number in it and in the tables.
     pub(super) fn adopt(&mut self, header: &Header, ring: &Ring) -> bool {
-        let geometry = self.layout.geometry;
-        let places = geometry.block_count * self.layout.journal_places();
+        self.space.adopt_journal(header.journal_at);
+        if header.journal_copy > 0 {
+            self.space.set_journal_copy(header.journal_copy);
+        }
+        let names_journal = [header.journal_at, header.journal_copy].iter().all(|&place| self.is_journal_place(place, ring));
         if self.pages.flash().is_clean() {
             // Nothing of it is changed: what lies where is enough.
-            self.space.find_journal(header.journal_at);
-            return self.map.adopt(header.overlay_len, self.layout) && (header.journal_at == NONE || header.journal_at < places);
+            return self.map.adopt(header.overlay_len, self.layout) && names_journal;
         }
-        let may_have_head = |block: BlockIndex| block == NONE || (block < geometry.block_count && !ring.owns(block));
-        self.space.blocks_mut().recount();
+        for (head, (block, next)) in HEADER_HEADS.into_iter().zip(header.heads) {
+            self.space.heads_mut().replace(head, Head { block, next });
+        }
         let sound = self.map.adopt(header.overlay_len, self.layout)
             && self.transaction.adopt(header.pending_len, self.layout)
-            && (header.journal_at == NONE || header.journal_at < places)
-            && header.heads.iter().all(|&(block, _)| may_have_head(block))
-            && self.space.heads().of_streams().all(|head| may_have_head(self.space.heads().get(head).block))
+            && names_journal
+            && self.space.heads_are_sound(|block| ring.owns(block))
             && header.sequence < SEQUENCE_MAX
             && header.wear_base < 1 << 31
             && (header.transaction_start == IDLE || header.transaction_start < header.sequence);
         if sound {
             self.space.set_sequence(header.sequence);
             self.transaction.resume(header.transaction_start);
-            self.space.find_journal(header.journal_at);
-            for (head, (block, next)) in HEADER_HEADS.into_iter().zip(header.heads) {
-                self.space.heads_mut().replace(head, Head { block, next });
-            }
             self.space.set_unmarked(header.unmarked);
             self.space.blocks_mut().wear_base = header.wear_base;
         }

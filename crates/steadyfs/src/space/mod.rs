@@ -37,6 +37,8 @@ pub(crate) struct Space<'m> {
     is_unmarked: bool,
     /// The place of the newest journal page or record: its block stays, whatever else is in it.
     journal_at: u32,
+    /// Another place that holds the same as that one.
+    journal_copy: u32,
     /// A block that holds, or held, a frame of which nobody can tell what it is: it goes bad when it is empty.
     spoiled: BlockIndex,
     /// The block of a head in which a page is weak.
@@ -55,6 +57,7 @@ impl<'m> Space<'m> {
             programs_since_root: 0,
             is_unmarked: true,
             journal_at: NONE,
+            journal_copy: NONE,
             spoiled: NONE,
             weak_active: NONE,
         }
@@ -80,6 +83,22 @@ impl<'m> Space<'m> {
 
     pub fn heads_mut(&mut self) -> &mut Heads<'m> {
         &mut self.heads
+    }
+
+    /// Returns whether heads and states of blocks agree. A head has no block, or an active one that is not
+    /// `reserved` and no other head's. No further block is active.
+    pub fn heads_are_sound(&self, reserved: impl Fn(BlockIndex) -> bool) -> bool {
+        let block_of = |head: HeadIndex| self.heads.get(head).block;
+        let mut active = 0;
+        let all_sound = self.heads.all().filter(|&head| block_of(head) != NONE).all(|head| {
+            let block = block_of(head);
+            active += 1;
+            block < self.blocks.block_count()
+                && self.blocks.state(block) == State::Active
+                && !reserved(block)
+                && self.heads.all().filter(|&other| block_of(other) == block).count() == 1
+        });
+        all_sound && self.blocks.count(State::Active) == active
     }
 
     /// Block of a frame.
@@ -155,17 +174,35 @@ impl<'m> Space<'m> {
         self.journal_at != NONE && self.journal_block(self.journal_at) == block
     }
 
-    /// Takes the place of the newest journal record over from a root, or from a record: the block of the one before is looked at when all are known.
-    pub fn find_journal(&mut self, place: u32) {
-        self.journal_at = place;
+    /// Takes over the place of the newest journal record from a root or a record. The caller looks
+    /// at the block of the earlier record once all records are applied.
+    pub fn adopt_journal(&mut self, place: u32) {
+        (self.journal_at, self.journal_copy) = (place, NONE);
     }
 
-    /// Notes the place of the newest journal record. The block of the one before may have become empty: whether it went out of use with that.
+    /// Records the place of the newest journal record. The block of the earlier record goes out of
+    /// use if it is empty.
     pub fn move_journal(&mut self, place: u32) {
-        let before = core::mem::replace(&mut self.journal_at, place);
+        let before = self.journal_at;
+        self.adopt_journal(place);
         if before != NONE {
             self.quarantine_if_empty(self.journal_block(before));
         }
+    }
+
+    /// A second place that holds the same as the newest journal record; [`NONE`] without one.
+    pub fn journal_copy(&self) -> u32 {
+        self.journal_copy
+    }
+
+    /// Returns true if that place lies in the block of the newest journal record.
+    pub fn has_copy_beside(&self) -> bool {
+        self.journal_copy != NONE && self.holds_journal(self.journal_block(self.journal_copy))
+    }
+
+    /// Records where the newest journal record was programmed once more.
+    pub fn set_journal_copy(&mut self, place: u32) {
+        self.journal_copy = place;
     }
 
     /// Frames (or places of journal records) in a block.

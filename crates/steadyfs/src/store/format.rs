@@ -3,6 +3,7 @@
 use super::Store;
 use crate::config::{Config, Layout};
 use crate::error::{Error, MountError};
+use crate::ftl::Ftl;
 use crate::media::{BlockIndex, Flash, Geometry, Kinds};
 use crate::mount::Access;
 use crate::root::SEQUENCE_MAX;
@@ -35,29 +36,32 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Writes the superblocks and the root of an empty volume.
     fn write_empty(&mut self, erasing: Option<&mut dyn FnMut(u32, u32)>) -> Result<(), MountError> {
         let must_go = self.pass_earlier_volume()?;
-        self.choose_own_blocks()?;
+        let mut has_failed = false;
+        while !self.begin_own_blocks(&mut has_failed)? {}
         match erasing {
-            Some(told) => self.erase_for_data(u32::MAX, told)?,
+            Some(told) => self.erase_for_data(u32::MAX, must_go, told)?,
             None => {
                 let first = self.logical.ftl.layout.first_blocks();
-                self.erase_for_data(if must_go { u32::MAX } else { first }, |_, _| {})?;
+                self.erase_for_data(if must_go { u32::MAX } else { first }, must_go, |_, _| {})?;
             }
         }
-        self.logical.ftl.in_ring(|roots, said, _| roots.write_first(said).and_then(|()| roots.program_superblocks()))?;
+        self.logical.ftl.in_ring(|roots, said, _| roots.write_first(said).and_then(|()| roots.program_superblock(0)))?;
         Ok(self.logical.ftl.pages.flash_mut().sync()?)
     }
 
     /// Erases blocks for data, `most` of them, and tells after each block how many are done, of how many. The root that ends the format says that they are erased;
     /// the first ones may be programmed from then on.
-    fn erase_for_data(&mut self, most: u32, mut told: impl FnMut(u32, u32)) -> Result<(), MountError> {
+    fn erase_for_data(&mut self, most: u32, must_go: bool, mut told: impl FnMut(u32, u32)) -> Result<(), MountError> {
         let ftl = &mut self.logical.ftl;
         let (block_count, first) = (ftl.layout.geometry.block_count, ftl.layout.first_blocks());
-        let mut erased = 0;
+        // If all blocks must be erased, no block is passed over.
+        let (mut erased, mut passes) = (0, !must_go);
         for block in 0..block_count {
             if erased == most {
                 break;
             }
-            if ftl.space.blocks().state(block) == State::Free && ftl.erase(block)? {
+            passes &= !must_go;
+            if ftl.space.blocks().state(block) == State::Free && erase_or_pass(ftl, block, &mut passes)? {
                 ftl.space.blocks_mut().set_state(block, if erased < first { State::Erased } else { State::Clean });
                 erased += 1;
             }
@@ -102,13 +106,32 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(found.map_or(0, |record| record.tag.sequence))
     }
 
+    /// Chooses blocks for superblocks and ring, and programs the second superblock. `false` if its
+    /// block is bad, or the device did not answer for the first time: then blocks are to be chosen
+    /// again.
+    fn begin_own_blocks(&mut self, has_failed: &mut bool) -> Result<bool, MountError> {
+        self.choose_own_blocks()?;
+        let ftl = &mut self.logical.ftl;
+        let result = ftl.in_ring(|roots, _, _| roots.program_superblock_copy());
+        let is_bad = result == Err(Error::MediaFailing);
+        if is_bad || (result == Err(Error::Device) && !core::mem::replace(has_failed, true)) {
+            let copy = ftl.ring.release_blocks();
+            ftl.reserve_own_blocks();
+            if is_bad {
+                ftl.space.lose(copy);
+            }
+            return Ok(false);
+        }
+        Ok(result.map(|()| true)?)
+    }
+
     /// Erases the first good blocks for superblocks and ring. Whatever roots an earlier volume had in other blocks: nobody looks there.
     fn choose_own_blocks(&mut self) -> Result<(), MountError> {
         let ftl = &mut self.logical.ftl;
         let Layout { ring_count, config, geometry, .. } = ftl.layout;
-        let mut taken = 0;
+        let (mut taken, mut passes) = (0, true);
         for block in 0..geometry.block_count.min(65) {
-            if taken == ring_count || ftl.space.blocks().state(block) != State::Free || !ftl.erase(block)? {
+            if taken == ring_count || ftl.space.blocks().state(block) != State::Free || !erase_or_pass(ftl, block, &mut passes)? {
                 continue;
             }
             ftl.space.blocks_mut().set_state(block, State::Reserved);
@@ -120,8 +143,24 @@ impl<'m, F: Flash> Store<'m, F> {
             () if !first_is_good || taken < ring_count => {
                 Err(MountError::OwnBlocksBad { found: taken, needed: ring_count, first_is_good })
             }
-            () if found > allowed => Err(MountError::TooManyBadBlocks { found, allowed }),
+            // The settings of a device that replaces bad blocks itself allow for none.
+            () if found > allowed && (config.wear_spread > 0 || !ftl.layout.has_room(found)) => {
+                Err(MountError::TooManyBadBlocks { found, allowed })
+            }
             () => Ok(()),
         }
     }
+}
+
+/// Erases a block. `false` if it takes no erase, or if the device does not answer.
+///
+/// # Errors
+/// [`Error::Device`] at block 0, and at the second block in a row: then the device is gone.
+fn erase_or_pass<F: Flash>(ftl: &mut Ftl<'_, F>, block: BlockIndex, passes: &mut bool) -> Result<bool, Error> {
+    let result = ftl.erase(block);
+    if result == Err(Error::Device) && block > 0 && core::mem::take(passes) {
+        return Ok(false);
+    }
+    *passes |= result == Ok(true);
+    result
 }

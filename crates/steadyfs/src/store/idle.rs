@@ -5,7 +5,7 @@ use crate::cost::Budget;
 use crate::error::Error;
 use crate::media::Flash;
 use crate::pace::Step;
-use crate::space::{Choice, State};
+use crate::space::{Choice, NONE, State};
 
 impl<F: Flash> Store<'_, F> {
     /// Does what is to be done before a burst of `frames` frames, as far as the budget goes; whether that is all of it.
@@ -22,7 +22,20 @@ impl<F: Flash> Store<'_, F> {
 
     /// What is to be done before a burst of `frames` frames; `None` when everything is ready, or cannot be made so.
     fn idle_step(&self, frames: u32) -> Option<Step> {
-        if self.logical.ftl.status.is_read_only() { None } else { self.outlook().idle_step(frames) }
+        if self.logical.ftl.status.is_read_only() {
+            return None;
+        }
+        self.outlook().idle_step(frames).or(self.lacks_journal_copy().then_some(Step::CopyJournal))
+    }
+
+    /// Returns true if the newest journal page is there once, and a page more would copy it. Where records are
+    /// a chain a copy would take a block each time.
+    fn lacks_journal_copy(&self) -> bool {
+        let space = &self.logical.ftl.space;
+        !self.logical.ftl.layout.programs_bytes()
+            && space.journal_at() != NONE
+            && space.journal_copy() == NONE
+            && !self.logical.is_open()
     }
 
     /// Does a step.
@@ -47,6 +60,7 @@ impl<F: Flash> Store<'_, F> {
             },
             Step::Fold => self.logical.fold(),
             Step::Root => self.logical.ftl.write_root(),
+            Step::CopyJournal => self.logical.copy_journal(),
             Step::Move(victim) => {
                 if victim.is_some() {
                     self.choose(victim);

@@ -24,6 +24,8 @@ pub struct Description {
     pub sequence: u64,
     /// The newest journal page.
     pub journal: Option<PageIndex>,
+    /// Another page with the same content: after a clean end, and after idle work.
+    pub journal_copy: Option<PageIndex>,
     /// Bytes of changes in the journal that are in no page yet.
     pub journal_bytes: u32,
     /// Changes of the map that are in no leaf yet.
@@ -46,6 +48,7 @@ impl<F: Flash> Store<'_, F> {
             let head = self.logical.ftl.space.heads().get(index);
             (head.block != NONE).then_some((head.block, head.next))
         };
+        let journal_page = |place: u32| (place != NONE).then(|| layout.journal_page(place));
         Description {
             geometry: layout.geometry,
             config: layout.config,
@@ -54,8 +57,8 @@ impl<F: Flash> Store<'_, F> {
             frames_per_block: layout.frames_per_block,
             leaves: layout.leaf_count,
             sequence: self.logical.ftl.space.sequence(),
-            journal: (self.logical.ftl.space.journal_at() != NONE)
-                .then(|| self.logical.ftl.layout.journal_page(self.logical.ftl.space.journal_at())),
+            journal: journal_page(self.logical.ftl.space.journal_at()),
+            journal_copy: journal_page(self.logical.ftl.space.journal_copy()),
             journal_bytes: self.logical.journal.page().len() as u32 - 2,
             overlay_entries: self.logical.ftl.map.len(),
             ring: self.logical.ftl.ring.newest(),

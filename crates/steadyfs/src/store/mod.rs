@@ -25,11 +25,13 @@
 //! | `reclaim` | calls begin and end, with what the pace has planned |
 //! | `idle` | work ahead of time |
 //! | `format` | an empty volume |
+//! | `close` | the root that ends the use of a volume |
 //! | [`mount`](self::mount) | mount, repair |
 //! | `settle` | what a mount programs before anybody sees what it found |
 //! | `scrub` | looking at everything that rests |
 //! | `inspect` | what is where, for tools |
 
+mod close;
 mod format;
 mod idle;
 mod inspect;
@@ -201,18 +203,5 @@ impl<'m, F: Flash> Store<'m, F> {
     /// What is known of a block; `None` behind the last one. Costs nothing.
     pub fn block(&self, block: BlockIndex) -> Option<BlockInfo> {
         self.logical.ftl.block(block)
-    }
-
-    /// Ends the use of the volume: the next mount begins with this root, and neither searches nor programs.
-    ///
-    /// # Cost
-    /// `root_programs` programs, and one erase where the ring block is full; the mark of a block in which a program failed; nothing where nothing
-    /// was changed.
-    pub fn end_use(&mut self) -> Result<(), Error> {
-        if self.logical.ftl.status.is_read_only() || self.logical.ftl.ring.is_closed() || self.logical.is_open() {
-            return Ok(());
-        }
-        self.logical.ftl.begin_call();
-        self.logical.ftl.close_ring()
     }
 }

@@ -5,6 +5,7 @@ use crate::error::{Error, MountError};
 use crate::media::Flash;
 use crate::mount::{Access, Damage, Forward, Last, find_superblock};
 use crate::pages::TRIES;
+use crate::space::NONE;
 
 impl<'m, F: Flash> Store<'m, F> {
     /// Reads what a volume is. The store has its content after [`recover`](Self::recover).
@@ -166,12 +167,12 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Applies the records since the root. Not inlined, so that what it needs is off the stack when the volume is settled.
     #[inline(never)]
     fn roll_forward(&mut self) -> Result<Last, Error> {
-        let (records, map, transaction) = self.logical.forward_parts();
-        Forward::new(records, map, transaction).roll_forward()
+        let (records, map, transaction, group) = self.logical.forward_parts();
+        Forward::new(records, map, transaction, group).roll_forward()
     }
 
     /// Makes the journal buffer hold the newest journal page. The one of the last record was read when it was applied, and is not
-    /// read again: it may be metastable.
+    /// read again: it may be metastable. If no look can read it, no later root names it.
     fn load_committed(&mut self, last: &Last) -> Result<(), Error> {
         self.logical.ftl.transaction.clear();
         if last.journal_is_read {
@@ -179,13 +180,28 @@ impl<'m, F: Flash> Store<'m, F> {
             return Ok(());
         }
         if !self.load_journal()? {
+            self.logical.ftl.space.adopt_journal(NONE);
             self.logical.ftl.status.find(Damage::Journal);
         }
         Ok(())
     }
 
-    /// Reads the newest journal page into the journal buffer; `false` when no look can.
+    /// Reads the newest journal page into the journal buffer, or the copy that the root has of it;
+    /// `false` when neither can be read.
     fn load_journal(&mut self) -> Result<bool, Error> {
+        let copy = self.logical.ftl.space.journal_copy();
+        if self.try_load_journal()? {
+            return Ok(true);
+        }
+        if copy == NONE {
+            return Ok(false);
+        }
+        self.logical.ftl.space.adopt_journal(copy);
+        self.try_load_journal()
+    }
+
+    /// Reads the newest journal page into the journal buffer; `false` when no look can.
+    fn try_load_journal(&mut self) -> Result<bool, Error> {
         match (0..TRIES).map(|_| self.logical.records().load()).find(|result| *result != Err(Error::Corrupt)) {
             Some(result) => result.map(|()| true),
             None => Ok(false),

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::ftl::Ftl;
 use crate::media::{BlockIndex, Flash};
 use crate::pace::{Bounds, Done, Erasure, Levelling, Outlook, Plan, Time};
-use crate::space::{HeadIndex, NONE, State};
+use crate::space::{HeadIndex, NONE};
 
 /// What there is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ impl<'m, F: Flash> Store<'m, F> {
         self.pace.count_written(written);
         let (outlook, ftl) = (self.outlook(), &self.logical.ftl);
         // What has gone bad on the way leaves more to the next calls: this one promised what it does before that.
-        let promise = outlook.promise_of(0, ftl.space.blocks().count(State::Bad) - ftl.call.bad_blocks);
+        let promise = outlook.promise_of(0, ftl.blocks_lost());
         let done = Done {
             written,
             changes: ftl.call.changes,

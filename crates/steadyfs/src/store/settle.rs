@@ -8,7 +8,7 @@ use super::Store;
 use crate::config::COPIED_MAX;
 use crate::error::Error;
 use crate::ftl::Copied;
-use crate::media::{BlockIndex, Flash, Kind, Kinds, Tag};
+use crate::media::{BlockIndex, Flash, Kind, Kinds};
 use crate::mount::{Last, Record};
 use crate::pages::UNSTEADY_TRIES;
 use crate::space::{Frame, HeadIndex, NONE};
@@ -39,7 +39,8 @@ impl<F: Flash> Store<'_, F> {
         ftl.space.take_sequences(JUMP);
         ftl.skip_places(&last.traces);
         if last.traces.are_there() {
-            let frames = RESTART_FRAMES + ftl.layout.extra_heads() + last.traces.more_frames(ftl.space.heads());
+            let frames =
+                RESTART_FRAMES + ftl.layout.extra_heads() + last.traces.more_frames(ftl.space.heads()) + ftl.group_frames();
             ftl.savings.use_up(frames);
         }
         ftl.space.set_unmarked(true);
@@ -53,7 +54,7 @@ impl<F: Flash> Store<'_, F> {
             // What the root names lies in its own block: all of it goes into another one.
         }
         let ftl = &mut self.logical.ftl;
-        ftl.in_ring(|roots, _, _| roots.erase_unknown())?;
+        ftl.in_ring(|roots, said, lost| roots.erase_unknown(said, lost))?;
         ftl.status.settle(true);
         ftl.stock_heads()?;
         self.empty_ring()
@@ -128,10 +129,8 @@ impl<F: Flash> Store<'_, F> {
             ftl.copy_into_ring(copied)?;
         }
         if carried.journal {
-            let tag = Tag { sequence: ftl.copy_sequence(0), logical: 0, kind: Kind::Journal, aux: 0 };
             ftl.ring.go_to(behind, &ftl.layout);
-            let page = ftl.ring.take_pages(ftl.layout.journal_pages(), &ftl.layout);
-            self.logical.records().program_page(page, &tag)?;
+            self.copy_journal_into_ring()?;
         }
         self.logical.ftl.in_ring(|roots, said, _| roots.program_copies(number, said))
     }

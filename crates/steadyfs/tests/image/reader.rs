@@ -17,6 +17,8 @@ const PAGE: usize = 256;
 const SPARE_INODES: usize = 16;
 const INODES: usize = CONFIG.files_max as usize + SPARE_INODES;
 const REGIONS: usize = 18;
+/// File pages of a region: those that a page of entries of pages of entries maps.
+const REGION_PAGES: usize = (PAGE / ENTRY) * (PAGE / ENTRY);
 
 /// Logical pages that may hold data.
 const DATA_PAGES: usize = (GEOMETRY.block_count * GEOMETRY.pages_per_block / 10 * 9) as usize;
@@ -82,7 +84,8 @@ pub fn roots(pages: &Pages) -> Vec<Root> {
         root.places[index].push(page);
         root.bytes[index * PAGE..(index + 1) * PAGE].copy_from_slice(data);
     }
-    roots.into_values().collect()
+    // A format programs first pages of roots without a copy, which do not count.
+    roots.into_values().filter(|root| root.places.iter().any(|places| places.len() > 1)).collect()
 }
 
 /// The newest root.
@@ -96,9 +99,9 @@ pub struct Volume {
     pages: BTreeMap<usize, Vec<u8>>,
 }
 
-/// The hash of a name.
-fn hash(name: &[u8]) -> u32 {
-    let mut h = name.iter().fold(0x811C_9DC5, |h: u32, &byte| (h ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+/// The hash of a name in a directory with a seed.
+fn hash(seed: u32, name: &[u8]) -> u32 {
+    let mut h = name.iter().fold(0x811C_9DC5 ^ seed, |h: u32, &byte| (h ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     h = (h ^ (h >> 16)).wrapping_mul(0x85EB_CA6B);
     h = (h ^ (h >> 13)).wrapping_mul(0xC2B2_AE35);
     h ^ (h >> 16)
@@ -175,11 +178,10 @@ impl Volume {
     /// The logical page of a file page; `None` in a hole.
     fn page_of(&self, inode: &[u8], file_page: usize) -> Option<usize> {
         let entries = PAGE / ENTRY;
-        let region_pages = entries * entries;
-        let at = 112 + file_page / region_pages * 8;
-        assert!(file_page / region_pages < REGIONS);
+        let at = 112 + file_page / REGION_PAGES * 8;
+        assert!(file_page / REGION_PAGES < REGIONS);
         let (logical, count, index) = (small(inode, at, 3), small(inode, at + 3, 2), small(inode, at + 5, 3));
-        let within = file_page % region_pages;
+        let within = file_page % REGION_PAGES;
         if within < count {
             return Some(logical + within);
         }
@@ -251,10 +253,14 @@ impl Volume {
     fn add_entries(&self, tree: &mut Tree, path: &str, directory: usize) {
         let header = self.inode(directory);
         assert!(header[0] == 2 || directory == 0, "kind of the directory {path:?}");
-        let buckets = small(&header, 40, 4);
+        let (buckets, seed) = (small(&header, 40, 4), small(&header, 45, 3) as u32);
+        assert_eq!(header[44], 0, "a directory has no stream");
         let (mut entries, mut directories) = (0, 0);
-        for bucket in 0..buckets {
-            let logical = self.page_of(&header, bucket).expect("a page for each bucket");
+        let pages = (0..buckets).map(|bucket| (Some(bucket), self.page_of(&header, bucket).expect("a page for each bucket")));
+        // From the last region on.
+        let overflow =
+            (0..).map_while(|number| self.page_of(&header, (REGIONS - 1) * REGION_PAGES + number)).map(|logical| (None, logical));
+        for (bucket, logical) in pages.chain(overflow) {
             for record in self.read(logical, 0, PAGE).chunks_exact(4) {
                 let (hashed, number) = (number(record, 0, 2) as u32, small(record, 2, 2));
                 if number == 0 || number == 0xFFFF {
@@ -262,11 +268,13 @@ impl Volume {
                 }
                 let inode = self.inode(number - 1);
                 let name = self.name(number - 1, &inode);
-                assert_eq!(hash(name.as_bytes()) & 0xFFFF, hashed, "the hash of {name:?}");
-                assert_eq!(bucket_of(hashed, buckets), bucket, "the bucket of {name:?} among {buckets}");
+                assert_eq!(hash(seed, name.as_bytes()) & 0xFFFF, hashed, "the hash of {name:?}");
+                let is_there = bucket.is_none_or(|bucket| bucket_of(hashed, buckets) == bucket);
+                assert!(is_there, "the bucket of {name:?} among {buckets} is {bucket:?}");
                 assert_eq!(small(&inode, 8, 4), directory, "the directory of {name:?}");
                 assert!(self.bit(number - 1), "the bit of inode {}", number - 1);
-                assert!(inode[3] == 0 && inode[44..48] == [0; 4] && number - 1 < CONFIG.files_max as usize);
+                assert!(inode[3] == 0 && inode[44] == 0 && number - 1 < CONFIG.files_max as usize);
+                assert!(inode[0] == 2 || inode[45..48] == [0; 3]);
                 entries += 1;
                 directories += usize::from(inode[0] == 2);
                 self.add_node(tree, &format!("{path}{name}"), number - 1, &inode);

@@ -1,6 +1,7 @@
 //! What of a disk can still be read.
 
 use super::findings::{Missing, lines};
+use super::superblocks;
 use crate::Failure;
 use crate::commands::tree::counted;
 use crate::image::chip::ChipOptions;
@@ -38,12 +39,14 @@ pub fn run(mut volume: DiskVolume<'_>, repair: bool, json: bool, chip: &ChipOpti
         }
     }
     let missing = Missing::of(lost, volume.disk.damage());
-    let (pages, findings) = read_all(&mut volume)?;
+    let (pages, mut findings) = read_all(&mut volume)?;
     let sectors = volume.disk.sectors();
     let volume = Mounted::Disk(volume);
     let (worn_out, unsettled) = (volume.health().worn_out, volume.is_unsettled());
-    volume.close(chip)?;
-    let counts = (findings.len() as u64 + missing.count(), u32::from(missing.repaired));
+    let damaged = superblocks::find(volume.close(chip)?, repair);
+    let rewritten = u32::from(damaged.as_ref().is_some_and(|damaged| damaged.mended));
+    findings.extend(damaged.map(|damaged| damaged.text));
+    let counts = (findings.len() as u64 + missing.count(), u32::from(missing.repaired) + rewritten);
     let summary = Summary { missing, sectors, pages, worn_out, unsettled, findings };
     if json {
         print_json(&summary)?

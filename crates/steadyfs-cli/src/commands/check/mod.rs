@@ -5,6 +5,7 @@ mod disk;
 mod findings;
 mod paths;
 mod rows;
+mod superblocks;
 
 use super::tree::counted;
 use crate::Failure;
@@ -46,6 +47,8 @@ const AFTER_HELP: &str = "\
 Every page of the volume is read and compared with its checksum, and every reference followed. The exit code is 1 when something
 was found, also when it was mended: check again to see what remains. Inodes have their paths beside them where directories can be
 listed; many findings of one kind in a row are one line, and --json has each.
+
+Of the superblock there are two copies. A volume with one damaged copy is read and written by the other; --repair writes the damaged one anew.
 
 Where a mount finds that something is lost, the volume can only be read. --repair accepts that first, then looks at what there
 is, and the volume can be changed again. A lost page of the map is not accepted: nobody knows where the pages are that it maps.
@@ -159,9 +162,19 @@ fn run_files(mut volume: Volume<'_>, arguments: &Arguments) -> Result<(u64, u32)
     let is_freed = |finding: &&Finding| !arguments.repair && matches!(finding, Finding::LeakedPage { .. });
     let freed_by_repair = found.iter().filter(is_freed).count();
     let rest = Rest::of(&mut volume);
-    volume.close(&arguments.reading.chip)?;
-    let (count, mended) = (findings.len() as u64 + missing.count(), checked.mended.total() + u32::from(missing.repaired));
-    let summary = Summary { lines, freed_by_repair, ..Summary::of(&checked, rest, missing, findings) };
+    let damaged = superblocks::find(volume.close(&arguments.reading.chip)?, arguments.repair);
+    let rewritten = u32::from(damaged.as_ref().is_some_and(|damaged| damaged.mended));
+    if let Some(damaged) = damaged {
+        lines += &format!("{}\n", damaged.text);
+        findings.push(damaged.text);
+    }
+    let repaired = u32::from(missing.repaired);
+    let (count, mended) = (findings.len() as u64 + missing.count(), checked.mended.total() + rewritten + repaired);
+    let mut summary = Summary { lines, freed_by_repair, ..Summary::of(&checked, rest, missing, findings) };
+    if rewritten > 0 {
+        summary.mended += rewritten;
+        summary.changes.insert("superblocks written anew", rewritten);
+    }
     if arguments.json {
         print_json(&summary)?
     } else {

@@ -50,7 +50,8 @@ impl Paths {
             | Finding::UnmarkedInode { inode }
             | Finding::LeakedInode { inode }
             | Finding::SharedPage { inode, .. }
-            | Finding::DirtyEnd { inode } => self.place(text, "inode", inode),
+            | Finding::DirtyEnd { inode }
+            | Finding::InDoubt { inode } => self.place(text, "inode", inode),
             Finding::BadEntry { directory, inode } => self.place(self.place(text, "directory", directory), "inode", inode),
             Finding::WrongCount { directory } => self.place(text, "directory", directory),
             _ => text,

@@ -19,6 +19,7 @@ fn kind(finding: &Finding, paths: &Paths) -> Option<(String, u32)> {
         Finding::UnmarkedInode { inode } => ("inodes are in use and are marked as free", inode),
         Finding::Lost { inode } => ("inodes are named by no directory", inode),
         Finding::LeakedInode { inode } => ("inodes are taken and hold nothing", inode),
+        Finding::InDoubt { inode } => ("inodes may be in an earlier state, for small changes are lost", inode),
         Finding::UnreadablePage { inode, logical } => {
             return Some((format!("logical pages of {} cannot be read", paths.named("inode", inode)), logical));
         }

@@ -1,13 +1,13 @@
 //! Names: what each directory says, and what none of them says.
 
-use super::super::directories::Found;
+use super::super::directories::{Found, Gap};
 use super::super::inode::{AREA_BYTES, Header, InodeKind, NAME_BYTES_MAX, PARENT_AT, REGIONS, ROOT, Region};
-use super::super::volume::{Node, Room, slots};
+use super::super::volume::{Depth, Node, RecordPlace, Room, bucket_of, slots};
 use super::findings::{Count, Finding};
 use super::rounds::Checker;
-use super::tables::Salvage;
 use crate::error::Error;
 use crate::fs::filesystem::FileSystem;
+use crate::logical::edit::Edit;
 use crate::media::Flash;
 
 /// Names that are tried for what has none.
@@ -17,35 +17,69 @@ const NAMES_MAX: u32 = 10;
 #[derive(Clone, Copy)]
 struct Record {
     directory: u32,
+    seed: u32,
     hash: u32,
-    bucket: u32,
-    buckets: u32,
-    /// Slot in its bucket.
-    slot: u32,
+    place: RecordPlace,
     inode: u32,
+}
+
+/// How far searches go in the directories that a walk has met.
+struct Walk {
+    /// The larger one of that and the depth of the volume.
+    depth: Depth,
+    /// The directory that went further than the volume says, and than those before it.
+    deepest: Option<u32>,
+}
+
+impl Walk {
+    fn note(&mut self, directory: u32, searched: Depth) {
+        let depth = self.depth.max(searched);
+        if depth != self.depth {
+            (self.depth, self.deepest) = (depth, Some(directory));
+        }
+    }
 }
 
 impl<F: Flash> Checker<'_, '_, F> {
     /// Every record of every directory, and their numbers.
     pub fn directories(&mut self) -> Result<(), Error> {
+        let told = self.fs.volume.space().depth;
+        let mut walk = Walk { depth: self.fs.volume.depth(), deepest: None };
+        // Names that are deeper than the volume says are looked up all the same.
+        self.fs.volume.set_depth(Depth::ANY);
+        let walked = self.walk(&mut walk);
+        self.fs.volume.set_depth(told);
+        walked?;
+        let Some(directory) = walk.deepest else { return Ok(()) };
+        if !self.is_readable(0)? {
+            // The root page is a finding already, and holds no depth.
+            return Ok(());
+        }
+        self.fault(Finding::WrongCount { directory }, Count::Counts, |fs| fs.volume.write_depth(walk.depth))
+    }
+
+    fn walk(&mut self, walk: &mut Walk) -> Result<(), Error> {
         for inode in 0..self.inodes_end()? {
             // One of more pages than there are was told of.
             let can_be = |header: &Header, pages: u32| header.kind == InodeKind::Directory && header.extra <= pages;
             if self.is_taken(inode)?
                 && let Some(header) = self.header(inode)?.filter(|header| can_be(header, self.fs.volume.plan().data_count))
             {
-                self.directory(inode, &header)?;
+                self.directory(inode, &header, walk)?;
             }
         }
         Ok(())
     }
 
-    fn directory(&mut self, directory: u32, header: &Header) -> Result<(), Error> {
-        self.fs.directories.forget();
+    fn directory(&mut self, directory: u32, header: &Header, walk: &mut Walk) -> Result<(), Error> {
+        let overflow = self.overflow_pages(directory, header)?;
         let (mut entries, mut subdirectories) = (0, 0);
+        walk.note(directory, Depth { pages: overflow, equal: 0 });
         let mut node = Node::new(directory);
-        for bucket in 0..header.extra {
-            let Some(Some(page)) = self.fs.seen(|fs| fs.volume.page_of(&mut node, bucket))? else {
+        for index in 0..header.extra + overflow {
+            let is_bucket = index < header.extra;
+            let file_page = if is_bucket { index } else { self.fs.volume.overflow_page(index - header.extra).unwrap_or(index) };
+            let Some(Some(page)) = self.fs.seen(|fs| fs.volume.page_of(&mut node, file_page))? else {
                 return self.empty_out(Finding::BadInode { inode: directory }, directory, header);
             };
             if !self.is_readable(page)? {
@@ -53,21 +87,23 @@ impl<F: Flash> Checker<'_, '_, F> {
                 self.salvage(
                     Finding::UnreadablePage { inode: directory, logical: page },
                     page,
-                    Salvage { fill: 0xFF, until: u32::MAX },
+                    Edit::Salvage { fill: 0xFF, until: u32::MAX },
                 )?;
             }
             for slot in 0..slots(self.fs.volume.store.layout()) {
-                let Some((hash, number)) = self.fs.seen(|fs| fs.volume.read_record(page, slot))? else { break };
+                let place = RecordPlace { page, at: slot * self.fs.volume.store.layout().record_bytes() };
+                let Some((hash, number)) = self.fs.seen(|fs| fs.volume.read_record(place))? else { break };
                 let Some(inode) = number.checked_sub(1).filter(|_| number != u32::MAX) else { continue };
-                let record = Record { directory, hash, bucket, buckets: header.extra, slot, inode };
-                match self.entry(&record)? {
+                let record = Record { directory, seed: header.seed, hash, place, inode };
+                let is_there = !is_bucket || bucket_of(hash, header.extra).0 == file_page;
+                match if is_there { self.entry(&record, walk)? } else { None } {
                     Some(kind) => {
                         entries += 1;
                         subdirectories += u32::from(kind == InodeKind::Directory);
                     }
                     None => {
                         let finding = Finding::BadEntry { directory, inode };
-                        self.fault(finding, Count::Entries, |fs| fs.volume.clear_record(page, slot))?;
+                        self.fault(finding, Count::Entries, |fs| fs.volume.clear_record(place))?;
                     }
                 }
             }
@@ -79,18 +115,25 @@ impl<F: Flash> Checker<'_, '_, F> {
         self.fault(finding, Count::Counts, |fs| fs.directories.write_count(&mut fs.volume, directory, entries, subdirectories))
     }
 
+    /// Overflow pages of a directory.
+    pub fn overflow_pages(&mut self, directory: u32, header: &Header) -> Result<u32, Error> {
+        let count = self.fs.seen(|fs| fs.directories.overflow_pages(&mut fs.volume, directory, header))?;
+        self.fs.directories.forget();
+        Ok(count.unwrap_or(0))
+    }
+
     /// What a record names, if it is right: something that says the same, that a look-up finds there, and that nothing else names.
-    fn entry(&mut self, record: &Record) -> Result<Option<InodeKind>, Error> {
-        let Record { directory, hash, bucket, buckets, inode, .. } = *record;
+    fn entry(&mut self, record: &Record, walk: &mut Walk) -> Result<Option<InodeKind>, Error> {
+        let Record { directory, seed, hash, inode, .. } = *record;
         if inode >= self.fs.volume.plan().inode_count || inode == ROOT {
             return Ok(None);
         }
         let Some(header) = self.header(inode)? else { return Ok(None) };
         let is_right = matches!(header.kind, InodeKind::File | InodeKind::Directory)
             && header.parent == directory
-            && self.fs.volume.record_is_right(inode, &header, hash, bucket, buckets)?
+            && self.fs.volume.record_is_right(inode, &header, hash, seed)?
             && (header.kind == InodeKind::File || self.reaches_root(directory)?)
-            && self.is_found(record, &header)?;
+            && self.is_found(record, &header, walk)?;
         if !is_right || self.marks.is_named(inode) {
             return Ok(None);
         }
@@ -104,13 +147,15 @@ impl<F: Flash> Checker<'_, '_, F> {
         Ok(Some(header.kind))
     }
 
-    /// Whether a look-up of its name ends at a record.
-    fn is_found(&mut self, record: &Record, header: &Header) -> Result<bool, Error> {
+    /// Returns true if a look-up of its name ends at a record; notes how far that goes.
+    fn is_found(&mut self, record: &Record, header: &Header, walk: &mut Walk) -> Result<bool, Error> {
         let mut name = [0; NAME_BYTES_MAX];
         let Some(name) = self.name(record.inode, header, &mut name)? else { return Ok(false) };
-        let wanted = record.bucket * slots(self.fs.volume.store.layout()) + record.slot;
         Ok(match self.fs.seen(|fs| fs.directories.find(&mut fs.volume, record.directory, name))? {
-            Some(Found::At { slot, inode }) => (slot, inode) == (wanted, record.inode),
+            Some(Found::At { place, inode, searched }) => {
+                walk.note(record.directory, searched);
+                (place, inode) == (record.place, record.inode)
+            }
             Some(Found::Free(_)) => false,
             // Something on the way cannot be read, which is no fault of this one.
             None => true,
@@ -181,13 +226,13 @@ impl<F: Flash> Checker<'_, '_, F> {
         let may_stay = self.is_directory(header.parent)?
             && self.reaches_root(header.parent)?
             && (header.kind == InodeKind::File || self.reaches_root(inode)?);
-        let slot = match self.name(inode, header, &mut bytes)?.filter(|_| may_stay) {
+        let found = match self.name(inode, header, &mut bytes)?.filter(|_| may_stay) {
             Some(name) => self.fs.seen(|fs| fs.directories.find(&mut fs.volume, header.parent, name))?,
             None => None,
         };
         let finding = Finding::Lost { inode };
-        if let (Some(Found::Free(slot)), Ok(name)) = (slot, core::str::from_utf8(&bytes[..usize::from(header.name_bytes)])) {
-            return self.fault(finding, Count::Names, |fs| fs.add_name(header.parent, name, slot, inode, header));
+        if let (Some(Found::Free(gap)), Ok(name)) = (found, core::str::from_utf8(&bytes[..usize::from(header.name_bytes)])) {
+            return self.fault(finding, Count::Names, |fs| fs.add_name(header.parent, name, gap, inode, header));
         }
         self.fault(finding, Count::Names, |fs| fs.adopt(inode, *header))
     }
@@ -210,20 +255,20 @@ impl<F: Flash> FileSystem<'_, F> {
         for number in 0..NAMES_MAX {
             bytes[16] = b'0' + number as u8;
             let name = core::str::from_utf8(if number == 0 { &bytes[..15] } else { &bytes }).unwrap_or("lost");
-            if let Found::Free(slot) = self.directories.find(&mut self.volume, ROOT, name)? {
+            if let Found::Free(gap) = self.directories.find(&mut self.volume, ROOT, name)? {
                 let (page, at) = self.volume.inode_place(inode);
                 self.volume.store.logical.patch(page, at + PARENT_AT, &ROOT.to_le_bytes())?;
                 self.volume.write_name(inode, &mut header, name.as_bytes())?;
-                return self.add_name(ROOT, name, slot, inode, &header);
+                return self.add_name(ROOT, name, gap, inode, &header);
             }
         }
         Err(Error::Exists)
     }
 
     /// Names something in a directory, on a full volume as well.
-    fn add_name(&mut self, directory: u32, name: &str, slot: Option<u32>, inode: u32, header: &Header) -> Result<(), Error> {
+    fn add_name(&mut self, directory: u32, name: &str, gap: Gap, inode: u32, header: &Header) -> Result<(), Error> {
         self.directories.enter(&mut self.volume, directory)?;
         let is_directory = header.kind == InodeKind::Directory;
-        self.directories.insert_record(&mut self.volume, name, inode, slot, is_directory, Room::Spare)
+        self.directories.insert_record(&mut self.volume, name, inode, gap, is_directory, Room::Spare)
     }
 }

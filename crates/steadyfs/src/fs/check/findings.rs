@@ -40,7 +40,7 @@ pub enum Finding {
         /// What the entry names.
         inode: InodeNumber,
     },
-    /// A directory's counts are wrong. Mended.
+    /// A directory's counts are wrong, or the volume counts fewer overflow pages or names of equal hash than the directory has. Mended.
     WrongCount {
         /// The directory.
         directory: InodeNumber,
@@ -85,6 +85,19 @@ pub enum Finding {
     },
     /// A list of removed files does not end, or names something else. Mended by forgetting the list; what was on it is given back.
     BadList,
+    /// A repair accepted the loss of small changes, and no page names the files that they were of.
+    /// This file or directory may be in an earlier state.
+    /// A page whose whole content is lost is an [unreadable page](Self::UnreadablePage).
+    InDoubt {
+        /// The file or directory.
+        inode: InodeNumber,
+    },
+    /// A repair accepted the loss of small changes. Files and directories may be missing with their
+    /// names.
+    LostChanges {
+        /// Inodes that are empty now. Each may have been a file or a directory.
+        inodes: u32,
+    },
 }
 
 impl fmt::Display for Finding {
@@ -110,6 +123,11 @@ impl fmt::Display for Finding {
             }
             Self::DirtyEnd { inode } => write!(f, "inode {inode}: behind its end is what was there before"),
             Self::BadList => f.write_str("a list of removed files is damaged"),
+            Self::InDoubt { inode } => write!(f, "inode {inode} may be in an earlier state, for small changes are lost"),
+            Self::LostChanges { inodes } => write!(
+                f,
+                "small changes are lost: files may be missing with their names, at most {inodes}, which is the number of empty inodes"
+            ),
         }
     }
 }

@@ -25,6 +25,7 @@ mod tables;
 pub use findings::{Checked, Finding, Mended};
 
 use super::filesystem::FileSystem;
+use super::inode::InodeKind;
 use crate::config::{Config, Layout, SPARE_INODES};
 use crate::error::Error;
 use crate::media::{Flash, Geometry};
@@ -63,7 +64,8 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Accepts what the mount found missing as lost, [checks](Self::check) the volume and mends what the loss has left, so that it can be
     /// changed again: an allocation map with the content of before must not give away pages that are in use. Does nothing where nothing is
-    /// missing. Says what it [did](Mended).
+    /// missing. Says what it [did](Mended). If [small changes](Finding::LostChanges) are lost, a
+    /// file's page without content becomes an error. Its content may be among them.
     ///
     /// # Power loss
     /// The volume can only be read until a repair ends; one that was cut is begun again.
@@ -85,9 +87,35 @@ impl<F: Flash> FileSystem<'_, F> {
         self.directories.forget();
         self.volume.store.begin_repair(self.volume.plan().data)?;
         let checked = self.check(scratch, true, report);
+        let is_in_doubt = checked.is_ok() && self.volume.store.status().is_in_doubt();
+        let doubts = if is_in_doubt { self.report_doubt(report) } else { Ok(0) };
         // Only content may still be missing: what else is wrong may let a call take what belongs to another file.
-        let is_safe = checked.is_ok_and(|checked| checked.findings == checked.mended.total() + checked.unreadable);
-        self.volume.store.end_repair(is_safe)?;
-        checked.and_then(|checked| if is_safe { Ok(checked) } else { Err(Error::Corrupt) })
+        let is_mended = checked.is_ok_and(|checked| checked.findings == checked.mended.total() + checked.unreadable);
+        self.volume.store.end_repair(is_mended && doubts.is_ok())?;
+        let (checked, doubts) = (checked?, doubts?);
+        if is_mended { Ok(Checked { findings: checked.findings + doubts, ..checked }) } else { Err(Error::Corrupt) }
+    }
+
+    /// Reports every file and directory as one that may be in an earlier state, and the number of
+    /// empty inodes. Returns the number of findings.
+    fn report_doubt(&mut self, report: &mut dyn FnMut(Finding)) -> Result<u32, Error> {
+        let (mut count, inode_count) = (1, self.volume.plan().inode_count);
+        let mut unknown = 0;
+        for inode in 0..inode_count {
+            let header = match self.seen(|fs| fs.volume.inode_is_taken(inode))? {
+                Some(true) => self.seen(|fs| fs.volume.read_header(inode))?,
+                _ => None,
+            };
+            match header.map(|header| header.kind) {
+                Some(InodeKind::File | InodeKind::Directory) => {
+                    report(Finding::InDoubt { inode });
+                    count += 1;
+                }
+                Some(_) => {}
+                None => unknown += 1,
+            }
+        }
+        report(Finding::LostChanges { inodes: unknown });
+        Ok(count)
     }
 }

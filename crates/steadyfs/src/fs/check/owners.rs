@@ -1,13 +1,14 @@
 //! Inodes, their extensions and their pages: each belongs to one owner.
 //!
-//! Directories claim their pages first, then files, then what was removed: of two that claim a page the later one loses what it has.
+//! Pages are claimed in turns: by directories, by files within their sizes, by files behind their
+//! sizes, by removed files. If two claim a page, the later one is emptied. Behind the size of a
+//! file only the entry or run that names the page is cut off.
 
 use super::super::inode::{
     AREA_AT, AREA_BYTES, ATTRIBUTES_AT, EXTRA_AT, HEADER_BYTES, Header, InodeKind, NAME_MORE_AT, REGIONS, ROOT, Region,
 };
 use super::findings::{Count, Finding, Mended};
 use super::rounds::{Checker, Mode, soft};
-use super::tables::Salvage;
 use crate::error::Error;
 use crate::fs::filesystem::FileSystem;
 use crate::logical::edit::Edit;
@@ -27,21 +28,68 @@ struct Owner {
     kind: InodeKind,
     /// Pages up to the end of a file, or the buckets of a directory.
     pages: u32,
+    /// Overflow pages of a directory.
+    overflow: u32,
     /// Bytes of the last page that are in the file; 0: all.
     last_bytes: u32,
     /// Entries of the first index that belong to somebody else.
     kept: u32,
+    /// Only pages behind the size of a file are claimed.
+    is_behind: bool,
+}
+
+impl Owner {
+    /// Returns whether a page of the file is claimed in this turn.
+    fn claims(&self, file_page: u32) -> bool {
+        self.kind != InodeKind::File || (file_page >= self.pages) == self.is_behind
+    }
+}
+
+/// An index, or a page of one: an entry stands for `span` pages of the file, the first one for
+/// those from page `first` of its region on.
+#[derive(Clone, Copy)]
+struct Index {
+    page: u32,
+    /// The first page of the file that the region is of.
+    base: u32,
+    /// Pages of the region that its run has: their entries are never looked at.
+    run: u32,
+    first: u32,
+    span: u32,
+}
+
+impl Index {
+    /// The first page of the file that reads entry `entry`; `u32::MAX` if no page does.
+    fn file_page(&self, entry: u32) -> u32 {
+        let from = self.first + entry * self.span;
+        if from + self.span <= self.run { u32::MAX } else { self.base + from.max(self.run) }
+    }
+
+    /// The first page of the file that reads any of the `entries`.
+    fn first_page(&self, entries: u32) -> u32 {
+        Self { span: self.span * entries, ..*self }.file_page(0)
+    }
+
+    /// The page of an index that entry `entry` names.
+    fn below(&self, entry: u32, page: u32) -> Self {
+        Self { page, first: self.first + entry * self.span, span: 1, ..*self }
+    }
 }
 
 /// Whether something is wrong with the pages that are claimed.
 type Claim = Result<Option<Fault>, Error>;
 
-/// The order in which kinds claim their pages.
+/// Turns in which pages are claimed.
+const TURNS: u32 = 4;
+/// The turn of pages behind the sizes of files.
+const BEHIND: u32 = 2;
+
+/// The turn in which a kind claims its pages.
 fn turn(kind: InodeKind) -> Option<u32> {
     match kind {
         InodeKind::Directory => Some(0),
         InodeKind::File => Some(1),
-        InodeKind::Removed | InodeKind::Orphan => Some(2),
+        InodeKind::Removed | InodeKind::Orphan => Some(3),
         InodeKind::Extension => None,
     }
 }
@@ -50,7 +98,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     /// All inodes that are taken.
     pub fn owners(&mut self) -> Result<(), Error> {
         let before = self.checked.mended;
-        for now in 0..3 {
+        for now in 0..TURNS {
             for inode in 0..self.inodes_end()? {
                 if self.is_taken(inode)? {
                     self.owner(inode, now, before)?;
@@ -66,6 +114,12 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             Some(header) if turn(header.kind) == Some(now) => {
                 self.extensions(inode, &header)?;
                 self.pages_of(inode, &header, before)
+            }
+            Some(header) if now == BEHIND && header.kind == InodeKind::File && !header.inline => {
+                // A file that was emptied in this walk had claimed pages that are free now: the
+                // next walk looks.
+                let owner = self.owner_of_pages(inode, &header, 0).filter(|_| !self.checked.mended.has_emptied_since(before));
+                owner.map_or(Ok(()), |owner| self.claim_all(&Owner { is_behind: true, ..owner }).map(drop))
             }
             _ => Ok(()),
         }
@@ -93,7 +147,9 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     fn extensions(&mut self, inode: u32, header: &Header) -> Result<(), Error> {
         for (number, at) in [(header.name_more, NAME_MORE_AT), (header.attributes, ATTRIBUTES_AT)] {
             let Some(extension) = number.checked_sub(1) else { continue };
-            if !self.is_extension_of(extension, inode)? || self.marks.name(extension) {
+            // A name that the inode holds has no rest.
+            let is_none = at == NAME_MORE_AT && usize::from(header.name_bytes) <= self.fs.volume.plan().name_inline();
+            if is_none || !self.is_extension_of(extension, inode)? || self.marks.name(extension) {
                 let finding = Finding::LostExtension { inode };
                 let (page, place) = self.fs.volume.inode_place(inode);
                 self.fault(finding, Count::Extensions, |fs| fs.volume.store.logical.patch(page, place + at, &[0; 4]))?;
@@ -128,7 +184,11 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
                 fs.volume.store.logical.patch(page, at + EXTRA_AT, &[0; 4])
             })?;
         }
-        let fault = match self.owner_of_pages(inode, header) {
+        let overflow = match header.kind {
+            InodeKind::Directory if header.extra > 0 => self.overflow_pages(inode, header)?,
+            _ => 0,
+        };
+        let fault = match self.owner_of_pages(inode, header, overflow) {
             None => Some(Fault::Nonsense),
             Some(_) if header.inline => None,
             // What an earlier file with this inode left there.
@@ -151,7 +211,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     }
 
     /// What an inode says of its pages, if it can have so many.
-    fn owner_of_pages(&self, inode: u32, header: &Header) -> Option<Owner> {
+    fn owner_of_pages(&self, inode: u32, header: &Header, overflow: u32) -> Option<Owner> {
         let (pages, last_bytes) = match header.kind {
             InodeKind::File if header.size <= self.fs.volume.size_max() => {
                 let (page, within) = self.fs.volume.split(header.size);
@@ -162,7 +222,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             _ => return None,
         };
         let kept = if header.kind == InodeKind::Removed { header.extra } else { 0 };
-        Some(Owner { inode, kind: header.kind, pages, last_bytes, kept })
+        Some(Owner { inode, kind: header.kind, pages, overflow, last_bytes, kept, is_behind: false })
     }
 
     /// Takes its pages from an inode: a file is empty then, a directory has no entries.
@@ -177,7 +237,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         })
     }
 
-    /// Claims every page of an inode's regions.
+    /// Claims the pages of an inode's regions in this turn. Behind the size of a file it cuts pages
+    /// of others off.
     fn claim_all(&mut self, owner: &Owner) -> Claim {
         // A table that cannot be read was told of.
         let mut area = [0; AREA_BYTES];
@@ -186,41 +247,67 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         }
         let mut kept = owner.kept;
         for number in 0..REGIONS {
-            let (region, base) = (Region::of(&area, number), number * self.fs.volume.plan().region_pages);
-            if region.count > 0 && self.fs.volume.check_data_pages(region.logical, region.count).is_err() {
-                return Ok(Some(Fault::Nonsense));
-            }
-            for within in 0..region.count {
-                let fault = self.claim_content(owner, base + within, region.logical + within)?;
-                if fault.is_some() {
-                    return Ok(fault);
+            let (mut region, base) = (Region::of(&area, number), number * self.fs.volume.plan().region_pages);
+            match self.claim_run(owner, &region, base)? {
+                Ok(()) => {}
+                Err((within, _)) if owner.is_behind => {
+                    region = region.without_end(within);
+                    self.cut_region(owner, number, region)?;
                 }
+                Err((_, fault)) => return Ok(Some(fault)),
             }
-            if region.index != 0 {
-                // Entries before `kept` belong to the file that this end was cut off.
-                let fault = self.claim_index(owner, region.index, base, core::mem::take(&mut kept))?;
-                if fault.is_some() {
-                    return Ok(fault);
-                }
+            if region.index == 0 {
+                continue;
+            }
+            let span = if self.fs.volume.plan().index_is_deep { self.fs.volume.plan().index_entries } else { 1 };
+            let index = Index { page: region.index, base, run: region.count, first: 0, span };
+            // Entries before `kept` belong to the file that this end was cut off.
+            match self.claim_index(owner, &index, core::mem::take(&mut kept))? {
+                None => {}
+                Some(_) if owner.is_behind => self.cut_region(owner, number, Region { index: 0, ..region })?,
+                fault => return Ok(fault),
             }
         }
         Ok(None)
     }
 
-    /// Notes that a page belongs to an inode; whether it belongs to something else.
-    fn claim(&mut self, logical: u32) -> bool {
+    /// Claims the pages of a run, up to the first one with which something is wrong.
+    fn claim_run(&mut self, owner: &Owner, region: &Region, base: u32) -> Result<Result<(), (u32, Fault)>, Error> {
+        for within in (0..region.count).filter(|within| owner.claims(base + within)) {
+            if let Some(fault) = self.claim_content(owner, base + within, region.logical + within)? {
+                return Ok(Err((within, fault)));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Writes a region of a file without its last pages or its index, which lie behind the size.
+    fn cut_region(&mut self, owner: &Owner, number: u32, region: Region) -> Result<(), Error> {
+        let inode = owner.inode;
+        self.fault(Finding::DirtyEnd { inode }, Count::Ends, |fs| fs.volume.write_region(inode, number, region))
+    }
+
+    /// Notes that a page belongs to an inode. Returns a fault if it is no data page, or is claimed
+    /// already.
+    fn claim(&mut self, logical: u32) -> Option<Fault> {
+        if self.fs.volume.check_data_pages(logical, 1).is_err() {
+            return Some(Fault::Nonsense);
+        }
         self.checked.pages += 1;
-        self.marks.own(logical)
+        self.marks.own(logical).then_some(Fault::Shared(logical))
     }
 
     /// Claims a page that is no index. What is in it is looked at when all is mended.
     fn claim_content(&mut self, owner: &Owner, file_page: u32, logical: u32) -> Claim {
-        if self.claim(logical) {
-            return Ok(Some(Fault::Shared(logical)));
+        if let Some(fault) = self.claim(logical) {
+            return Ok(Some(fault));
         }
         match owner.kind {
-            // A page behind the buckets would be taken for the next one.
-            InodeKind::Directory => Ok((file_page >= owner.pages).then_some(Fault::Nonsense)),
+            // A page behind the buckets, or behind the overflow pages, would be taken for the next one.
+            InodeKind::Directory => {
+                let is_behind = file_page >= owner.pages && self.fs.volume.overflow_number(file_page) >= owner.overflow;
+                Ok(is_behind.then_some(Fault::Nonsense))
+            }
             InodeKind::File => self.look_at_content(owner, file_page, logical).map(|()| None),
             _ => Ok(None),
         }
@@ -237,6 +324,9 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
                 Ok(())
             };
         }
+        if self.has_lost_content(logical)? {
+            return self.lose_content(owner.inode, logical);
+        }
         let is_last = file_page + 1 == owner.pages && owner.last_bytes > 0;
         if (self.mode == Mode::Look || is_last) && !self.is_readable(logical)? {
             self.checked.unreadable += u32::from(self.mode == Mode::Look);
@@ -246,6 +336,16 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         if is_last && !self.is_blank_behind(logical, owner.last_bytes)? {
             return self.fault(finding, counter, |fs| fs.volume.copy_cut(logical, logical, owner.last_bytes));
         }
+        Ok(())
+    }
+
+    /// Writes a file's page whose content is lost as one that reads as an error. A look reports
+    /// such a page, so a repair fails if it cannot write it.
+    fn lose_content(&mut self, inode: u32, logical: u32) -> Result<(), Error> {
+        if self.mode == Mode::Mend {
+            return soft(self.fs.change(|fs| fs.volume.store.logical.write_edited(logical, logical, Edit::Lost))).map(drop);
+        }
+        self.tell(Finding::UnreadablePage { inode, logical });
         Ok(())
     }
 
@@ -264,54 +364,79 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         Ok(true)
     }
 
-    /// Claims an index, and all that it names from entry `kept` on; `base` is the first page of the file that it is of.
-    fn claim_index(&mut self, owner: &Owner, page: u32, base: u32, kept: u32) -> Claim {
+    /// Claims an index, and all that it names from entry `kept` on.
+    fn claim_index(&mut self, owner: &Owner, index: &Index, kept: u32) -> Claim {
         if !self.fs.volume.plan().index_is_deep {
-            return self.claim_last_index(owner, page, base, kept);
+            return self.claim_last_index(owner, index, kept);
         }
-        let span = self.fs.volume.plan().index_entries;
-        let mut fault = self.claim_index_page(owner, page, base, span)?;
-        for entry in kept / span..span {
-            if fault.is_some() {
-                break;
-            }
+        let (entries, span) = (self.fs.volume.plan().index_entries, index.span);
+        if let Some(fault) = self.claim_index_page(owner, index)? {
+            return Ok(Some(fault));
+        }
+        for entry in kept / span..entries {
             let below = if entry == kept / span { kept % span } else { 0 };
-            fault = match self.named(page, entry)? {
-                Some(Ok(page)) => self.claim_last_index(owner, page, base + entry * span, below)?,
-                named => named.map(|_| Fault::Nonsense),
+            let fault = match self.named(index.page, entry)? {
+                None => continue,
+                Some(Ok(page)) => self.claim_last_index(owner, &index.below(entry, page), below)?,
+                Some(Err(_)) => owner.claims(index.file_page(entry)).then_some(Fault::Nonsense),
             };
+            if let Some(fault) = fault
+                && self.keeps_entry(owner, index.page, entry)?
+            {
+                return Ok(Some(fault));
+            }
         }
-        Ok(fault)
+        Ok(None)
     }
 
     /// The same, of an index that names pages of a file.
-    fn claim_last_index(&mut self, owner: &Owner, page: u32, base: u32, kept: u32) -> Claim {
-        let mut fault = self.claim_index_page(owner, page, base, 1)?;
-        for entry in kept..self.fs.volume.plan().index_entries {
-            if fault.is_some() {
-                break;
-            }
-            fault = match self.named(page, entry)? {
-                Some(Ok(page)) => self.claim_content(owner, base + entry, page)?,
-                named => named.map(|_| Fault::Nonsense),
-            };
+    fn claim_last_index(&mut self, owner: &Owner, index: &Index, kept: u32) -> Claim {
+        if let Some(fault) = self.claim_index_page(owner, index)? {
+            return Ok(Some(fault));
         }
-        Ok(fault)
+        for entry in (kept..self.fs.volume.plan().index_entries).filter(|&entry| owner.claims(index.file_page(entry))) {
+            let fault = match self.named(index.page, entry)? {
+                None => continue,
+                Some(Ok(page)) => self.claim_content(owner, index.file_page(entry), page)?,
+                Some(Err(_)) => Some(Fault::Nonsense),
+            };
+            if let Some(fault) = fault
+                && self.keeps_entry(owner, index.page, entry)?
+            {
+                return Ok(Some(fault));
+            }
+        }
+        Ok(None)
     }
 
-    /// Claims the page of an index of which each entry stands for `span` pages.
-    fn claim_index_page(&mut self, owner: &Owner, page: u32, base: u32, span: u32) -> Claim {
-        if self.fs.volume.check_data_pages(page, 1).is_err() {
-            return Ok(Some(Fault::Nonsense));
+    /// Cuts an entry with a fault off if it lies behind the size of its file. Returns whether the
+    /// entry stays.
+    fn keeps_entry(&mut self, owner: &Owner, page: u32, entry: u32) -> Result<bool, Error> {
+        if owner.is_behind {
+            let finding = Finding::DirtyEnd { inode: owner.inode };
+            self.fault(finding, Count::Ends, |fs| fs.volume.set_index_entry(page, entry, None))?;
         }
-        if self.claim(page) {
-            return Ok(Some(Fault::Shared(page)));
+        Ok(!owner.is_behind)
+    }
+
+    /// Claims the page of an index, if it is its turn.
+    fn claim_index_page(&mut self, owner: &Owner, index: &Index) -> Claim {
+        let (page, entries) = (index.page, self.fs.volume.plan().index_entries);
+        if !owner.claims(index.first_page(entries)) {
+            return Ok(None);
         }
-        if !self.is_readable(page)? {
-            // What it named reads as an error then; behind the end it named nothing.
-            let used = owner.pages.saturating_sub(base).div_ceil(span).min(self.fs.volume.plan().index_entries);
+        if let Some(fault) = self.claim(page) {
+            return Ok(Some(fault));
+        }
+        // Pages that it named read as errors then. Behind the end it named nothing.
+        let used = owner.pages.saturating_sub(index.base + index.first).div_ceil(index.span).min(entries);
+        if !self.is_readable(page)? || (used > 0 && self.has_lost_content(page)?) {
             let until = used * self.fs.volume.plan().index_bytes();
-            self.salvage(Finding::UnreadablePage { inode: owner.inode, logical: page }, page, Salvage { fill: 0xFF, until })?;
+            self.salvage(
+                Finding::UnreadablePage { inode: owner.inode, logical: page },
+                page,
+                Edit::Salvage { fill: 0xFF, until },
+            )?;
         }
         Ok(None)
     }
@@ -323,8 +448,11 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     /// Whether a page is content of a file that claimed it before this one.
     fn is_content_of_another(&mut self, inode: u32, logical: u32) -> Result<bool, Error> {
         for other in (0..self.inodes_end()?).filter(|&other| other != inode) {
-            let is_file = self.is_taken(other)? && self.header(other)?.is_some_and(|h| h.kind == InodeKind::File && !h.inline);
-            if is_file && self.fs.has_content(other, logical)? {
+            let header = if self.is_taken(other)? { self.header(other)? } else { None };
+            let owner = header.filter(|header| header.kind == InodeKind::File && !header.inline);
+            if let Some(owner) = owner.and_then(|header| self.owner_of_pages(other, &header, 0))
+                && self.fs.has_content(&owner, logical)?
+            {
                 return Ok(true);
             }
         }
@@ -333,25 +461,27 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
 }
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// Whether a data page is content of a file; its indexes are not.
-    fn has_content(&mut self, inode: u32, logical: u32) -> Result<bool, Error> {
+    /// Returns whether a data page is content within the size of a file. Indexes are no content.
+    fn has_content(&mut self, owner: &Owner, logical: u32) -> Result<bool, Error> {
         let mut area = [0; AREA_BYTES];
-        if self.seen(|fs| fs.volume.read_area(inode, &mut area))?.is_none() {
+        if self.seen(|fs| fs.volume.read_area(owner.inode, &mut area))?.is_none() {
             return Ok(false);
         }
-        let entries = self.volume.plan().index_entries;
+        let (entries, is_deep) = (self.volume.plan().index_entries, self.volume.plan().index_is_deep);
         for number in 0..REGIONS {
-            let region = Region::of(&area, number);
-            if (region.logical..region.logical + region.count).contains(&logical) {
+            let (region, base) = (Region::of(&area, number), number * self.volume.plan().region_pages);
+            let pages = owner.pages.saturating_sub(base);
+            if (region.logical..region.logical + region.count.min(pages)).contains(&logical) {
                 return Ok(true);
             }
             if region.index == 0 || self.volume.check_data_pages(region.index, 1).is_err() {
                 continue;
             }
-            for entry in 0..entries {
+            for entry in 0..if is_deep { pages.div_ceil(entries) } else { pages }.min(entries) {
                 let Some(Some(page)) = self.seen(|fs| fs.volume.index_entry(region.index, entry))? else { continue };
-                let is_there = if self.volume.plan().index_is_deep {
-                    self.volume.check_data_pages(page, 1).is_ok() && self.is_indexed(page, logical)?
+                let is_there = if is_deep {
+                    let below = (pages - entry * entries).min(entries);
+                    self.volume.check_data_pages(page, 1).is_ok() && self.is_indexed(page, below, logical)?
                 } else {
                     page == logical
                 };
@@ -363,8 +493,8 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(false)
     }
 
-    fn is_indexed(&mut self, index: u32, logical: u32) -> Result<bool, Error> {
-        for entry in 0..self.volume.plan().index_entries {
+    fn is_indexed(&mut self, index: u32, entries: u32, logical: u32) -> Result<bool, Error> {
+        for entry in 0..entries {
             if self.seen(|fs| fs.volume.index_entry(index, entry))? == Some(Some(logical)) {
                 return Ok(true);
             }

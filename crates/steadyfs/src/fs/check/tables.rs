@@ -10,34 +10,31 @@ use crate::media::Flash;
 /// Pages that one change frees.
 const PAGES_PER_CHANGE: u32 = 8;
 
-/// What goes in the place of what cannot be read: some byte before a place in the page, zeros behind.
-pub(super) struct Salvage {
-    pub fill: u8,
-    pub until: u32,
-}
-
 impl<F: Flash> Checker<'_, '_, F> {
     /// The root page, the allocation map and the file table: what cannot be read of them is written anew, and says of nothing that it is taken.
     pub fn tables(&mut self) -> Result<(), Error> {
         for logical in 0..self.fs.volume.plan().data {
             if !self.is_readable(logical)? {
-                self.salvage(Finding::UnreadableTable { logical }, logical, Salvage { fill: 0, until: 0 })?;
+                let is_file_table = logical >= self.fs.volume.plan().table;
+                let edit = if is_file_table { Edit::SalvageWhole } else { Edit::Salvage { fill: 0, until: 0 } };
+                self.salvage(Finding::UnreadableTable { logical }, logical, edit)?;
             }
         }
         Ok(())
     }
 
     /// Puts something in the place of what no look can read of a page.
-    pub fn salvage(&mut self, finding: Finding, logical: u32, salvage: Salvage) -> Result<(), Error> {
-        let Salvage { fill, until } = salvage;
-        self.fault(finding, Count::Tables, |fs| {
-            fs.volume.store.logical.write_edited(logical, logical, Edit::Salvage { fill, until })
-        })
+    pub fn salvage(&mut self, finding: Finding, logical: u32, edit: Edit) -> Result<(), Error> {
+        self.fault(finding, Count::Tables, |fs| fs.volume.store.logical.write_edited(logical, logical, edit))
     }
 
     /// The lists of removed files, and of those that were open.
     pub fn lists(&mut self) -> Result<(), Error> {
         let is_sound = self.fs.seen(|fs| fs.lists.load(&mut fs.volume))?.is_some();
+        if !is_sound && !self.is_readable(0)? {
+            // The root page is a finding already, and no list can be read from it.
+            return Ok(());
+        }
         let (trim, (orphan_first, orphan_last)) = (self.fs.lists.trim(), self.fs.lists.orphans());
         if is_sound && self.list_ends(trim, None)? && self.list_ends(orphan_first, Some(orphan_last))? {
             return Ok(());
@@ -128,6 +125,12 @@ impl<F: Flash> Checker<'_, '_, F> {
     /// Whether a page was written; also where no look can read the leaf that says so.
     pub fn holds_something(&mut self, logical: u32) -> Result<bool, Error> {
         Ok(self.fs.seen(|fs| fs.volume.store.logical.is_written(logical))?.unwrap_or(true))
+    }
+
+    /// Returns whether a page that must have content has none, while small changes or frames are
+    /// lost. Its content may be among them.
+    pub fn has_lost_content(&mut self, logical: u32) -> Result<bool, Error> {
+        Ok(self.fs.volume.store.status().is_in_doubt() && !self.holds_something(logical)?)
     }
 
     /// Gives neighbouring pages back, which one change does.

@@ -27,7 +27,7 @@ fn inodes_there(first: u32, per_page: u32, inode_count: u32) -> u32 {
 impl<F: Flash> Volume<'_, F> {
     /// Counts what is taken, at mount.
     pub fn count_space(&mut self) -> Result<(), Error> {
-        self.space = self.count_taken()?.0;
+        self.space = Space { depth: self.space.depth, ..self.count_taken()?.0 };
         Ok(())
     }
 
@@ -170,8 +170,10 @@ impl<F: Flash> Volume<'_, F> {
         Ok(())
     }
 
-    /// Frees neighbouring data pages: their bits are cleared and their content is discarded.
+    /// Frees neighbouring data pages: their bits are cleared and their content is discarded. Refuses
+    /// pages that are none of a file.
     pub fn free_pages(&mut self, first: u32, count: u32) -> Result<(), Error> {
+        self.check_data_pages(first, count)?;
         // A run of free bits that was seen earlier may touch the same bytes.
         self.space.forget_run();
         let base = first - self.plan.data + self.plan.data_bit();
@@ -230,11 +232,14 @@ impl<F: Flash> Volume<'_, F> {
         Ok(inode == ROOT || byte[0] >> (inode % 8) & 1 != 0)
     }
 
-    /// Takes the first free inode below `limit`.
+    /// Takes the first free inode below `limit`; of the first two program pages of the file table
+    /// one of that with fewer. So no page holds all files of a volume that has few.
     pub fn allocate_inode(&mut self, limit: u32) -> Result<u32, Error> {
         let page_bytes = self.store.layout().geometry.page_bytes;
         let unit = u32::from(self.store.layout().config.unit_pages);
         let (last, per_page, inode_count) = (limit.div_ceil(8), self.inodes_of_page(), self.plan.inode_count);
+        let page_inodes = self.store.layout().inodes_per_program() as usize;
+        let whole_bytes = (limit / 8).min(page_bytes) as usize;
         for page in 0..last.div_ceil(page_bytes) {
             let base = page * page_bytes;
             let found = self.store.logical.with_page(MAP + page / unit, page % unit, |bytes| {
@@ -242,6 +247,10 @@ impl<F: Flash> Volume<'_, F> {
                 // The root's bit is never set.
                 let taken = |index: usize| bytes[index] | u8::from(base == 0 && index == 0);
                 (0..limit).find(|&index| taken(index) != 0xFF).map(|index| {
+                    let is_emptier = |other: usize| taken(other).count_ones() < taken(index).count_ones();
+                    let other = index + page_inodes / 8;
+                    let spreads = base == 0 && index < page_inodes / 8 && other < whole_bytes && is_emptier(other);
+                    let index = if spreads { other } else { index };
                     let (byte, value) = (base + index as u32, taken(index));
                     let inode = byte * 8 + value.trailing_ones();
                     let first = inode - inode % per_page;
@@ -264,15 +273,20 @@ impl<F: Flash> Volume<'_, F> {
         Err(Error::TooManyFiles)
     }
 
-    /// Frees an inode, and the page of the file table of which it was the last one. The caller does not write to it any more.
+    /// Frees an inode, and the page of the file table of which it was the last one. The caller does not
+    /// write to it any more. Refuses an inode that is free.
     pub fn free_inode(&mut self, inode: u32) -> Result<(), Error> {
         let first = inode - inode % self.inodes_of_page();
         let (page, at) = self.bit_place(first);
         let mut bits = [0; PAGE_BITS_MAX];
         let bits = &mut bits[..self.inodes_of_page().div_ceil(8) as usize];
         self.store.logical.read(page, at, bits)?;
-        let index = inode / 8 - first / 8;
-        bits[index as usize] &= !(1 << (inode % 8));
+        let (index, bit) = (inode / 8 - first / 8, 1 << (inode % 8));
+        if bits[index as usize] & bit == 0 {
+            // A damaged list may name it again and again.
+            return Err(Error::Corrupt);
+        }
+        bits[index as usize] &= !bit;
         self.space.inodes = self.space.inodes.saturating_sub(1);
         self.store.logical.patch(page, at + index, &[bits[index as usize]])?;
         let here = inodes_there(first, self.inodes_of_page(), self.plan.inode_count);

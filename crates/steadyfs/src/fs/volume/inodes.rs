@@ -103,8 +103,12 @@ impl<F: Flash> Volume<'_, F> {
 
     /// Puts what the inode itself does not hold of a name into an extension, and notes that and the length in `header`.
     fn write_long_name(&mut self, inode: u32, header: &mut Header, name: &[u8]) -> Result<(), Error> {
-        header.name_bytes = name.len() as u8;
         let inline = self.plan.name_inline();
+        if header.name_more > 0 && usize::from(header.name_bytes) <= inline {
+            // The extension holds no part of the name.
+            return Err(Error::Corrupt);
+        }
+        header.name_bytes = name.len() as u8;
         if name.len() <= inline {
             return self.remove_extension(core::mem::take(&mut header.name_more));
         }

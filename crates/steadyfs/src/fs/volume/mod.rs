@@ -2,6 +2,7 @@
 //!
 //! | file | idea |
 //! |---|---|
+//! | [`identity`] | which mount a handle is of |
 //! | [`plan`] | where the parts of the logical address space lie |
 //! | [`space`] | what RAM knows of free space |
 //! | [`allocation`] | pages and inodes are taken, and given back |
@@ -9,13 +10,14 @@
 //! | [`regions`] | page of a file → logical page |
 //! | [`extents`] | how many pages an inode has |
 //! | [`content`] | the bytes of a file |
-//! | [`records`] | the records of a directory's bucket |
+//! | [`records`] | the records of a directory |
 //! | [`freeing`] | pages of removed files are given back, few at once and many a few at a time |
 
 mod allocation;
 mod content;
 mod extents;
 mod freeing;
+mod identity;
 mod inodes;
 mod plan;
 mod records;
@@ -23,10 +25,11 @@ mod regions;
 mod space;
 
 pub use freeing::Tail;
+pub use identity::MountId;
 pub use plan::{MAP, Plan, capacity_empty};
-pub use records::{Cursor, END, bucket_of, check_name, entries_max, hash, slots};
+pub use records::{Cursor, DEPTH_AT, DEPTH_BYTES, END, RecordPlace, Step, bucket_of, check_name, entries_max, hash, slots};
 pub use regions::Node;
-pub use space::Room;
+pub use space::{Depth, Room};
 
 use crate::media::Flash;
 use crate::store::Store;
@@ -41,6 +44,7 @@ pub struct Volume<'m, F> {
     mark: Space,
     /// Grows with every change of an inode; a handle that knows an older one looks its inode up again.
     stamp: u32,
+    mount_id: MountId,
     /// What changes are stamped with; 0 before anybody has told the time.
     now_ns: u64,
 }
@@ -48,7 +52,15 @@ pub struct Volume<'m, F> {
 impl<'m, F: Flash> Volume<'m, F> {
     /// Of a store that is not recovered yet.
     pub fn new(store: Store<'m, F>) -> Self {
-        Self { plan: Plan::new(store.layout()), store, space: Space::default(), mark: Space::default(), stamp: 1, now_ns: 0 }
+        Self {
+            plan: Plan::new(store.layout()),
+            store,
+            space: Space::default(),
+            mark: Space::default(),
+            stamp: 1,
+            mount_id: MountId::next(),
+            now_ns: 0,
+        }
     }
 
     /// Where the parts of the address space lie.
@@ -78,9 +90,19 @@ impl<'m, F: Flash> Volume<'m, F> {
         self.space = self.mark;
     }
 
+    /// The volume's part of a new handle: the identity of the mount, and the number of the last change.
+    pub fn mark_of_handle(&self) -> (MountId, u32) {
+        (self.mount_id, self.stamp)
+    }
+
     /// The number of the last change of an inode.
     pub fn stamp(&self) -> u32 {
         self.stamp
+    }
+
+    /// The identity of this mount, which its handles have.
+    pub fn mount_id(&self) -> MountId {
+        self.mount_id
     }
 
     /// Makes every handle look its inode up again.

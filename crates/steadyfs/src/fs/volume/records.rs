@@ -1,13 +1,19 @@
-//! The records of a directory's bucket: which bucket a name is in, and where in it.
+//! The records of a directory: which bucket a name is in, where in it, and how far a search goes.
 
 use super::Volume;
+use super::space::Depth;
 use crate::config::Layout;
 use crate::error::Error;
 #[cfg(doc)]
 use crate::fs::FileSystem;
-use crate::fs::inode::{Header, NAME_BYTES_MAX};
+use crate::fs::inode::{Header, NAME_BYTES_MAX, REGIONS};
 use crate::logical::edit::{self, REMOVED};
 use crate::media::Flash;
+
+/// Place of the depth in the root page of the volume, behind the lists.
+pub const DEPTH_AT: u32 = 12;
+/// Its bytes.
+pub const DEPTH_BYTES: usize = 8;
 
 /// Place in a directory, for [`FileSystem::list`]. Stays valid whatever happens to the directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,9 +36,29 @@ impl Cursor {
     }
 }
 
-/// The hash of a name: FNV-1a, and a finish that lets every bit of it depend on every byte.
-pub fn hash(name: &[u8]) -> u32 {
-    let mut h = name.iter().fold(0x811C_9DC5, |hash: u32, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+/// The place of a record of a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordPlace {
+    /// Its logical page.
+    pub page: u32,
+    /// Its first byte there.
+    pub at: u32,
+}
+
+/// The outcome of a search of one page.
+pub enum Step {
+    /// A record of the hash is in this slot, and names this inode.
+    Record { slot: u32, inode: u32 },
+    /// The page has no further record of the hash. It was full at some time, so records may be in the next page.
+    GoesOn,
+    /// The page has no further record of the hash, and neither has any other page.
+    Ends,
+}
+
+/// The hash of a name in a directory with this seed: FNV-1a, and a finish that lets every bit of it depend on every byte.
+pub fn hash(seed: u32, name: &[u8]) -> u32 {
+    let basis = 0x811C_9DC5 ^ seed;
+    let mut h = name.iter().fold(basis, |hash: u32, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     h = (h ^ h >> 16).wrapping_mul(0x85EB_CA6B);
     h = (h ^ h >> 13).wrapping_mul(0xC2B2_AE35);
     h ^ h >> 16
@@ -67,11 +93,18 @@ pub fn slots(layout: &Layout) -> u32 {
     layout.logical_bytes / layout.record_bytes()
 }
 
+/// Names of equal hash that chance puts into one directory, and that every bound counts.
+///
+/// Of 8,191 names with hashes of 16 bits, five are equal in 2 directories of 100. Of a million names with hashes of 32 bits, three are equal in 1 of 100.
+pub fn equal_usual(layout: &Layout) -> u32 {
+    if layout.record_bytes() == 4 { 4 } else { 2 }
+}
+
 /// Entries above which a directory of `buckets` grows. A bucket that is not split yet holds up to twice the average; small ones
 /// need more room, because chance fills them less evenly.
 pub fn entries_max(layout: &Layout, buckets: u32) -> u32 {
     let slots = slots(layout);
-    // A bucket of twice the average overflows once in a million times at most.
+    // Hashes that chance draws fill a bucket of twice the average once in a million times at most.
     let average = match slots {
         512.. => slots * 2 / 5,
         128.. => slots * 3 / 10,
@@ -79,25 +112,25 @@ pub fn entries_max(layout: &Layout, buckets: u32) -> u32 {
         _ => slots / 5,
     };
     // The first bucket has nobody to share with.
-    if buckets == 1 { average * 3 / 2 } else { average * buckets }
+    if buckets == 1 { average * 3 / 2 } else { average.saturating_mul(buckets) }
 }
 
 /// The place behind all entries.
 pub const END: Cursor = Cursor { reversed: u32::MAX, number: u32::MAX };
 
 impl<F: Flash> Volume<'_, F> {
-    /// The next record of a hash in a bucket, behind slot `after`; notes the first free slot.
+    /// Looks for the next record of a hash in a page of a directory, behind slot `after`; notes the first free slot.
     pub fn next_record(
         &mut self,
         page: u32,
         hash: u32,
         after: Option<u32>,
-        free: &mut Option<u32>,
-    ) -> Result<Option<(u32, u32)>, Error> {
+        free: &mut Option<RecordPlace>,
+    ) -> Result<Step, Error> {
         let unit = u32::from(self.store.layout().config.unit_pages);
         let per_page = slots(self.store.layout()) / unit;
         let (width, key) = (self.store.layout().record_bytes() as usize, self.key_of(hash));
-        let home = hash >> 16 & (unit - 1);
+        let home = self.home_of(hash);
         let done = after.map_or(0, |slot| (slot / per_page).wrapping_sub(home) & (unit - 1));
         for step in done..unit {
             let index = (home + step) & (unit - 1);
@@ -109,18 +142,76 @@ impl<F: Flash> Volume<'_, F> {
                     let (slot, number) = (slot as u32, edit::number(record));
                     if number == 0 || number == REMOVED {
                         is_full &= number != 0;
-                        *free = free.or(Some(index * per_page + slot));
+                        *free = free.or(Some(RecordPlace { page, at: (index * per_page + slot) * width as u32 }));
                     } else if found.is_none() && slot >= from && edit::key(record) == key {
-                        found = Some((index * per_page + slot, number - 1));
+                        found = Some(Step::Record { slot: index * per_page + slot, inode: number - 1 });
                     }
                 }
                 (found, is_full)
             })?;
-            if found.is_some() || !is_full {
+            if let Some(found) = found {
                 return Ok(found);
             }
+            if !is_full {
+                return Ok(Step::Ends);
+            }
         }
-        Ok(None)
+        Ok(Step::GoesOn)
+    }
+
+    /// The first place that a search for a hash comes to in a page without records.
+    pub fn first_place(&self, page: u32, hash: u32) -> RecordPlace {
+        RecordPlace { page, at: self.home_of(hash) * self.store.layout().geometry.page_bytes }
+    }
+
+    /// The program page of a bucket in which a search for a hash begins.
+    ///
+    /// Bits name it that the record has. So records of equal keys lie on one path, and a page that becomes full does not
+    /// let a search meet more of them than its name's insert counted.
+    fn home_of(&self, hash: u32) -> u32 {
+        let layout = self.store.layout();
+        let first = if layout.record_bytes() == 4 { 12 } else { 16 };
+        self.key_of(hash) >> first & (u32::from(layout.config.unit_pages) - 1)
+    }
+
+    /// The page of a directory's file that is its overflow page `number`: they are counted from the last region down, as buckets are from the first one up.
+    pub fn overflow_page(&self, number: u32) -> Option<u32> {
+        let span = self.plan.region_pages;
+        let region = (REGIONS - 1).checked_sub(number / span)?;
+        Some(region * span + number % span)
+    }
+
+    /// The overflow page that a page of a directory's file is.
+    pub fn overflow_number(&self, file_page: u32) -> u32 {
+        let span = self.plan.region_pages;
+        (REGIONS - 1).saturating_sub(file_page / span) * span + file_page % span
+    }
+
+    /// The depth of the volume as bounds count it.
+    pub fn depth(&self) -> Depth {
+        self.space.depth.max(Depth { pages: 0, equal: equal_usual(self.store.layout()) })
+    }
+
+    /// Refuses a search that exceeds the depth of the volume: the volume is damaged. If the mount has reported damage, the depth itself may be lost,
+    /// and every search goes on.
+    pub fn check_searched(&self, searched: Depth) -> Result<(), Error> {
+        let is_sound = searched.max(self.depth()) == self.depth() || self.store.status().damage().is_some();
+        if is_sound { Ok(()) } else { Err(Error::Corrupt) }
+    }
+
+    /// Notes the depth that the root page of the volume has.
+    pub fn set_depth(&mut self, depth: Depth) {
+        self.space.depth = depth;
+    }
+
+    /// Writes another depth into the root page.
+    pub fn write_depth(&mut self, depth: Depth) -> Result<(), Error> {
+        let mut bytes = [0; DEPTH_BYTES];
+        bytes[..4].copy_from_slice(&depth.pages.to_le_bytes());
+        bytes[4..].copy_from_slice(&depth.equal.to_le_bytes());
+        self.store.logical.patch(0, DEPTH_AT, &bytes)?;
+        self.set_depth(depth);
+        Ok(())
     }
 
     #[inline(never)]
@@ -134,10 +225,10 @@ impl<F: Flash> Volume<'_, F> {
         Ok(&bytes[..name.len()] == name)
     }
 
-    pub fn write_record(&mut self, page: u32, at: u32, hash: u32, number: u32) -> Result<(), Error> {
+    pub fn write_record(&mut self, place: RecordPlace, hash: u32, number: u32) -> Result<(), Error> {
         let (mut record, width) = ([0; 8], self.store.layout().record_bytes() as usize);
         edit::write_record(&mut record[..width], hash, number);
-        self.store.logical.patch(page, at, &record[..width])
+        self.store.logical.patch(place.page, place.at, &record[..width])
     }
 
     /// What a record has of a hash.
@@ -145,40 +236,48 @@ impl<F: Flash> Volume<'_, F> {
         if self.store.layout().record_bytes() == 4 { hash & 0xFFFF } else { hash }
     }
 
-    /// The first record of a bucket from `cursor` on, as a cursor.
-    pub fn first_in_bucket(&mut self, page: u32, cursor: Cursor) -> Result<Option<Cursor>, Error> {
-        let (mut best, width) = (None, self.store.layout().record_bytes() as usize);
+    /// The first record of a page from `cursor` to `end` as a cursor, and whether every program page was full at some time.
+    pub fn first_in_page(&mut self, page: u32, cursor: Cursor, end: u32) -> Result<(Option<Cursor>, bool), Error> {
+        let (mut best, mut all_full, width) = (None, true, self.store.layout().record_bytes() as usize);
         for index in 0..u32::from(self.store.layout().config.unit_pages) {
-            let here = self.store.logical.with_page(page, index, |bytes| {
-                let records = bytes.chunks_exact(width);
-                let taken = records.filter(|record| !matches!(edit::number(record), 0 | REMOVED));
-                taken
-                    .map(|record| Cursor { reversed: edit::key(record).reverse_bits(), number: edit::number(record) })
-                    .filter(|place| *place >= cursor)
-                    .min()
+            let (here, is_full) = self.store.logical.with_page(page, index, |bytes| {
+                let (mut here, mut is_full) = (None, true);
+                for record in bytes.chunks_exact(width) {
+                    let number = edit::number(record);
+                    is_full &= number != 0;
+                    if number == 0 || number == REMOVED {
+                        continue;
+                    }
+                    let place = Cursor { reversed: edit::key(record).reverse_bits(), number };
+                    if place >= cursor && place.reversed <= end && here.is_none_or(|first| place < first) {
+                        here = Some(place);
+                    }
+                }
+                (here, is_full)
             })?;
             best = here.into_iter().chain(best).min();
+            all_full &= is_full;
         }
-        Ok(best)
+        Ok((best, all_full))
     }
 
     /// Reads a record: hash, and inode plus one.
-    pub fn read_record(&mut self, page: u32, slot: u32) -> Result<(u32, u32), Error> {
+    pub fn read_record(&mut self, place: RecordPlace) -> Result<(u32, u32), Error> {
         let (mut record, width) = ([0; 8], self.store.layout().record_bytes());
         let record = &mut record[..width as usize];
-        self.store.logical.read(page, slot * width, record)?;
+        self.store.logical.read(place.page, place.at, record)?;
         Ok((edit::key(record), edit::number(record)))
     }
 
     /// Clears a record that names nothing.
-    pub fn clear_record(&mut self, page: u32, slot: u32) -> Result<(), Error> {
+    pub fn clear_record(&mut self, place: RecordPlace) -> Result<(), Error> {
         // As removed: whether records were sent on to the next program page is not known here.
-        let width = self.store.layout().record_bytes();
-        self.store.logical.patch(page, slot * width + width / 2, &REMOVED.to_le_bytes()[..width as usize / 2])
+        let half = self.store.layout().record_bytes() / 2;
+        self.store.logical.patch(place.page, place.at + half, &REMOVED.to_le_bytes()[..half as usize])
     }
 
-    /// Whether a record with this hash, in this bucket, is that of an inode's name.
-    pub fn record_is_right(&mut self, inode: u32, header: &Header, hash: u32, bucket: u32, buckets: u32) -> Result<bool, Error> {
+    /// Returns true if a record with this hash holds an inode's name, in a directory with this seed.
+    pub fn record_is_right(&mut self, inode: u32, header: &Header, hash: u32, seed: u32) -> Result<bool, Error> {
         let mut name = [0; NAME_BYTES_MAX];
         match self.read_name(inode, header, &mut name) {
             Err(error @ Error::Device) => Err(error),
@@ -186,8 +285,7 @@ impl<F: Flash> Volume<'_, F> {
             Ok(()) => {
                 let name = &name[..usize::from(header.name_bytes)];
                 let can_be = core::str::from_utf8(name).is_ok_and(|name| check_name(name).is_ok());
-                let right = self.key_of(self::hash(name));
-                Ok(can_be && hash == right && bucket_of(right, buckets).0 == bucket)
+                Ok(can_be && hash == self.key_of(self::hash(seed, name)))
             }
         }
     }
@@ -201,7 +299,7 @@ mod tests {
     fn every_hash_is_in_one_bucket_and_splits_move_only_to_the_new_one() {
         for buckets in 1..40 {
             for seed in 0..2_000u32 {
-                let hash = super::hash(&seed.to_le_bytes());
+                let hash = super::hash(0, &seed.to_le_bytes());
                 let (before, bits) = bucket_of(hash, buckets);
                 let (after, _) = bucket_of(hash, buckets + 1);
                 assert!(before < buckets && (after == before || after == buckets));

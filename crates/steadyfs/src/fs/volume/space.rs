@@ -1,4 +1,4 @@
-//! What RAM knows of free space.
+//! The counts of free space in RAM, and how far searches for names go.
 
 /// Which pages a change may take.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -9,7 +9,26 @@ pub enum Room {
     Spare,
 }
 
-/// What RAM knows of free space.
+/// How far searches for names go: over all directories of a volume, the most that any of them has had.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Depth {
+    /// Overflow pages of a directory.
+    pub pages: u32,
+    /// Names of one directory whose records have the same hash.
+    pub equal: u32,
+}
+
+impl Depth {
+    /// No limit.
+    pub const ANY: Self = Self { pages: u32::MAX, equal: u32::MAX };
+
+    /// The larger number of each kind.
+    pub fn max(self, other: Self) -> Self {
+        Self { pages: self.pages.max(other.pages), equal: self.equal.max(other.equal) }
+    }
+}
+
+/// The counts of free space in RAM, and the depth of directories.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Space {
     /// Data pages taken.
@@ -22,6 +41,8 @@ pub struct Space {
     pub next: u32,
     pub count: u16,
     pub byte: u8,
+    /// How far searches for names go, as the root page of the volume has it.
+    pub depth: Depth,
 }
 
 impl Space {

@@ -27,7 +27,15 @@ pub trait SectorDevice {
     /// Writes sectors from `first` on, in one command. The bytes of `parts` follow each other; together they are whole sectors.
     ///
     /// # Errors
-    /// [`Failure::WriteProtected`]; [`Failure::Device`].
+    /// - [`Failure::BadBlock`] if the device answers twice that it cannot write these sectors. The
+    ///   volume never uses their block again, and goes on in another one. The driver must not
+    ///   return
+    ///   it if a write that was answered before may be lost as well.
+    /// - [`Failure::WriteProtected`] if the device takes no writes at all any more.
+    /// - [`Failure::Device`] for everything else: no answer, a checksum of the bus, a timeout. A
+    ///   driver may always return it. If the device fails twice at the same sectors, and writes
+    ///   others
+    ///   in between, their block is taken for bad.
     fn write(&mut self, first: u32, parts: &[&[u8]]) -> Result<(), Failure>;
 
     /// Makes durable what was written. A device that answers writes only when they are durable has nothing to do.
@@ -42,7 +50,7 @@ pub trait SectorDevice {
     /// Tells the device that nobody needs what these sectors hold. They may hold anything afterwards, and those that could not be read may be so still.
     ///
     /// # Errors
-    /// [`Failure::Device`].
+    /// [`Failure::Device`]. The volume ignores it.
     fn discard(&mut self, first: u32, count: u32) -> Result<(), Failure> {
         let _ = (first, count);
         Ok(())

@@ -21,6 +21,7 @@
 use super::device::{SECTOR_BYTES, SectorDevice};
 use super::layout::{HEADERS, SectorLayout, TagPlace};
 use super::sector::{Generation, HEADER, PAGE, TAG_PART, VOLUME_AT, is_sound, seal, was_read, word};
+use super::suspects::Suspects;
 use crate::fields::Fields;
 use crate::media::{BlockIndex, Failure, PageIndex};
 
@@ -54,16 +55,18 @@ pub(super) struct Blocks<D> {
     pub sector: [u8; SECTOR_BYTES],
     /// Blocks and their generations; a block has one place.
     known: [Known; KNOWN],
+    pub suspects: Suspects,
 }
 
 impl<D> Blocks<D> {
     pub fn new(device: D, layout: SectorLayout) -> Self {
-        Self { device, layout, sector: [0; SECTOR_BYTES], known: [Known::NOTHING; KNOWN] }
+        Self { device, layout, sector: [0; SECTOR_BYTES], known: [Known::NOTHING; KNOWN], suspects: Suspects::NONE }
     }
 
     /// Forgets what is known of the device.
     pub fn forget(&mut self) {
         self.known = [Known::NOTHING; KNOWN];
+        self.suspects = Suspects::NONE;
     }
 }
 
@@ -121,7 +124,8 @@ impl<D: SectorDevice> Blocks<D> {
         let present = self.generation(block)?;
         let (headers, _) = self.headers(block)?;
         self.known[block as usize % KNOWN] = Known::NOTHING;
-        self.device.discard(self.layout.header(block) + HEADERS, self.layout.block_sectors - HEADERS)?;
+        // The volume does not depend on it. If the device is gone, the headers fail as well.
+        let _ = self.device.discard(self.layout.header(block) + HEADERS, self.layout.block_sectors - HEADERS);
         self.begin_generation(block, present, headers)
     }
 
@@ -151,7 +155,7 @@ impl<D: SectorDevice> Blocks<D> {
         }
         fields.put(1, self.layout.tags.number().into());
         seal(&mut self.sector, HEADER, generation, self.layout.volume);
-        self.device.write(self.layout.header(block) + slot, &[&self.sector])
+        self.suspects.write(&mut self.device, self.layout.header(block) + slot, &[&self.sector])
     }
 
     /// Reads the present generation of a block, and what both headers say.

@@ -137,7 +137,7 @@ impl SectorLayout {
     /// # Errors
     /// As [`SectorDevice::read`].
     pub fn renewed<D: SectorDevice>(self, device: &mut D) -> Result<Self, Failure> {
-        let before = Self::find(device, self.first)?;
+        let before = self.found(device)?;
         Ok(Self { volume: before.map_or(1, |before| before.volume.wrapping_add(1).max(1)), ..self })
     }
 
@@ -146,9 +146,35 @@ impl SectorLayout {
     /// # Errors
     /// As [`SectorDevice::read`].
     pub fn find<D: SectorDevice>(device: &mut D, first: u32) -> Result<Option<Self>, Failure> {
+        let found = Self::header_at(device, first)?;
+        Ok(found.map(|found| Self { first, ..found }).filter(|found| found.is_possible(device.sector_count())))
+    }
+
+    /// Reads the layout of a volume that was made with this one. If both headers of its first block
+    /// are lost, as a partition table leaves them, it reads those of the next block. `None` if
+    /// neither block has any.
+    ///
+    /// # Cost
+    /// Up to four reads of a sector.
+    ///
+    /// # Errors
+    /// As [`SectorDevice::read`].
+    pub fn found<D: SectorDevice>(self, device: &mut D) -> Result<Option<Self>, Failure> {
+        if let Some(found) = Self::find(device, self.first)? {
+            return Ok(Some(found));
+        }
+        let found = Self::header_at(device, self.first.saturating_add(self.block_sectors))?;
+        Ok(found
+            .map(|found| Self { first: self.first, ..found })
+            .filter(|found| found.block_sectors == self.block_sectors && found.is_possible(device.sector_count())))
+    }
+
+    /// Reads the layout from the headers of a block, which begin at a sector. A header does not
+    /// contain `first`.
+    fn header_at<D: SectorDevice>(device: &mut D, at: u32) -> Result<Option<Self>, Failure> {
         let mut sector = [0; SECTOR_BYTES];
-        let (end, mut is_header) = (first.saturating_add(HEADERS).min(device.sector_count()), false);
-        for at in first..end {
+        let (end, mut is_header) = (at.saturating_add(HEADERS).min(device.sector_count()), false);
+        for at in at..end {
             is_header = is_header || (was_read(device.read(at, &mut [&mut sector]))? && is_sound(&sector, HEADER));
             if is_header {
                 break;
@@ -160,10 +186,8 @@ impl SectorLayout {
         let mut fields = Fields::new(&sector[12..]);
         let (sectors, block_sectors, page_bytes) = (fields.get32(), fields.get32(), fields.get32());
         let volume = word(&sector, VOLUME_AT);
-        let found = TagPlace::from_number(fields.get(1))
-            .map(|tags| Self { first, sectors, block_sectors, page_bytes, tags, volume })
-            .filter(|found| found.is_possible(device.sector_count()));
-        Ok(found)
+        let tags = TagPlace::from_number(fields.get(1));
+        Ok(tags.map(|tags| Self { first: 0, sectors, block_sectors, page_bytes, tags, volume }))
     }
 
     /// Whether it can be that of a device of so many sectors.

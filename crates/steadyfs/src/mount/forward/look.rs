@@ -141,11 +141,11 @@ impl<F: Flash> Forward<'_, '_, F> {
         &mut self,
         cursor: &mut Option<Cursor>,
         traces: &mut Traces,
-        head: Option<HeadIndex>,
+        owner: Option<HeadIndex>,
         block: u32,
         next: u32,
     ) -> Result<(), Error> {
-        let heads = match head {
+        let heads = match owner {
             Some(head) => [Some(head), None],
             None => [Some(HeadIndex::USER), Some(HeadIndex::JOURNAL).filter(|_| !self.records.is_chain(block))],
         };
@@ -154,7 +154,7 @@ impl<F: Flash> Forward<'_, '_, F> {
                 continue;
             }
             let page = self.place_page(Some(head), block, next + 1);
-            let Some(tag) = self.records.pages.record_tag(page, Kinds::ALL)?.filter(|tag| self.is_new(tag, None)) else {
+            let Some(tag) = self.records.pages.record_tag(page, Kinds::ALL)?.filter(|tag| self.is_new(tag, owner)) else {
                 continue;
             };
             if let Some(of) = Space::head_of(self.records.layout, &tag)

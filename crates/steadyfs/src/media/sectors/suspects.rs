@@ -1,0 +1,109 @@
+//! Finds sectors that take no writes where the driver cannot report them.
+//!
+//! A failure of a write may pass: bad wires, a dip of the supply, a card that is pulled. So it is
+//! returned as it is. If the device has written other sectors since, and fails at these again,
+//! their
+//! block is bad. A driver that returns [`Failure::BadBlock`] by itself needs none of this.
+
+use super::device::{SECTOR_BYTES, SectorDevice};
+use crate::media::Failure;
+
+/// Failures that are remembered.
+const KNOWN: usize = 4;
+
+/// Sectors of a write that failed.
+#[derive(Clone, Copy, Debug)]
+struct Suspect {
+    first: u32,
+    /// 0: the entry is empty.
+    count: u32,
+    /// The device has written others since.
+    works_elsewhere: bool,
+}
+
+/// The writes that failed last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Suspects {
+    suspects: [Suspect; KNOWN],
+    next: u8,
+}
+
+impl Suspects {
+    pub const NONE: Self = Self { suspects: [Suspect { first: 0, count: 0, works_elsewhere: false }; KNOWN], next: 0 };
+
+    /// Writes sectors.
+    ///
+    /// # Errors
+    /// The errors of the device. A second [`Failure::Device`] at the same sectors is
+    /// [`Failure::BadBlock`], if the device has written others in between.
+    pub fn write<D: SectorDevice>(&mut self, device: &mut D, first: u32, parts: &[&[u8]]) -> Result<(), Failure> {
+        let bytes: usize = parts.iter().map(|part| part.len()).sum();
+        self.judge(first, (bytes / SECTOR_BYTES) as u32, device.write(first, parts))
+    }
+
+    /// Remembers the result of a write, and returns what it means for the block.
+    fn judge(&mut self, first: u32, count: u32, result: Result<(), Failure>) -> Result<(), Failure> {
+        let end = first + count;
+        let mut of = self.suspects.iter_mut().filter(|suspect| suspect.first < end && first < suspect.first + suspect.count);
+        match result {
+            Err(Failure::Device) => match of.next() {
+                Some(suspect) if suspect.works_elsewhere => {
+                    suspect.count = 0;
+                    return Err(Failure::BadBlock);
+                }
+                Some(_) => {}
+                None => {
+                    self.suspects[usize::from(self.next)] = Suspect { first, count, works_elsewhere: false };
+                    self.next = (self.next + 1) % KNOWN as u8;
+                }
+            },
+            Ok(()) => {
+                for suspect in &mut self.suspects {
+                    if first <= suspect.first && suspect.first + suspect.count <= end {
+                        suspect.count = 0;
+                    }
+                    suspect.works_elsewhere |= end <= suspect.first || suspect.first + suspect.count <= first;
+                }
+            }
+            Err(_) => {}
+        }
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FAILS: Result<(), Failure> = Err(Failure::Device);
+
+    #[test]
+    fn a_second_failure_while_others_are_written_is_a_bad_block() {
+        let mut suspects = Suspects::NONE;
+        assert_eq!(suspects.judge(10, 9, FAILS), FAILS);
+        assert_eq!(suspects.judge(10, 9, FAILS), FAILS, "the device may be gone");
+        assert_eq!(suspects.judge(100, 1, Ok(())), Ok(()));
+        assert_eq!(suspects.judge(1, 9, FAILS), FAILS, "other sectors");
+        assert_eq!(suspects.judge(18, 20, FAILS), Err(Failure::BadBlock));
+    }
+
+    #[test]
+    fn sectors_that_are_written_after_all_are_none_of_it() {
+        let mut suspects = Suspects::NONE;
+        assert_eq!(suspects.judge(10, 9, FAILS), FAILS);
+        assert_eq!(suspects.judge(10, 4, Ok(())), Ok(()), "not all of them");
+        assert_eq!(suspects.judge(30, 4, Ok(())), Ok(()));
+        assert_eq!(suspects.judge(9, 12, Ok(())), Ok(()));
+        assert_eq!(suspects.judge(10, 9, FAILS), FAILS);
+        assert_eq!(suspects.judge(10, 9, Err(Failure::WriteProtected)), Err(Failure::WriteProtected));
+    }
+
+    #[test]
+    fn the_last_failures_are_remembered() {
+        let mut suspects = Suspects::NONE;
+        (0..5).for_each(|index| _ = suspects.judge(10 * index, 5, FAILS));
+        suspects.judge(200, 1, Ok(())).unwrap();
+        assert_eq!(suspects.judge(0, 5, FAILS), FAILS, "five are one too many");
+        assert_eq!(suspects.judge(40, 5, FAILS), Err(Failure::BadBlock));
+    }
+}

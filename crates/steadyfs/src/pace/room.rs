@@ -1,0 +1,71 @@
+//! The room of the open transaction, and the room that a call may take.
+//!
+//! A call is admitted if each [`Share`] has room for all that the call may do. The same [`Work`] bounds its time, so an
+//! admitted call is not refused halfway. Patches are no share: pages leave the journal buffer to make room for them, and
+//! these pages take places.
+
+use super::{Bounds, Work};
+use crate::commit::UNDO_PAGES;
+use crate::media::Flash;
+
+/// Something of which a transaction has only so much.
+struct Share {
+    /// Taken by the open transaction; a commit gives it back.
+    used: u32,
+    /// Taken by the call at most.
+    needed: u32,
+    /// All that there is.
+    most: u32,
+    /// Taken at most by a page that is written, and by one that is discarded.
+    per_page: [u32; 2],
+}
+
+impl<F: Flash> Bounds<'_, '_, F> {
+    /// The room that a call takes of a transaction, if so many pages leave the journal buffer for it.
+    fn shares(&self, work: &Work, flushes: u32) -> [Share; 4] {
+        let transaction = &self.outlook.ftl.transaction;
+        let places = transaction.places(self.cache);
+        let kept = self.journal.kept_records();
+        let discards = if kept > 0 { self.journal.discard_count() } else { 0 };
+        let written = work.frames + flushes;
+        let header = self.journal.patch_room(0) as u32;
+        // In a chain a page that leaves the buffer may leave a note there.
+        let notes = u32::from(self.outlook.ftl.layout.programs_bytes());
+        let share = |used, per_page: [u32; 2], most| {
+            let needed = written * per_page[0] + work.discards * per_page[1];
+            Share { used, needed, most, per_page }
+        };
+        [
+            share(places, [1, 0], transaction.capacity()),
+            share(places + discards, [1, 1], self.outlook.ftl.map.changes_max()),
+            share(kept * header, [notes * header, (1 + notes) * header], self.journal.capacity()),
+            // The call's undo notes pages that the call writes, and pages of the transaction that it discards. A commit
+            // makes room for the latter alone.
+            Share {
+                used: work.discards.min(transaction.len()),
+                needed: (work.frames + flushes.min(work.pages)).min(UNDO_PAGES),
+                most: UNDO_PAGES,
+                per_page: [0, 0],
+            },
+        ]
+    }
+
+    /// Returns true if the open transaction may have too little room for a call.
+    pub fn lacks_room(&self, work: &Work) -> bool {
+        self.shares(work, self.flushes(work, 1)).iter().any(|share| share.used + share.needed > share.most)
+    }
+
+    /// Returns true if a call may need more room than an empty transaction has.
+    pub fn outgrows_transaction(&self, work: &Work) -> bool {
+        self.shares(work, self.flushes(work, 1)).iter().any(|share| share.needed > share.most)
+    }
+
+    /// Pages that calls of one kind write at least until one may lack room. The transaction begins with so many discards.
+    pub fn pages_until_full(&self, work: &Work, discards: u32) -> u32 {
+        let shares = self.shares(work, work.flushes_of_any());
+        let pages = |Share { needed, most, per_page, .. }: &Share| {
+            most.saturating_sub(needed + discards * per_page[1]).checked_div(per_page[0])
+        };
+        shares.iter().filter_map(pages).min().unwrap_or(0).max(1)
+    }
+}

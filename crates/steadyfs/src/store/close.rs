@@ -1,0 +1,85 @@
+//! Closing: the root that ends the use of a volume.
+//!
+//! On a volume with few small files the newest journal page holds most of what there is. So the
+//! closing root takes a copy of that page along, between its own pages and their copies:
+//!
+//! ```text
+//! … | root, which names both places of the journal | copy of the journal | copies of the root |
+//! ```
+//!
+//! If idle work has programmed that page twice, the root names both, and needs no copy of its own.
+//! The root counts only with a page of its copies, which come last. So the copy of the journal is
+//! complete whenever the root counts, and it is erased together with the root. A mount reads it only
+//! where the newest journal page cannot be read.
+
+use super::Store;
+use crate::error::Error;
+use crate::media::{Flash, Kind, Tag};
+use crate::space::{HeadIndex, NONE};
+
+impl<F: Flash> Store<'_, F> {
+    /// Ends the use of the volume: the next mount begins with this root, and neither searches nor
+    /// programs. Does nothing where nothing was changed, or a transaction is open.
+    ///
+    /// # Power loss
+    /// The next mount begins with this root, or with an earlier one and the records behind it.
+    ///
+    /// # Cost
+    /// `root_programs + journal_pages` programs; one erase where the ring block is full; the mark of
+    /// a block in which a program failed; reads of two leaves, twice, where few are written.
+    pub fn end_use(&mut self) -> Result<(), Error> {
+        let ftl = &mut self.logical.ftl;
+        if ftl.status.is_read_only() || ftl.ring.is_closed() || self.logical.is_open() {
+            return Ok(());
+        }
+        self.logical.ftl.begin_call();
+        // The map is the same without it.
+        let _ = self.logical.ftl.gather_map();
+        self.logical.ftl.ring.set_closed(true);
+        let result = self.write_closing_root();
+        let ftl = &mut self.logical.ftl;
+        if result.is_err() {
+            ftl.ring.set_closed(false);
+            ftl.space.set_journal_copy(NONE);
+        }
+        ftl.after_root(result.map(|()| true))
+    }
+
+    /// Writes the closing root: in another block of the ring where one fails.
+    fn write_closing_root(&mut self) -> Result<(), Error> {
+        let layout = &self.logical.ftl.layout;
+        let (pages, tries) = (layout.root_programs + layout.journal_pages(), layout.ring_count);
+        for _ in 0..tries {
+            let number = self.logical.ftl.in_ring(|roots, _, _| roots.find_room(pages).map(|()| roots.begin()))?;
+            let result = self.program_closing_root(number);
+            if self.logical.ftl.in_ring(|roots, _, lost| roots.was_written(result, lost))? {
+                return Ok(());
+            }
+        }
+        Err(Error::MediaFailing)
+    }
+
+    /// Programs a root, the copy of the newest journal page, and the copies of the root.
+    fn program_closing_root(&mut self, number: u32) -> Result<(), Error> {
+        let ftl = &mut self.logical.ftl;
+        let is_alone = ftl.space.journal_at() != NONE && !ftl.space.has_copy_beside();
+        if is_alone {
+            let page = ftl.ring.next_page(&ftl.layout) + ftl.layout.root_pages;
+            let places = ftl.space.capacity(HeadIndex::JOURNAL) / ftl.layout.geometry.pages_per_block;
+            ftl.space.set_journal_copy(page * places);
+        }
+        ftl.in_ring(|roots, said, _| roots.program(number, said))?;
+        if is_alone {
+            self.copy_journal_into_ring()?;
+        }
+        self.logical.ftl.in_ring(|roots, said, _| roots.program_copies(number, said))
+    }
+
+    /// Programs the journal buffer as a page at the next pages of the ring.
+    pub(super) fn copy_journal_into_ring(&mut self) -> Result<(), Error> {
+        let ftl = &mut self.logical.ftl;
+        let tag = Tag { sequence: ftl.copy_sequence(0), logical: 0, kind: Kind::Journal, aux: 0 };
+        let page = ftl.ring.take_pages(ftl.layout.journal_pages(), &ftl.layout);
+        self.logical.records().program_page(page, &tag)
+    }
+}

@@ -1,0 +1,288 @@
+//! Clean volumes with few small files, of which any one page is lost.
+//!
+//! The newest journal page of such a volume holds all of its files. It was there once, and a mount
+//! without it showed an empty directory.
+
+use crate::common::{Rng, for_seeds};
+use std::collections::BTreeSet;
+use steadyfs::media::nor::NorPages;
+use steadyfs::media::sectors::{SectorLayout, SectorPages};
+
+use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::{Access, Budget, CleanReader, Config, Damage, Error, FileSystem, OpenOptions};
+use steadyfs_sim::{Nand, NandTiming, Nor, NorTiming, Sectors};
+
+/// A chip of which one page is lost, until its block is erased.
+#[derive(Clone)]
+struct Lossy<F> {
+    chip: F,
+    lost: Option<PageIndex>,
+    programmed: BTreeSet<PageIndex>,
+}
+
+impl<F: Flash> Lossy<F> {
+    fn new(chip: F) -> Self {
+        Self { chip, lost: None, programmed: BTreeSet::new() }
+    }
+
+    /// The pages in which some bytes of a block lie.
+    fn pages(&self, block: BlockIndex, offset: u32, bytes: usize) -> core::ops::RangeInclusive<PageIndex> {
+        let Geometry { page_bytes, pages_per_block, .. } = self.geometry();
+        let page = |at: u32| block * pages_per_block + at / page_bytes;
+        page(offset)..=page(offset + bytes.max(1) as u32 - 1)
+    }
+
+    fn check(&self, pages: core::ops::RangeInclusive<PageIndex>) -> Result<(), Failure> {
+        if self.lost.is_some_and(|lost| pages.contains(&lost)) { Err(Failure::Uncorrectable) } else { Ok(()) }
+    }
+}
+
+impl<F: Flash> Flash for Lossy<F> {
+    fn geometry(&self) -> Geometry {
+        self.chip.geometry()
+    }
+    fn timing(&self) -> Timing {
+        self.chip.timing()
+    }
+    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.check(page..=page)?;
+        self.chip.read(page, data, tag)
+    }
+    fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.check(page..=page)?;
+        self.chip.read_tag(page, tag)
+    }
+    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.programmed.insert(page);
+        self.chip.program(page, data, tag)
+    }
+    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+        self.programmed.extend(first..first + tags.len() as u32);
+        self.chip.program_many(first, data, tags)
+    }
+    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        self.check(self.pages(block, offset, data.len()))?;
+        self.chip.read_bytes(block, offset, data)
+    }
+    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        self.programmed.extend(self.pages(block, offset, data.len()));
+        self.chip.program_bytes(block, offset, data)
+    }
+    fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        let pages = self.geometry().pages_per_block;
+        self.programmed.retain(|page| page / pages != block);
+        self.lost = self.lost.filter(|lost| lost / pages != block);
+        self.chip.erase(block)
+    }
+    fn hides_damage(&self) -> bool {
+        self.chip.hides_damage()
+    }
+    fn sync(&mut self) -> Result<(), Failure> {
+        self.chip.sync()
+    }
+    fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
+        self.chip.is_bad(block)
+    }
+    fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        self.chip.mark_bad(block)
+    }
+}
+
+/// The content of each file, by its number.
+type Files = Vec<Vec<u8>>;
+
+fn name(file: usize) -> String {
+    format!("file-{file}")
+}
+
+fn config(geometry: &Geometry) -> Config {
+    let layout = SectorLayout::for_size(1 << 16);
+    if layout.geometry() == *geometry { Config::for_sectors(&layout) } else { Config::for_geometry(geometry) }
+}
+
+/// Formats the chip and lets files be written in some uses, each of which ends well.
+fn used_volume<F: Flash>(chip: &mut Lossy<F>, seed: u64, memory: &mut Vec<u8>) -> Files {
+    let geometry = chip.geometry();
+    let config = config(&geometry);
+    memory.resize(config.memory_bytes(&geometry), 0);
+    FileSystem::format(&mut *chip, &config, memory).expect("format");
+    let mut rng = Rng(seed);
+    let mut files: Files = vec![Vec::new(); 2 + rng.below(19) as usize];
+    let largest = [40, 200, 1_000][rng.below(3) as usize];
+    for _ in 0..1 + rng.below(3) {
+        let mut fs = FileSystem::mount(&mut *chip, Access::ReadWrite, memory).expect("mount");
+        let most = 1 + rng.below(60);
+        for change in 0..files.len() as u64 + rng.below(most) {
+            let file =
+                if files.last().is_some_and(Vec::is_empty) { change % files.len() as u64 } else { rng.below(files.len() as u64) };
+            let bytes = (0..1 + rng.below(largest)).map(|_| rng.below(256) as u8).collect::<Vec<_>>();
+            let mut open = fs.open(&name(file as usize), OpenOptions { truncate: true, ..OpenOptions::DURABLE }).expect("open");
+            fs.write(&mut open, 0, &bytes).expect("write");
+            fs.close(open).expect("close");
+            files[file as usize] = bytes;
+        }
+        fs.unmount().expect("unmount");
+    }
+    files
+}
+
+/// How the files read.
+#[derive(Default, Debug)]
+struct Seen {
+    equal: usize,
+    refused: usize,
+    missing: usize,
+}
+
+fn look<F: Flash>(fs: &mut FileSystem<'_, F>, files: &Files) -> Seen {
+    let mut seen = Seen::default();
+    for (file, expected) in files.iter().enumerate() {
+        let mut bytes = vec![0; expected.len() + 1];
+        let result = fs.open(&name(file), OpenOptions::READ).and_then(|mut open| {
+            let result = fs.read(&mut open, 0, &mut bytes);
+            fs.close(open).and(result)
+        });
+        match result {
+            Ok(read) => {
+                assert_eq!(&bytes[..read], expected, "{} has other bytes and no error", name(file));
+                seen.equal += 1;
+            }
+            Err(Error::NotFound) => seen.missing += 1,
+            Err(_) => seen.refused += 1,
+        }
+    }
+    seen
+}
+
+/// Loses each page of a volume. Checks what a mount for reading shows, and what a repair leaves.
+fn lose_each_page<F: Flash + Clone>(chip: F, seed: u64, may_lose_all: impl Fn(Option<Damage>) -> bool) {
+    let (mut chip, mut memory) = (Lossy::new(chip), Vec::new());
+    let files = used_volume(&mut chip, seed, &mut memory);
+    let mut scratch = vec![0; config(&chip.geometry()).check_bytes(&chip.geometry())];
+    for page in chip.programmed.clone() {
+        chip.lost = Some(page);
+        let mut fs = FileSystem::mount(&mut chip, Access::ReadOnly, &mut memory).expect("mount");
+        let (seen, damage) = (look(&mut fs, &files), fs.damage());
+        assert!(seen.missing == 0 || damage.is_some(), "page {page}: {seen:?} and no damage");
+        if seen.equal == files.len() {
+            continue;
+        }
+        let mut repaired = chip.clone();
+        let mut fs = FileSystem::mount(&mut repaired, Access::ReadWrite, &mut memory).expect("mount");
+        let result = match damage {
+            Some(_) => fs.repair(&mut scratch, &mut |_| {}),
+            None => fs.check(&mut scratch, true, &mut |_| {}),
+        };
+        let seen = look(&mut fs, &files);
+        let is_all = seen.equal == 0;
+        assert!(!is_all || may_lose_all(damage), "page {page}, {damage:?}: {seen:?} after {result:?}");
+    }
+}
+
+/// As a chip of 128 MiB, with fewer blocks and as much room for changes of the map.
+fn nand(seed: u64) -> Nand {
+    let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 256, programs_bytes: false };
+    Nand::with_geometry(geometry, NandTiming::ROUND, seed)
+}
+
+fn nor(seed: u64) -> NorPages<Nor> {
+    NorPages::new(Nor::with_geometry(4096, 128, NorTiming::ROUND, seed), 256)
+}
+
+fn card(seed: u64) -> SectorPages<Sectors> {
+    let layout = SectorLayout::for_size(1 << 16);
+    SectorPages::new(Sectors::new(layout.sectors, Sectors::ROUND, seed), layout).expect("a card")
+}
+
+#[test]
+fn no_page_of_a_small_card_holds_all_files() {
+    for_seeds("newest", "no_page_of_a_small_card_holds_all_files", 6, |seed| {
+        lose_each_page(card(seed), seed, |_| false);
+    });
+}
+
+#[test]
+fn no_page_of_a_small_nand_volume_holds_all_files() {
+    for_seeds("newest", "no_page_of_a_small_nand_volume_holds_all_files", 12, |seed| {
+        lose_each_page(nand(seed), seed, |_| false);
+    });
+}
+
+/// A leaf that names the tables of the file system is there once: the overlay has no room for it.
+#[test]
+fn no_page_of_a_small_nor_volume_but_a_leaf_holds_all_files() {
+    for_seeds("newest", "no_page_of_a_small_nor_volume_but_a_leaf_holds_all_files", 12, |seed| {
+        lose_each_page(nor(seed), seed, |damage| damage == Some(Damage::Leaf));
+    });
+}
+
+/// A reader that recovers nothing takes the copy as well.
+#[test]
+fn a_clean_reader_shows_all_files_without_the_newest_journal_page() {
+    for_seeds("newest", "a_clean_reader_shows_all_files_without_the_newest_journal_page", 12, |seed| {
+        let (mut chip, mut memory) = (Lossy::new(nand(seed)), Vec::new());
+        let files = used_volume(&mut chip, seed, &mut memory);
+        let fs = FileSystem::mount(&mut chip, Access::ReadOnly, &mut memory).expect("mount");
+        let newest = fs.describe().journal;
+        chip.lost = newest;
+        let mut reader = CleanReader::mount(&mut chip, &mut memory).expect("mount");
+        for (file, expected) in files.iter().enumerate() {
+            let mut bytes = vec![0; expected.len() + 1];
+            let mut open = reader.open(&name(file)).expect("open");
+            let read = reader.read(&mut open, 0, &mut bytes).expect("read");
+            assert_eq!(&bytes[..read], expected);
+        }
+    });
+}
+
+/// The first change after a mount with the copy begins with it, and loses nothing.
+#[test]
+fn a_volume_without_its_newest_journal_page_lives_on() {
+    for is_nor in [false, true] {
+        for_seeds("newest", "a_volume_without_its_newest_journal_page_lives_on", 12, |seed| {
+            if is_nor { live_on(nor(seed), seed) } else { live_on(nand(seed), seed) }
+        });
+    }
+}
+
+fn live_on<F: Flash>(chip: F, seed: u64) {
+    let (mut chip, mut memory) = (Lossy::new(chip), Vec::new());
+    let mut files = used_volume(&mut chip, seed, &mut memory);
+    let fs = FileSystem::mount(&mut chip, Access::ReadOnly, &mut memory).expect("mount");
+    let newest = fs.describe().journal;
+    chip.lost = newest;
+    for round in 0..3 {
+        let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+        assert_eq!((fs.damage(), look(&mut fs, &files).equal), (None, files.len()), "round {round}");
+        let mut file = fs.open(&name(files.len()), OpenOptions::DURABLE).expect("open");
+        fs.write(&mut file, 0, b"new").expect("write");
+        fs.close(file).expect("close");
+        files.push(b"new".to_vec());
+        if round == 1 {
+            fs.unmount().expect("unmount");
+        }
+    }
+}
+
+/// After idle work a power cut and one lost page cost nothing that was committed.
+#[test]
+fn idle_work_leaves_the_newest_journal_page_twice() {
+    for_seeds("newest", "idle_work_leaves_the_newest_journal_page_twice", 12, |seed| {
+        let (mut chip, mut memory) = (Lossy::new(nand(seed)), Vec::new());
+        let mut files = used_volume(&mut chip, seed, &mut memory);
+        let mut rng = Rng(seed);
+        let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+        for _ in 0..1 + rng.below(80) {
+            let bytes = vec![rng.below(256) as u8; 1 + rng.below(300) as usize];
+            let mut open = fs.open(&name(0), OpenOptions { truncate: true, ..OpenOptions::DURABLE }).expect("open");
+            fs.write(&mut open, 0, &bytes).expect("write");
+            fs.close(open).expect("close");
+            files[0] = bytes;
+        }
+        while !fs.maintain(Budget::TimeNs(u64::MAX), 0).expect("maintain") {}
+        let newest = fs.describe().journal;
+        chip.lost = newest;
+        let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+        assert_eq!((fs.damage(), look(&mut fs, &files).equal), (None, files.len()));
+    });
+}

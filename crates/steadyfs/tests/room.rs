@@ -1,0 +1,265 @@
+//! The room of the open transaction: where [`CommitOn::FULL`] is set no call is refused that would be made after a commit.
+
+use std::cell::Cell;
+
+use crate::common::disk;
+use crate::common::medium::Medium;
+use crate::common::oracle::{Model, Session};
+use crate::common::steps::{At, Limits, Op, random_steps};
+use crate::common::{Device, Rng, for_seeds};
+use steadyfs::media::sectors::{SectorLayout, TagPlace};
+use steadyfs::media::{Flash, Geometry};
+use steadyfs::{Access, CommitOn, Config, Error, OpenOptions};
+
+/// Events that a volume commits after, all with [`CommitOn::FULL`].
+const EVENTS: [CommitOn; 5] = [
+    CommitOn::ON_FLUSH,
+    CommitOn::FULL,
+    CommitOn::FULL.with(CommitOn::RENAME),
+    CommitOn::TIMED_AND_ON_FLUSH,
+    CommitOn::FULL.with(CommitOn::CLOSE).with(CommitOn::MKDIR),
+];
+
+fn one_of<T: Copy>(rng: &mut Rng, choices: &[T]) -> T {
+    choices[rng.below(choices.len() as u64) as usize]
+}
+
+/// A chip or card, with blocks so small that a few hundred calls use each of them.
+fn medium(rng: &mut Rng, seed: u64) -> (Medium, Config) {
+    let blocks = one_of(rng, &[48, 64, 96]);
+    match rng.below(3) {
+        0 => {
+            let page_bytes = one_of(rng, &[256, 512]);
+            let medium = Medium::nor(one_of(rng, &[4096, 8192, 16_384]), blocks, page_bytes, 1, seed);
+            (medium.clone(), Config::for_geometry(&medium.geometry()))
+        }
+        1 => {
+            let (page_bytes, pages_per_block) = (one_of(rng, &[256, 512, 2048]), one_of(rng, &[16, 32, 64]));
+            let geometry = Geometry { page_bytes, pages_per_block, block_count: blocks, programs_bytes: false };
+            (Medium::nand(geometry, rng.one_in(2), seed), Config::for_geometry(&geometry))
+        }
+        _ => {
+            let tags = one_of(rng, &[TagPlace::Beside, TagPlace::Table, TagPlace::Within]);
+            let (page_bytes, block_sectors) = (one_of(rng, &[512, 1024, 4096]), one_of(rng, &[65, 130]));
+            let layout = SectorLayout { first: 0, sectors: blocks * block_sectors, block_sectors, page_bytes, tags, volume: 3 };
+            (Medium::sectors(layout, seed), Config::for_sectors(&layout))
+        }
+    }
+}
+
+/// An empty volume, or an empty disk, on any medium with any settings that its check admits.
+fn device(rng: &mut Rng, is_disk: bool, seed: u64) -> Device {
+    loop {
+        let (medium, usual) = medium(rng, seed);
+        let geometry = medium.geometry();
+        let transaction_pages = one_of(rng, &[2, 3, 4, 6, 8, 12, 16, 16, 24, 32, 100]);
+        let overlay = usual.overlay_entries.max(transaction_pages + 40);
+        let config = Config {
+            unit_pages: one_of(rng, &[1, 2, 4, usual.unit_pages]),
+            transaction_pages,
+            overlay_entries: one_of(rng, &[transaction_pages + 40, transaction_pages + 50, overlay, 2 * overlay]),
+            files_max: if is_disk { 0 } else { one_of(rng, &[60, 200, 1000, usual.files_max]) },
+            journal_pages: one_of(rng, &[1, 2, 4, usual.journal_pages]),
+            permissions: rng.one_in(2),
+            streams: one_of(rng, &[1, 1, 2, 4]),
+            moved_apart: rng.one_in(2),
+            auto_streams: rng.one_in(2),
+            move_group: one_of(rng, &[1, usual.move_group]),
+            ..usual
+        };
+        if config.check(&geometry).is_ok() && config.usable_bytes(&geometry) < 4 << 20 {
+            let device = Device::formatted(config, medium, seed);
+            return device.with_cache(one_of(rng, &[0, 0, 1, 5]));
+        }
+    }
+}
+
+/// A call of a workload.
+enum Act {
+    Op(Op),
+    Exchange(At, At),
+}
+
+impl Act {
+    fn play(&self, session: &mut Session<'_>) {
+        match self {
+            Act::Op(op) => session.step(op),
+            Act::Exchange(one, other) => {
+                let [one, other] = [one, other].map(|at| session.path(at.directory, at.name));
+                session.exchange(&one, &other)
+            }
+        }
+        .expect("the medium has no faults");
+    }
+}
+
+/// Numbers below `count`: as they are, from the last to the first, or in any order.
+fn order(rng: &mut Rng, count: u16) -> Vec<u16> {
+    let mut numbers: Vec<u16> = (0..count).collect();
+    match rng.below(4) {
+        0 => {}
+        1 => numbers.reverse(),
+        _ => (1..numbers.len()).for_each(|index| numbers.swap(index, rng.below(index as u64 + 1) as usize)),
+    }
+    numbers
+}
+
+/// Calls of one kind, one for each of so many names: what they take of a transaction adds up.
+fn storm(rng: &mut Rng, names: u16, logical_bytes: u64) -> Vec<Act> {
+    let kind = rng.below(16);
+    let directory = one_of(rng, &[0, 0, 1, 2]);
+    let size = one_of(rng, &[0, 0, 0, 30, 140, logical_bytes / 3, logical_bytes, 5 * logical_bytes, 12 * logical_bytes]);
+    let (key, others) = (rng.below(4) as u8, order(rng, names));
+    let call = |rng: &mut Rng, name: u16| {
+        let (at, other) = (At { directory, name }, At { directory, name: others[usize::from(name)] });
+        let offset = rng.below(2 * size + 1);
+        let op = match kind {
+            0..=2 if size == 0 => Op::Open { at, durable: false },
+            0..=2 => Op::Append { at, bytes: size as usize, durable: false },
+            3..=6 => Op::Remove { at },
+            7 => Op::Rename { from: at, to: other },
+            8 => Op::SetAttribute { at, key, bytes: Some(rng.below(90) as u8) },
+            9 => Op::SetAttribute { at, key, bytes: None },
+            10 => Op::Truncate { at, size: offset, durable: false },
+            11 => Op::Symlink { at, bytes: rng.next() as u8 },
+            12 if rng.one_in(2) => Op::CreateDir { at },
+            12 => Op::RemoveDir { at },
+            13 => Op::Write { at, offset, bytes: 1 + size as usize, durable: false },
+            14 => Op::Reserve { at, size: offset, durable: false },
+            _ => return Act::Exchange(at, other),
+        };
+        Act::Op(op)
+    };
+    let mut acts = Vec::new();
+    for name in order(rng, names) {
+        if rng.one_in(12) {
+            acts.push(Act::Op(Op::Close { handle: rng.next() as u16 }));
+        }
+        acts.push(call(rng, name));
+    }
+    acts
+}
+
+/// The calls of a seed: calls of one kind, all kinds in turn, and now and then an end of the transaction.
+fn acts(rng: &mut Rng, count: usize, logical_bytes: u64) -> Vec<Act> {
+    let names = one_of(rng, &[8, 40, 150, 300]);
+    let limits = Limits { files: names.min(250), span: 20 * logical_bytes, logical_bytes };
+    let mut acts = Vec::new();
+    while acts.len() < count {
+        match rng.below(10) {
+            0 => acts.extend(random_steps(rng.next(), 60, limits).map(Act::Op)),
+            1 => acts.push(Act::Op(if rng.one_in(3) { Op::Rollback } else { Op::Commit })),
+            2..=4 => acts.extend((0..names).map(|name| Act::Op(Op::Open { at: At { directory: 0, name }, durable: false }))),
+            _ => acts.extend(storm(rng, names, logical_bytes)),
+        }
+    }
+    acts.retain(|act| !matches!(act, Act::Op(Op::Remount | Op::Crash | Op::Events { .. })));
+    acts.truncate(count);
+    acts
+}
+
+/// Plays a workload. Returns each call that was refused, and then made behind a commit, with the error.
+///
+/// `commit_before` names a call: a commit stands before it, and nothing follows it. Returns its error, if it is refused.
+fn play(device: &Device, events: CommitOn, acts: &[Act], commit_before: Option<usize>) -> Vec<(usize, Error)> {
+    let (mut device, mut model) = (device.clone(), Model::new(events));
+    let mut session = Session::mount(&mut device, &mut model).expect("mount");
+    let mut refused = Vec::new();
+    for (index, act) in acts.iter().enumerate() {
+        if commit_before == Some(index) {
+            session.step(&Op::Commit).expect("commit");
+        }
+        let waits = session.fs.has_changes();
+        act.play(&mut session);
+        let refusal = session.refusal.take();
+        if commit_before == Some(index) {
+            return refusal.map(|error| (index, error)).into_iter().collect();
+        }
+        if let Some(error) = refusal.filter(|_| waits) {
+            session.step(&Op::Commit).expect("commit");
+            act.play(&mut session);
+            refused.extend(session.refusal.take().is_none().then_some((index, error)));
+        }
+    }
+    session.check().expect("contents");
+    refused
+}
+
+/// A transaction without room for another discard refused every removal until a commit, although [`CommitOn::FULL`] was set.
+/// A call was admitted by the pages that it may write, and by nothing else.
+#[test]
+fn no_call_is_refused_for_what_earlier_calls_left_of_the_transaction() {
+    let calls = Cell::new(0);
+    for_seeds("room", "no_call_is_refused_for_what_earlier_calls_left_of_the_transaction", 8, |seed| {
+        let mut rng = Rng(seed << 8 ^ 0x0700_0700);
+        let device = device(&mut rng, false, seed);
+        let events = one_of(&mut rng, &EVENTS);
+        let acts = acts(&mut rng, 800, u64::from(device.config.unit_pages) * u64::from(device.chip.geometry().page_bytes));
+        calls.set(calls.get() + acts.len());
+        for (index, error) in play(&device, events, &acts, None) {
+            // The repeated call may have found what the first one freed. With a commit before it the first one must be refused as well.
+            let still = play(&device, events, &acts, Some(index));
+            assert_eq!(still, [(index, error)], "call {index} finds room after a commit; {events:?}, {:?}", device.config);
+        }
+    });
+    eprintln!("{} calls, none refused for the open transaction", calls.get());
+}
+
+/// Makes empty files, and removes them in a shuffled order until a removal is refused. Returns how many were removed.
+fn remove_many(events: CommitOn, count: u64) -> u64 {
+    let medium = Medium::nor(65_536, 32, 256, 1, 1);
+    let mut device = Device::formatted(Config::for_geometry(&medium.geometry()), medium, 1);
+    let mut fs = device.mount(Access::ReadWrite).expect("mount");
+    fs.create_dir("many").expect("create_dir");
+    let mut names: Vec<String> = (0..count).map(|number| format!("many/{number:05}")).collect();
+    for name in &names {
+        let file = fs.open(name.as_str(), OpenOptions::CREATE).expect("create");
+        fs.close(file).expect("close");
+    }
+    fs.commit().expect("commit");
+    fs.set_commit_on(events);
+    let mut rng = Rng(1);
+    (1..names.len()).for_each(|index| names.swap(index, rng.below(index as u64 + 1) as usize));
+    for (removed, name) in (0..).zip(&names) {
+        let Err(error) = fs.remove(name.as_str()) else { continue };
+        assert_eq!(error, Error::TransactionTooLarge);
+        assert_eq!(u64::from(fs.usage().files) + removed, count + 1, "a refused removal changes nothing");
+        fs.commit().expect("what was accepted is committed");
+        fs.remove(name.as_str()).expect("a transaction of its own has room for it");
+        return removed;
+    }
+    count
+}
+
+/// On a chip of 2 MiB 484 of 500 empty files were removed, and the next removal was refused, although [`CommitOn::FULL`] was
+/// set. Each discarded page has a record in the journal's buffer until the commit.
+#[test]
+fn removals_in_any_order_commit_where_they_may_and_are_refused_where_not() {
+    assert_eq!(remove_many(CommitOn::ON_FLUSH, 500), 500);
+    let removed = remove_many(CommitOn::MANUAL, 500);
+    assert!((400..500).contains(&removed), "{removed} in one transaction");
+}
+
+/// A disk commits where its transaction is full, and has no other reason to refuse a sector that it has.
+#[test]
+fn a_disk_refuses_no_write_and_no_trim() {
+    for_seeds("room", "a_disk_refuses_no_write_and_no_trim", 12, |seed| {
+        let mut rng = Rng(seed << 8 ^ 0xD15C);
+        let mut device = device(&mut rng, true, seed);
+        let sectors = device.mount_disk(Access::ReadOnly).expect("mount").sectors();
+        let mut model = disk::Model::new(sectors);
+        let mut session = disk::Session::mount(Access::ReadWrite, &mut device, &mut model).expect("mount");
+        for _ in 0..600 {
+            let sector = rng.below(sectors.into()) as u32;
+            let most = u64::from(sectors - sector).min(one_of(&mut rng, &[1, 8, 40, 400]));
+            let count = 1 + rng.below(most) as u32;
+            let step = match rng.below(16) {
+                0 => disk::Step::Flush,
+                1..=5 => disk::Step::Trim { sector, count },
+                _ => disk::Step::Write { sector, count, durable: rng.one_in(12), stream: rng.next() as u8 % 4 },
+            };
+            session.step(&step).unwrap_or_else(|error| panic!("{step:?}: {error}"));
+        }
+        session.check().expect("contents");
+    });
+}
