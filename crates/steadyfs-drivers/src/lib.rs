@@ -97,6 +97,4 @@ pub mod nor;
 mod parts;
 pub mod sd;
 #[cfg(any(feature = "async", feature = "block-device-driver"))]
-mod wait;
-#[cfg(feature = "async")]
 pub mod waiting;

@@ -50,8 +50,8 @@ fn a_task_that_samples_misses_nothing_while_the_flash_erases() {
         }
     });
     let meanwhile = Meanwhile::new(rest);
-    let spi = Waiting::new(Futures(sim.clone()), || meanwhile.poll());
-    let delay = Waiting::new(Futures(sim.clone()), || meanwhile.poll());
+    let spi = Waiting::new(Futures(sim.clone()), &meanwhile);
+    let delay = Waiting::new(Futures(sim.clone()), &meanwhile);
     let flash = NorChip::start(spi, delay, Settings { bus_hz: 50_000_000, ..Settings::DEFAULT }).unwrap().into_pages().unwrap();
     let config = Config::for_geometry(&flash.geometry());
     let mut memory = vec![0; config.memory_bytes(&flash.geometry())];

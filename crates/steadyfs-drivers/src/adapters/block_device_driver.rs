@@ -1,12 +1,15 @@
 //! From [`BlockDevice`] of [block-device-driver](https://docs.rs/block-device-driver/0.2), whose calls are futures.
 //!
-//! SteadyFS does not wait for futures, so this adapter polls one until it is done, and calls `idle` between the polls. That is right for drivers that never wait, and for those whose
-//! future looks at the hardware, or at what an interrupt left, each time that it is polled. A future that only goes on when an executor runs *another* task never ends here, unless `idle`
-//! polls that task ([`Meanwhile::poll`](crate::waiting::Meanwhile::poll), feature `async`), or an executor of a higher priority runs it, as an interrupt.
+//! The calls of SteadyFS wait, so this adapter polls a future until it is done. Between two polls it
+//! takes a [`Turn`]. A function that does nothing is enough for drivers that never wait, and for
+//! drivers whose future looks at the hardware, or at what an interrupt left, each time that it is
+//! polled. Some futures go on only when an executor runs *another* task. Such a future never ends here,
+//! unless the turn polls that task ([`Meanwhile`](crate::waiting::Meanwhile)), or an executor of a
+//! higher priority runs it, as an interrupt.
 
 use super::sectors::{BATCH, batches, conclude, gather, scatter};
 use crate::parts;
-use crate::wait::wait;
+use crate::waiting::{Turn, wait};
 use aligned::Aligned;
 use block_device_driver::BlockDevice;
 use steadyfs::media::Failure;
@@ -28,8 +31,9 @@ pub struct FromAsync<T: BlockDevice<SECTOR_BYTES>, I> {
     last_error: Option<T::Error>,
 }
 
-impl<T: BlockDevice<SECTOR_BYTES>, I: FnMut()> FromAsync<T, I> {
-    /// Takes a device, what to do between two polls (nothing, or an instruction that sleeps until an interrupt), and how long the device takes: bounds are as good as that.
+impl<T: BlockDevice<SECTOR_BYTES>, I: Turn> FromAsync<T, I> {
+    /// Takes a device, the work between two polls (nothing, an instruction that sleeps until an
+    /// interrupt, or `&Meanwhile`), and how long the device takes: bounds are as good as that.
     ///
     /// # Errors
     /// Of the device, which is asked for its size.
@@ -56,7 +60,7 @@ impl<T: BlockDevice<SECTOR_BYTES>, I: FnMut()> FromAsync<T, I> {
     }
 }
 
-impl<T: BlockDevice<SECTOR_BYTES>, I: FnMut()> SectorDevice for FromAsync<T, I> {
+impl<T: BlockDevice<SECTOR_BYTES>, I: Turn> SectorDevice for FromAsync<T, I> {
     fn sector_count(&self) -> u32 {
         self.sectors
     }

@@ -1,0 +1,111 @@
+//! The rest of a program and its timers, on real executors, while the file system waits.
+#![cfg(feature = "async")]
+
+#[path = "common/waiting.rs"]
+mod chip;
+
+use chip::Futures;
+use core::cell::Cell;
+use core::future::{Future, pending};
+use core::pin::pin;
+use embassy_executor::raw::TaskStorage;
+use embassy_time::Ticker;
+use embedded_hal::delay::DelayNs as _;
+use embedded_hal_async::delay::DelayNs;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+use steadyfs::media::Flash;
+use steadyfs::{Access, Config, FileSystem, OpenOptions};
+use steadyfs_drivers::nor::{NorChip, Settings};
+use steadyfs_drivers::waiting::{Meanwhile, Waiting};
+use steadyfs_sim::nor_spi::NorSim;
+
+/// A delay that passes on the executor and on the chip.
+struct Pauses<T> {
+    sim: NorSim,
+    timer: T,
+}
+
+impl<T: AsyncFnMut(Duration)> DelayNs for Pauses<T> {
+    async fn delay_ns(&mut self, ns: u32) {
+        (self.timer)(Duration::from_nanos(ns.into())).await;
+        self.sim.delay_ns(ns);
+    }
+}
+
+/// Writes a log on a chip that erases, in the part of the program that calls the file system.
+///
+/// Returns the ticks of the rest inside of the calls.
+async fn log(meanwhile: &Meanwhile<'_>, ticks: &Cell<u32>, timer: impl AsyncFnMut(Duration)) -> u32 {
+    let sim = chip::w25q128jv();
+    let spi = Waiting::new(Futures(sim.clone()), meanwhile);
+    let delay = Waiting::new(Pauses { sim, timer }, meanwhile);
+    let flash = NorChip::start(spi, delay, Settings::DEFAULT).unwrap().into_pages().unwrap();
+    let config = Config::for_geometry(&flash.geometry());
+    let mut memory = vec![0; config.memory_bytes(&flash.geometry())];
+    let flash = FileSystem::format(flash, &config, &mut memory).unwrap();
+    let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut memory).unwrap();
+    let mut log = fs.open("log", OpenOptions::DURABLE).unwrap();
+    let before = ticks.get();
+    for _ in 0..20 {
+        fs.append(&mut log, &[7; 500]).unwrap();
+    }
+    assert_eq!(fs.size(&mut log), Ok(20 * 500));
+    ticks.get() - before
+}
+
+/// A part and a rest with a ticker, whose timers belong to the executor.
+async fn program_on_embassy() -> u32 {
+    let ticks = Cell::new(0);
+    let rest = pin!(async {
+        let mut ticker = Ticker::every(embassy_time::Duration::from_micros(200));
+        loop {
+            ticker.next().await;
+            ticks.set(ticks.get() + 1);
+        }
+    });
+    let meanwhile = Meanwhile::new(rest);
+    let timer = async |time: Duration| embassy_time::Timer::after_nanos(time.as_nanos() as u64).await;
+    meanwhile.run(log(&meanwhile, &ticks, timer)).await
+}
+
+/// Runs a task on an executor of embassy, and returns its result. The executor itself never ends.
+fn on_embassy<F: Future<Output = u32> + 'static>(program: impl FnOnce() -> F + Send + 'static) -> u32 {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        let task = async move {
+            sender.send(program().await).unwrap();
+            pending::<()>().await;
+        };
+        let storage = Box::leak(Box::new(TaskStorage::new()));
+        let executor = Box::leak(Box::new(embassy_executor::Executor::new()));
+        executor.run(|spawner| spawner.spawn(storage.spawn(|| task).unwrap()));
+    });
+    receiver.recv_timeout(Duration::from_secs(120)).expect("the task of the executor panicked, or did not end")
+}
+
+/// A ticker in the rest, and a timer under a driver, panicked: "Found waker not created by the
+/// Embassy executor".
+#[test]
+fn timers_of_embassy_tick_in_the_calls_of_the_file_system() {
+    assert!(on_embassy(program_on_embassy) > 0);
+}
+
+#[test]
+fn timers_of_tokio_tick_in_the_calls_of_the_file_system() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build().unwrap();
+    let ticks = Cell::new(0);
+    let in_calls = runtime.block_on(tokio::task::unconstrained(async {
+        let rest = pin!(async {
+            let mut interval = tokio::time::interval(Duration::from_micros(200));
+            loop {
+                interval.tick().await;
+                ticks.set(ticks.get() + 1);
+            }
+        });
+        let meanwhile = Meanwhile::new(rest);
+        meanwhile.run(log(&meanwhile, &ticks, async |time| tokio::time::sleep(time).await)).await
+    }));
+    assert!(in_calls > 0);
+}
