@@ -110,6 +110,15 @@ impl Session<'_, '_, '_> {
         self.fs.flash().has_power()
     }
 
+    /// Checks the volume without a repair. Each finding and each error is logged.
+    pub fn check(&mut self, scratch: &mut [u8]) {
+        let mut findings = Vec::new();
+        let checked = self.fs.check(scratch, false, &mut |finding| findings.push(format!("{finding:?}")));
+        if !findings.is_empty() || checked.is_err() {
+            self.log.find("a check finds something", format!("{} {checked:?}", findings.join(", ")));
+        }
+    }
+
     /// What a call commits that is not durable by its handle.
     pub fn commits(&self, is_durable: bool) -> Commits {
         if is_durable || self.events == CommitOn::EVERY_WRITE {

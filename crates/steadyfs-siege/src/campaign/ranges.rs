@@ -171,11 +171,7 @@ fn last(volume: &mut Volume, log: &mut Log) {
             if !session.verify_mount(true) {
                 return;
             }
-            let mut findings = Vec::new();
-            let checked = session.fs.check(&mut scratch, false, &mut |finding| findings.push(format!("{finding:?}")));
-            if !findings.is_empty() || checked.is_err() {
-                session.log.find("a check finds something", format!("{} {checked:?}", findings.join(", ")));
-            }
+            session.check(&mut scratch);
             session.choose(steadyfs::CommitOn::MANUAL);
             if session.work(&habits, 10, |_, _| true) {
                 session.verify("the end");
