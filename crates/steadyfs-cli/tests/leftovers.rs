@@ -273,8 +273,8 @@ fn a_file_with_the_name_of_a_draft_is_never_deleted() {
     assert!(!bench.ok("check i.img").contains("left over"));
 }
 
-/// A user writes to what a killed `put` left, or makes a file of that name on a volume with its
-/// mark.
+/// A user writes to the draft of a killed `put`. Another user makes a file of the draft's name while
+/// the mark is there.
 #[test]
 fn what_a_user_made_of_a_draft_is_the_users() {
     use steadyfs::{Access, FileSystem, OpenOptions};

@@ -1,5 +1,4 @@
-//! Images with one bad superblock: every command works, and says which copy is bad and what mends
-//! it.
+//! Images with one bad superblock. Every command works, and names the bad copy and the mend.
 
 use crate::common::{Bench, content, text};
 

@@ -1,9 +1,8 @@
 //! From [`BlockDevice`] of [block-device-driver](https://docs.rs/block-device-driver/0.2), whose calls are futures.
 //!
 //! The calls of SteadyFS wait, so this adapter polls a future until it is done. Between two polls it
-//! takes a [`Turn`]. A function that does nothing is enough for drivers that never wait, and for
-//! drivers whose future looks at the hardware, or at what an interrupt left, each time that it is
-//! polled. Some futures go on only when an executor runs *another* task. Such a future never ends here,
+//! takes a [`Turn`]. A function that does nothing is enough for drivers that never wait. It is enough
+//! too if the future reads the hardware's state in each poll. Some futures go on only when an executor runs *another* task. Such a future never ends here,
 //! unless the turn polls that task ([`Meanwhile`](crate::waiting::Meanwhile)), or an executor of a
 //! higher priority runs it, as an interrupt.
 

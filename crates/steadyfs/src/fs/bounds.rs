@@ -24,8 +24,8 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Worst case of a call at the present fill, whatever small changes earlier calls left to do: a function of geometry, settings, fill
-    /// and `failures`. Names that somebody chose for their hashes add to it. The further pieces of a write of more than one logical page cost this at most. The bound of an [overwrite](Call::Overwrite) holds for one that finds
-    /// nothing that waits for a commit: it would commit that as well, and [`bound`](Self::bound) tells so.
+    /// and `failures`. Names that somebody chose for their hashes add to it. The further pieces of a write of more than one logical page cost this at most. The bound of an [overwrite](Call::Overwrite) holds if
+    /// nothing waits for a commit. Otherwise the overwrite commits that too, and [`bound`](Self::bound) counts it.
     pub fn bound_at_fill(&self, call: Call, failures: u32) -> Bound {
         self.bound_of(call, Buffer::Any, failures)
     }

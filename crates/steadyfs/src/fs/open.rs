@@ -24,8 +24,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// # Errors
     /// [`Error::NotFound`], [`Error::Exists`], [`Error::IsADirectory`], [`Error::IsALink`], [`Error::NotADirectory`], [`Error::InvalidName`],
     /// [`Error::NameTooLong`], [`Error::NotWritable`] when the options contradict each other, [`Error::TooManyOpenFiles`],
-    /// [`Error::TooManyFiles`], [`Error::NoSpace`], [`Error::Unsupported`] where a name or cutting needs a feature that the
-    /// build is without, and those of [every call](FileSystem#errors-of-every-call).
+    /// [`Error::TooManyFiles`], [`Error::NoSpace`], [`Error::Unsupported`] if the build lacks the feature for a long name
+    /// or for cutting, and the errors of [every call](FileSystem#errors-of-every-call).
     pub fn open<'p>(&mut self, place: impl Into<Place<'p>>, options: OpenOptions) -> Result<File, Error> {
         self.open_place(place.into(), options)
     }

@@ -135,8 +135,8 @@ impl<F: Flash> Ftl<'_, F> {
         }
     }
 
-    /// Frames of a group of moves that a cut may have touched in any order and that take no second
-    /// program; 0 without groups, and on a device of sectors, which takes them again.
+    /// Returns the frames of a group of moves on a chip that takes each page once: a cut may have
+    /// programmed any of them. It is 0 without groups, and on devices of sectors.
     pub fn group_frames(&self) -> u32 {
         if self.layout.moves_join() && self.pages.takes_pages_once() { self.layout.move_group() } else { 0 }
     }

@@ -57,8 +57,8 @@ impl<F: Flash> Tables<'_, '_, F> {
         header.emit()
     }
 
-    /// The copy of the newest journal page that a root names: one that lasts as long as the root, for
-    /// it lies in the root's block, or in the block of the newest page. 0 stands for none.
+    /// The copy of the newest journal page that a root names; 0 if there is none. The copy must last
+    /// as long as the root. So it lies in the root's block, or in the block of the newest page.
     fn journal_copy_to_name(&self, ring: &Ring) -> u32 {
         let copy = self.space.journal_copy();
         let is_in_ring = copy != NONE && self.space.journal_block(copy) == ring.current();
