@@ -93,8 +93,8 @@ fn siege(
 ) -> PyResult<(Campaign, World)> {
     let names = || ALL.map(|campaign| campaign.name).join(", ");
     let found = Campaign::named(campaign).ok_or_else(|| wrong(format!("campaign {campaign:?}: expected one of {}", names())))?;
-    let medium =
-        MediumKind::named(medium).ok_or_else(|| wrong(format!("medium {medium:?}: expected chip, chip-groups, card or card-within")))?;
+    let medium = MediumKind::named(medium)
+        .ok_or_else(|| wrong(format!("medium {medium:?}: expected chip, chip-groups, card or card-within")))?;
     if !(1..=u64::from(u32::MAX)).contains(&volumes) {
         return Err(wrong(format!("volumes is {volumes}; expected one at least")));
     }

@@ -105,9 +105,7 @@ impl Trouble {
 fn number(error: Error) -> &'static str {
     match error {
         Error::ReadOnly => "EROFS",
-        Error::NoSpace | Error::TooManyFiles | Error::AttributesTooLarge | Error::TransactionTooLarge => {
-            "ENOSPC"
-        }
+        Error::NoSpace | Error::TooManyFiles | Error::AttributesTooLarge | Error::TransactionTooLarge => "ENOSPC",
         Error::NotFound => "ENOENT",
         Error::Exists => "EEXIST",
         Error::InvalidName | Error::IntoItself | Error::NotALink => "EINVAL",

@@ -130,7 +130,7 @@ def test_a_full_volume_says_so_and_keeps_what_it_has(tmp_path: Path) -> None:
 
 def test_a_transaction_that_is_too_large_is_undone_as_a_whole() -> None:
     with Image.blank(NOR, size_bytes=MIB) as image:
-        with pytest.raises(OSError, match="transaction_pages") as error, image.transaction(), image.open("x", "wb", buffering=0) as raw:
+        with pytest.raises(OSError, match="commit more often") as error, image.transaction(), image.open("x", "wb", buffering=0) as raw:
             for _ in range(100):
                 raw.write(b"1" * 10_000)
         assert error.value.errno == errno.ENOSPC

@@ -22,9 +22,8 @@ const SEEK: u64 = 4096;
 /// Operations that a mount may make for each page. Where bytes are programmed, several searches look three times at each place of a chain's block that cannot
 /// be read: 25 for each page of so small a medium.
 pub(crate) const MOUNT: u64 = 100;
-/// Operations that a check may make for each page. Each page is read through the map, and again for each list, for each reference,
-/// and for each turn of its claims.
-const CHECK: u64 = 128;
+/// Operations that a check may make for each page: each page is read through the map, and again for each list and each reference.
+const CHECK: u64 = 64;
 /// Entries of a walk, and directories in it.
 const ENTRIES_MAX: usize = 120;
 /// Files that are held open at once.

@@ -71,7 +71,8 @@ impl Volume {
         let access = if writable { Access::ReadWrite } else { Access::ReadOnly };
         let opened = py.detach(|| {
             let medium = Medium::open(&path, device.as_deref(), access, &name)?;
-            let damaged = medium.damaged_superblock().map(|damaged| format!("{name}: {damaged}; `check(repair=True)` writes it anew"));
+            let damaged =
+                medium.damaged_superblock().map(|damaged| format!("{name}: {damaged}; `check(repair=True)` writes it anew"));
             mount(medium, None, access, name, time_ns).map(|volume| (volume, damaged))
         });
         let (volume, damaged) = opened.map_err(|trouble: Trouble| trouble.raise(py))?;

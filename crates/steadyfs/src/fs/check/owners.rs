@@ -81,48 +81,79 @@ type Claim = Result<Option<Fault>, Error>;
 
 /// Turns in which pages are claimed.
 const TURNS: u32 = 4;
-/// The turn of pages behind the sizes of files.
-const BEHIND: u32 = 2;
 
-/// The turn in which a kind claims its pages.
-fn turn(kind: InodeKind) -> Option<u32> {
-    match kind {
-        InodeKind::Directory => Some(0),
-        InodeKind::File => Some(1),
-        InodeKind::Removed | InodeKind::Orphan => Some(3),
-        InodeKind::Extension => None,
+/// A turn in which pages are claimed. A set of turns has a bit for each.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Turn(u32);
+
+impl Turn {
+    const DIRECTORIES: Self = Self(0);
+    const FILES: Self = Self(1);
+    /// Pages behind the sizes of files.
+    const BEHIND: Self = Self(2);
+    const REMOVED: Self = Self(3);
+
+    /// The turn in which a kind claims its pages.
+    fn of(kind: InodeKind) -> Option<Self> {
+        match kind {
+            InodeKind::Directory => Some(Self::DIRECTORIES),
+            InodeKind::File => Some(Self::FILES),
+            InodeKind::Removed | InodeKind::Orphan => Some(Self::REMOVED),
+            InodeKind::Extension => None,
+        }
+    }
+
+    /// The set of turns in which an inode is looked at.
+    fn all_of(header: &Header) -> u32 {
+        let behind = if header.kind == InodeKind::File && !header.inline { 1 << Self::BEHIND.0 } else { 0 };
+        Self::of(header.kind).map_or(0, |turn| 1 << turn.0) | behind
+    }
+
+    fn is_in(self, turns: u32) -> bool {
+        turns & 1 << self.0 != 0
     }
 }
 
 impl<'m, F: Flash> Checker<'_, 'm, F> {
-    /// All inodes that are taken.
+    /// Looks at all inodes that are taken. A turn in which no inode claims pages is left out.
     pub fn owners(&mut self) -> Result<(), Error> {
         let before = self.checked.mended;
-        for now in 0..TURNS {
+        // The first turn meets all inodes, and adds the turns of their kinds.
+        let mut turns = 1;
+        for now in (0..TURNS).map(Turn) {
+            if !now.is_in(turns) {
+                continue;
+            }
             for inode in 0..self.inodes_end()? {
                 if self.is_taken(inode)? {
-                    self.owner(inode, now, before)?;
+                    turns |= self.owner(inode, now, before)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn owner(&mut self, inode: u32, now: u32, before: Mended) -> Result<(), Error> {
-        match self.header(inode)? {
-            None if now == 0 && !self.is_empty(inode)? => self.bad_inode(inode),
-            Some(header) if turn(header.kind) == Some(now) => {
-                self.extensions(inode, &header)?;
-                self.pages_of(inode, &header, before)
+    /// Looks at an inode in a turn. Returns the turns in which it claims pages.
+    fn owner(&mut self, inode: u32, now: Turn, before: Mended) -> Result<u32, Error> {
+        let Some(header) = self.header(inode)? else {
+            if now == Turn::DIRECTORIES && !self.is_empty(inode)? {
+                self.bad_inode(inode)?;
             }
-            Some(header) if now == BEHIND && header.kind == InodeKind::File && !header.inline => {
-                // A file that was emptied in this walk had claimed pages that are free now: the
-                // next walk looks.
-                let owner = self.owner_of_pages(inode, &header, 0).filter(|_| !self.checked.mended.has_emptied_since(before));
-                owner.map_or(Ok(()), |owner| self.claim_all(&Owner { is_behind: true, ..owner }).map(drop))
+            return Ok(0);
+        };
+        let turns = Turn::all_of(&header);
+        if Turn::of(header.kind) == Some(now) {
+            self.extensions(inode, &header)?;
+            self.pages_of(inode, &header, before)?;
+        } else if now == Turn::BEHIND && now.is_in(turns) {
+            // A file that was emptied in this walk had claimed pages that are free now: the
+            // next walk looks.
+            let owner = self.owner_of_pages(inode, &header, 0).filter(|_| !self.checked.mended.has_emptied_since(before));
+            if let Some(owner) = owner {
+                self.claim_all(&Owner { is_behind: true, ..owner })?;
             }
-            _ => Ok(()),
         }
+        Ok(turns)
     }
 
     /// An inode that nobody can make sense of, though its page can be read, is none from now on.
