@@ -12,12 +12,14 @@
 //! | [`ranges`](campaign::ranges) | a card has sectors that take no writes, from the format on or later; its driver reports them or not | as above. The volume takes changes: no mount and no row of calls is refused |
 //! | [`repair`](campaign::repair) | each page in turn is lost, or bits of it flip; the volume is repaired, perhaps with cuts or a read that fails once, and used again | nothing else is lost, owned twice or leaked; a second repair changes nothing |
 //!
-//! On a card (`--medium card`) all of them run. A read that fails is a command of the card, an erase that fails is a discard, a program that fails is a write of
-//! sectors, with [`Failure::Device`](steadyfs::media::Failure::Device) alone. Such a failure
-//! passes. Sectors that fail for good are those of `ranges`. A sector is never unsteady; where a
-//! chip's page would be,
-//! it is damaged or cannot be read. `lives` hides a header of a block just begun in place of its first page, two times in three, for up to 23 looks, and that excuses no call.
-//! `lost` takes all of a page, its tag, or a sector of its data. Where the cache reorders, what the last two flushes brought may be taken for a cut.
+//! On a card (`--medium card`) all of them run. A read that fails is a command of the card, an
+//! erase that fails is a discard, a program that fails is a write of sectors, with
+//! [`Failure::Device`](steadyfs::media::Failure::Device) alone. Such a failure passes. Sectors that
+//! fail for good are those of `ranges`. A sector is never unsteady; where a chip's page would be,
+//! it is damaged or cannot be read. `lives` hides a header of a block just begun in place of its
+//! first page, two times in three, for up to 23 looks, and that excuses no call. `lost` takes all
+//! of a page, its tag, or a sector of its data. Where the cache reorders, what the last two flushes
+//! brought may be taken for a cut.
 //!
 //! `cargo run --release -p steadyfs-siege -- transient --seed 1` runs one; each failure prints the command that replays it.
 

@@ -45,8 +45,7 @@ pub(super) struct Writer<B, P, D> {
     /// Whether something is lost that a call had said was written. Until a flush says so.
     is_lost: bool,
     /// A stream has failed at its end, and nobody knows which sector was to blame. From then on
-    /// each
-    /// write ends its own stream.
+    /// each write ends its own stream.
     confirms: bool,
 }
 

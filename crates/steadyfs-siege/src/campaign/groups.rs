@@ -1,6 +1,5 @@
 //! Long lives on raw flash whose driver keeps no order in a command of several pages: a cut leaves
-//! any of
-//! them. The contract demands the order, but a volume loses nothing without it.
+//! any of them. The contract demands the order, but a volume loses nothing without it.
 
 use crate::campaign::lives;
 use crate::log::Log;

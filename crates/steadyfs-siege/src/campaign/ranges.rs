@@ -1,6 +1,5 @@
 //! A card with sectors that take no writes, from before the format on or from some mount on. Its
-//! driver
-//! reports a bad block, or a device that does not answer.
+//! driver reports a bad block, or a device that does not answer.
 
 use steadyfs::Access;
 use steadyfs::media::Flash;
@@ -73,8 +72,7 @@ pub fn volume(seed: u64, log: &mut Log) {
 }
 
 /// Draws the sectors that a card is to refuse: of one block, or of two. The second block is not one
-/// of
-/// the volume's own.
+/// of the volume's own.
 fn draw(medium: &Medium, rng: &mut fastrand::Rng) -> Plan {
     let Medium::Card(pages) = medium else { unreachable!("a card") };
     let (layout, count) = (pages.flash.layout(), medium.geometry().block_count);

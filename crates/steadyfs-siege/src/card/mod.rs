@@ -155,8 +155,7 @@ impl Card {
     }
 
     /// Lets sectors take no writes from now on. The driver reports them as a bad block, or as a
-    /// device
-    /// that does not answer.
+    /// device that does not answer.
     pub fn refuse(&self, first: u32, count: u32, is_told: bool) {
         let mut state = self.state.borrow_mut();
         state.refused.push(first..first + count);
@@ -329,8 +328,7 @@ impl State {
     }
 
     /// Refuses a write. Its sectors in the range stay as they are, or cannot be read any more. Each
-    /// of
-    /// the others is written or not.
+    /// of the others is written or not.
     fn refuse_write(&mut self, first: u32, sectors: Vec<Held>) -> Result<(), Failure> {
         self.strikes.fire(format!("Write of {} sectors from {first}, of which some take none", sectors.len()));
         let (is_partly_there, is_readable) = (self.rng.bool(), self.rng.u32(..3) != 0);

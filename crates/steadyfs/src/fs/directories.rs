@@ -26,7 +26,7 @@
 
 use super::inode::{AREA_AT, AREA_BYTES, Header, InodeKind, NAME_BYTES_MAX, ROOT, SEED_BITS, SIZE_AT};
 use super::stat::Entry;
-use super::volume::{Cursor, Depth, END, Node, RecordPlace, Room, Step, Volume, bucket_of, check_name, entries_max, hash};
+use super::volume::{Cursor, Depth, END, Node, RecordPlace, Room, Step, Volume, bucket_of, check_name, hash};
 use crate::error::Error;
 use crate::logical::edit::{Edit, REMOVED, is_full};
 use crate::media::Flash;
@@ -139,7 +139,7 @@ impl Directories {
 
     /// The logical page of an overflow page of the directory, if it has that one.
     fn overflow_page<F: Flash>(&mut self, volume: &mut Volume<'_, F>, number: u32) -> Result<Option<u32>, Error> {
-        match volume.overflow_page(number) {
+        match volume.buckets().overflow_page(number) {
             Some(file_page) if file_page >= self.directory().buckets => self.page_of(volume, file_page),
             _ => Ok(None),
         }
@@ -164,7 +164,6 @@ impl Directories {
         if buckets == 0 {
             return Ok(Found::Free(gap));
         }
-        let width = volume.store.layout().record_bytes();
         let mut page = self.bucket_page(volume, bucket_of(hash, buckets).0)?;
         let mut after = None;
         loop {
@@ -173,7 +172,7 @@ impl Directories {
                     gap.searched.equal += 1;
                     volume.check_searched(gap.searched)?;
                     if volume.name_is(inode, name)? {
-                        let place = RecordPlace { page, at: slot * width };
+                        let place = volume.buckets().place(page, slot);
                         return Ok(Found::At { place, inode, searched: gap.searched });
                     }
                     after = Some(slot);
@@ -218,12 +217,12 @@ impl Directories {
             Some(place) => place,
             None if buckets == 0 => {
                 let page = self.add_bucket(volume, room)?;
-                volume.first_place(page, hash)
+                volume.buckets().first_place(page, hash)
             }
             None => {
                 let page = self.add_overflow(volume, depth.pages, room)?;
                 depth.pages += 1;
-                volume.first_place(page, hash)
+                volume.buckets().first_place(page, hash)
             }
         };
         volume.write_record(place, hash, inode + 1)?;
@@ -328,7 +327,7 @@ impl Directories {
 
     /// Returns true if the directory has too many entries for its buckets.
     fn is_crowded<F: Flash>(&self, volume: &Volume<'_, F>, buckets: u32) -> bool {
-        self.directory().size as u32 >= entries_max(volume.store.layout(), buckets)
+        self.directory().size as u32 >= volume.buckets().entries_max(buckets)
     }
 
     /// Gives the directory a page for one bucket more.
@@ -342,7 +341,7 @@ impl Directories {
     /// Gives the directory overflow page `number`.
     fn add_overflow<F: Flash>(&mut self, volume: &mut Volume<'_, F>, number: u32, room: Room) -> Result<u32, Error> {
         let Some(dir) = &mut self.dir else { return Err(Error::Corrupt) };
-        let file_page = volume.overflow_page(number).filter(|&page| page >= dir.buckets).ok_or(Error::NoSpace)?;
+        let file_page = volume.buckets().overflow_page(number).filter(|&page| page >= dir.buckets).ok_or(Error::NoSpace)?;
         volume.add_page(&mut dir.node, file_page, room)
     }
 

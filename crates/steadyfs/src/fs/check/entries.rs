@@ -2,7 +2,7 @@
 
 use super::super::directories::{Found, Gap};
 use super::super::inode::{AREA_BYTES, Header, InodeKind, NAME_BYTES_MAX, PARENT_AT, REGIONS, ROOT, Region};
-use super::super::volume::{Depth, Node, RecordPlace, Room, bucket_of, slots};
+use super::super::volume::{Depth, Node, RecordPlace, Room, bucket_of};
 use super::findings::{Count, Finding};
 use super::rounds::Checker;
 use crate::error::Error;
@@ -75,10 +75,10 @@ impl<F: Flash> Checker<'_, '_, F> {
         let overflow = self.overflow_pages(directory, header)?;
         let (mut entries, mut subdirectories) = (0, 0);
         walk.note(directory, Depth { pages: overflow, equal: 0 });
-        let mut node = Node::new(directory);
+        let (mut node, buckets) = (Node::new(directory), self.fs.volume.buckets());
         for index in 0..header.extra + overflow {
             let is_bucket = index < header.extra;
-            let file_page = if is_bucket { index } else { self.fs.volume.overflow_page(index - header.extra).unwrap_or(index) };
+            let file_page = if is_bucket { index } else { buckets.overflow_page(index - header.extra).unwrap_or(index) };
             let Some(Some(page)) = self.fs.seen(|fs| fs.volume.page_of(&mut node, file_page))? else {
                 return self.empty_out(Finding::BadInode { inode: directory }, directory, header);
             };
@@ -90,8 +90,8 @@ impl<F: Flash> Checker<'_, '_, F> {
                     Edit::Salvage { fill: 0xFF, until: u32::MAX },
                 )?;
             }
-            for slot in 0..slots(self.fs.volume.store.layout()) {
-                let place = RecordPlace { page, at: slot * self.fs.volume.store.layout().record_bytes() };
+            for slot in 0..buckets.slots() {
+                let place = buckets.place(page, slot);
                 let Some((hash, number)) = self.fs.seen(|fs| fs.volume.read_record(place))? else { break };
                 let Some(inode) = number.checked_sub(1).filter(|_| number != u32::MAX) else { continue };
                 let record = Record { directory, seed: header.seed, hash, place, inode };

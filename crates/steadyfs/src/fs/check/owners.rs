@@ -336,7 +336,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         match owner.kind {
             // A page behind the buckets, or behind the overflow pages, would be taken for the next one.
             InodeKind::Directory => {
-                let is_behind = file_page >= owner.pages && self.fs.volume.overflow_number(file_page) >= owner.overflow;
+                let is_behind = file_page >= owner.pages && self.fs.volume.buckets().overflow_number(file_page) >= owner.overflow;
                 Ok(is_behind.then_some(Fault::Nonsense))
             }
             InodeKind::File => self.look_at_content(owner, file_page, logical).map(|()| None),

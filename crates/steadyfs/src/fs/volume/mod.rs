@@ -2,7 +2,8 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | [`identity`] | which mount a handle is of |
+//! | [`buckets`] | the division of a directory into pages and records |
+//! | [`identity`] | the number of a mount, which its handles have |
 //! | [`plan`] | where the parts of the logical address space lie |
 //! | [`space`] | what RAM knows of free space |
 //! | [`allocation`] | pages and inodes are taken, and given back |
@@ -14,6 +15,7 @@
 //! | [`freeing`] | pages of removed files are given back, few at once and many a few at a time |
 
 mod allocation;
+mod buckets;
 mod content;
 mod extents;
 mod freeing;
@@ -24,10 +26,11 @@ mod records;
 mod regions;
 mod space;
 
+pub use buckets::{RecordPlace, bucket_of, hash};
 pub use freeing::Tail;
 pub use identity::MountId;
 pub use plan::{MAP, Plan, capacity_empty};
-pub use records::{Cursor, DEPTH_AT, DEPTH_BYTES, END, RecordPlace, Step, bucket_of, check_name, entries_max, hash, slots};
+pub use records::{Cursor, DEPTH_AT, DEPTH_BYTES, END, Step, check_name};
 pub use regions::Node;
 pub use space::{Depth, Room};
 

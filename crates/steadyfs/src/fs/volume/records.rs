@@ -1,12 +1,12 @@
-//! The records of a directory: which bucket a name is in, where in it, and how far a search goes.
+//! The records of a directory: look-ups and changes in its pages, and how far a search goes.
 
 use super::Volume;
+use super::buckets::{RecordPlace, hash};
 use super::space::Depth;
-use crate::config::Layout;
 use crate::error::Error;
 #[cfg(doc)]
 use crate::fs::FileSystem;
-use crate::fs::inode::{Header, NAME_BYTES_MAX, REGIONS};
+use crate::fs::inode::{Header, NAME_BYTES_MAX};
 use crate::logical::edit::{self, REMOVED};
 use crate::media::Flash;
 
@@ -36,15 +36,6 @@ impl Cursor {
     }
 }
 
-/// The place of a record of a directory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecordPlace {
-    /// Its logical page.
-    pub page: u32,
-    /// Its first byte there.
-    pub at: u32,
-}
-
 /// The outcome of a search of one page.
 pub enum Step {
     /// A record of the hash is in this slot, and names this inode.
@@ -53,15 +44,6 @@ pub enum Step {
     GoesOn,
     /// The page has no further record of the hash, and neither has any other page.
     Ends,
-}
-
-/// The hash of a name in a directory with this seed: FNV-1a, and a finish that lets every bit of it depend on every byte.
-pub fn hash(seed: u32, name: &[u8]) -> u32 {
-    let basis = 0x811C_9DC5 ^ seed;
-    let mut h = name.iter().fold(basis, |hash: u32, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-    h = (h ^ h >> 16).wrapping_mul(0x85EB_CA6B);
-    h = (h ^ h >> 13).wrapping_mul(0xC2B2_AE35);
-    h ^ h >> 16
 }
 
 /// Refuses names that no file can have.
@@ -73,46 +55,6 @@ pub fn check_name(name: &str) -> Result<&[u8], Error> {
         _ if bytes.iter().any(|&byte| byte == b'/' || byte == 0) => Err(Error::InvalidName),
         _ => Ok(bytes),
     }
-}
-
-/// The bucket of a hash in a directory of `buckets`, and how many bits of the hash name it.
-pub fn bucket_of(hash: u32, buckets: u32) -> (u32, u32) {
-    let bits = buckets.ilog2();
-    let bucket = hash & ((2 << bits) - 1);
-    if bucket < buckets {
-        // A bucket that is not split yet is named by one bit less.
-        let whole = bucket < 1 << bits && bucket + (1 << bits) >= buckets;
-        (bucket, if whole { bits } else { bits + 1 })
-    } else {
-        (hash & ((1 << bits) - 1), bits)
-    }
-}
-
-/// Records of a bucket.
-pub fn slots(layout: &Layout) -> u32 {
-    layout.logical_bytes / layout.record_bytes()
-}
-
-/// Names of equal hash that chance puts into one directory, and that every bound counts.
-///
-/// Of 8,191 names with hashes of 16 bits, five are equal in 2 directories of 100. Of a million names with hashes of 32 bits, three are equal in 1 of 100.
-pub fn equal_usual(layout: &Layout) -> u32 {
-    if layout.record_bytes() == 4 { 4 } else { 2 }
-}
-
-/// Entries above which a directory of `buckets` grows. A bucket that is not split yet holds up to twice the average; small ones
-/// need more room, because chance fills them less evenly.
-pub fn entries_max(layout: &Layout, buckets: u32) -> u32 {
-    let slots = slots(layout);
-    // Hashes that chance draws fill a bucket of twice the average once in a million times at most.
-    let average = match slots {
-        512.. => slots * 2 / 5,
-        128.. => slots * 3 / 10,
-        64.. => slots / 4,
-        _ => slots / 5,
-    };
-    // The first bucket has nobody to share with.
-    if buckets == 1 { average * 3 / 2 } else { average.saturating_mul(buckets) }
 }
 
 /// The place behind all entries.
@@ -127,10 +69,9 @@ impl<F: Flash> Volume<'_, F> {
         after: Option<u32>,
         free: &mut Option<RecordPlace>,
     ) -> Result<Step, Error> {
-        let unit = u32::from(self.store.layout().config.unit_pages);
-        let per_page = slots(self.store.layout()) / unit;
-        let (width, key) = (self.store.layout().record_bytes() as usize, self.key_of(hash));
-        let home = self.home_of(hash);
+        let (buckets, unit) = (self.buckets(), u32::from(self.store.layout().config.unit_pages));
+        let per_page = buckets.slots() / unit;
+        let (width, key, home) = (self.store.layout().record_bytes() as usize, buckets.key_of(hash), buckets.home_of(hash));
         let done = after.map_or(0, |slot| (slot / per_page).wrapping_sub(home) & (unit - 1));
         for step in done..unit {
             let index = (home + step) & (unit - 1);
@@ -142,7 +83,7 @@ impl<F: Flash> Volume<'_, F> {
                     let (slot, number) = (slot as u32, edit::number(record));
                     if number == 0 || number == REMOVED {
                         is_full &= number != 0;
-                        *free = free.or(Some(RecordPlace { page, at: (index * per_page + slot) * width as u32 }));
+                        *free = free.or(Some(buckets.place(page, index * per_page + slot)));
                     } else if found.is_none() && slot >= from && edit::key(record) == key {
                         found = Some(Step::Record { slot: index * per_page + slot, inode: number - 1 });
                     }
@@ -159,37 +100,9 @@ impl<F: Flash> Volume<'_, F> {
         Ok(Step::GoesOn)
     }
 
-    /// The first place that a search for a hash comes to in a page without records.
-    pub fn first_place(&self, page: u32, hash: u32) -> RecordPlace {
-        RecordPlace { page, at: self.home_of(hash) * self.store.layout().geometry.page_bytes }
-    }
-
-    /// The program page of a bucket in which a search for a hash begins.
-    ///
-    /// Bits name it that the record has. So records of equal keys lie on one path, and a page that becomes full does not
-    /// let a search meet more of them than its name's insert counted.
-    fn home_of(&self, hash: u32) -> u32 {
-        let layout = self.store.layout();
-        let first = if layout.record_bytes() == 4 { 12 } else { 16 };
-        self.key_of(hash) >> first & (u32::from(layout.config.unit_pages) - 1)
-    }
-
-    /// The page of a directory's file that is its overflow page `number`: they are counted from the last region down, as buckets are from the first one up.
-    pub fn overflow_page(&self, number: u32) -> Option<u32> {
-        let span = self.plan.region_pages;
-        let region = (REGIONS - 1).checked_sub(number / span)?;
-        Some(region * span + number % span)
-    }
-
-    /// The overflow page that a page of a directory's file is.
-    pub fn overflow_number(&self, file_page: u32) -> u32 {
-        let span = self.plan.region_pages;
-        (REGIONS - 1).saturating_sub(file_page / span) * span + file_page % span
-    }
-
     /// The depth of the volume as bounds count it.
     pub fn depth(&self) -> Depth {
-        self.space.depth.max(Depth { pages: 0, equal: equal_usual(self.store.layout()) })
+        self.space.depth.max(Depth { pages: 0, equal: self.buckets().equal_usual() })
     }
 
     /// Refuses a search that exceeds the depth of the volume: the volume is damaged. If the mount has reported damage, the depth itself may be lost,
@@ -229,11 +142,6 @@ impl<F: Flash> Volume<'_, F> {
         let (mut record, width) = ([0; 8], self.store.layout().record_bytes() as usize);
         edit::write_record(&mut record[..width], hash, number);
         self.store.logical.patch(place.page, place.at, &record[..width])
-    }
-
-    /// What a record has of a hash.
-    fn key_of(&self, hash: u32) -> u32 {
-        if self.store.layout().record_bytes() == 4 { hash & 0xFFFF } else { hash }
     }
 
     /// The first record of a page from `cursor` to `end` as a cursor, and whether every program page was full at some time.
@@ -285,40 +193,8 @@ impl<F: Flash> Volume<'_, F> {
             Ok(()) => {
                 let name = &name[..usize::from(header.name_bytes)];
                 let can_be = core::str::from_utf8(name).is_ok_and(|name| check_name(name).is_ok());
-                Ok(can_be && hash == self.key_of(self::hash(seed, name)))
+                Ok(can_be && hash == self.buckets().key_of(self::hash(seed, name)))
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_hash_is_in_one_bucket_and_splits_move_only_to_the_new_one() {
-        for buckets in 1..40 {
-            for seed in 0..2_000u32 {
-                let hash = super::hash(0, &seed.to_le_bytes());
-                let (before, bits) = bucket_of(hash, buckets);
-                let (after, _) = bucket_of(hash, buckets + 1);
-                assert!(before < buckets && (after == before || after == buckets));
-                assert_eq!(hash & ((1 << bits) - 1), before, "the bits name the bucket");
-            }
-        }
-    }
-
-    #[test]
-    fn listing_order_visits_each_bucket_once() {
-        for buckets in 1..40u32 {
-            let (mut reversed, mut seen) = (0u64, std::vec::Vec::new());
-            while reversed >> 32 == 0 {
-                let (bucket, bits) = bucket_of((reversed as u32).reverse_bits(), buckets);
-                seen.push(bucket);
-                reversed = ((reversed >> (32 - bits)) + 1) << (32 - bits);
-            }
-            seen.sort_unstable();
-            assert_eq!(seen, (0..buckets).collect::<std::vec::Vec<_>>());
         }
     }
 }
