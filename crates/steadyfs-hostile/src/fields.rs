@@ -52,13 +52,13 @@ impl Field {
     pub fn of_head(volume: &Volume, head: u32) -> Self {
         let blocks = volume.shape.geometry.block_count;
         let known_logs = if volume.log_bytes() > 0 { volume.leaves().div_ceil(8) } else { 0 };
-        let streams = ROOT_HEADER_BYTES + 2 * volume.leaves() + blocks + blocks.div_ceil(2) + known_logs;
+        let streams = ROOT_HEADER_BYTES + 2 * volume.leaf_places() + blocks + blocks.div_ceil(2) + known_logs;
         Self::of_root(head.checked_sub(3).map_or(HEADS_AT + HEAD_BYTES * head, |head| streams + HEAD_BYTES * head), 4)
     }
 
     /// The byte of a root with the state of a block, which has four bits of it.
     pub fn of_state(volume: &Volume, block: u32) -> Self {
-        let wear = ROOT_HEADER_BYTES + 2 * volume.leaves();
+        let wear = ROOT_HEADER_BYTES + 2 * volume.leaf_places();
         Self::of_root(wear + volume.shape.geometry.block_count + block / 2, 1)
     }
 }
@@ -117,7 +117,7 @@ impl Fields {
             at += bytes;
             at - bytes
         };
-        let leaves = next(2 * volume.leaves());
+        let leaves = next(2 * volume.leaf_places());
         let (wear, states) = (next(blocks), next(blocks.div_ceil(2)));
         let known_logs = next(if volume.log_bytes() > 0 { volume.leaves().div_ceil(8) } else { 0 });
         let streams = next(volume.stream_heads() * HEAD_BYTES);
@@ -127,7 +127,7 @@ impl Fields {
         let pending = next(4 * u32::from(config.transaction_pages));
         self.classes.extend([
             heads,
-            table(leaves, volume.leaves(), 2),
+            table(leaves, volume.leaf_places(), 2),
             table(states, blocks.div_ceil(2), 1),
             [table(wear, blocks, 1), table(known_logs, streams - known_logs, 1), table(lifetimes, volume.lifetimes_bytes(), 1)]
                 .concat(),

@@ -1,4 +1,4 @@
-//! The golden image of format version 5: volumes written by an earlier release stay readable, and `docs/format.md` says where
+//! The golden image of format version 6: volumes written by an earlier release stay readable, and `docs/format.md` says where
 //! every byte is. Volumes of other versions of the format are refused by their number; that of version 3 stays here to show it.
 //!
 //! The image is a text: a line per programmed page, `page tag data` in hexadecimal, erased bytes at the end of the data left out.
@@ -20,6 +20,7 @@ const DATA: u8 = 3;
 const JOURNAL: u8 = 5;
 const JOURNAL_WITH_DISCARDS: u8 = 6;
 const LEAF: u8 = 9;
+const LEAF_COPY: u8 = 12;
 
 /// Blocks of the ring, which follow the two superblocks.
 const RING: std::ops::Range<PageIndex> = 2..9;
@@ -34,7 +35,7 @@ fn is_kind(tag: &[u8; TAG_BYTES], kind: u8) -> bool {
 }
 
 #[test]
-fn image_of_version_5_mounts_for_reading_only() {
+fn image_of_version_6_mounts_for_reading_only() {
     let mut memory = vec![0; CONFIG.memory_bytes(&GEOMETRY)];
     let mut chip = chip();
     let mut fs = FileSystem::mount(&mut chip, Access::ReadOnly, &mut memory).expect("mount");
@@ -43,7 +44,7 @@ fn image_of_version_5_mounts_for_reading_only() {
 }
 
 #[test]
-fn image_of_version_5_mounts_and_can_be_changed() {
+fn image_of_version_6_mounts_and_can_be_changed() {
     let mut memory = vec![0; CONFIG.memory_bytes(&GEOMETRY)];
     let mut fs = FileSystem::mount(chip(), Access::ReadWrite, &mut memory).expect("mount");
     assert_eq!(contents(&mut fs), expected());
@@ -66,7 +67,7 @@ fn image_of_version_3_is_refused_by_its_number_and_stays_as_it_is() {
         let error = FileSystem::mount(&mut chip, access, &mut memory).err().expect("an error");
         assert_eq!(error, MountError::Version { on_flash: 3 });
         let text = error.to_string();
-        assert!(text.starts_with("the volume has format version 3, this library reads version 5: "), "{text}");
+        assert!(text.starts_with("the volume has format version 3, this library reads version 6: "), "{text}");
         assert_eq!(dump(&mut chip), pages, "the medium is unchanged");
     }
 }
@@ -77,7 +78,7 @@ fn tags_are_as_documented() {
     let mut sequences = BTreeMap::new();
     for (page, (tag, data)) in &pages {
         assert_eq!(number(tag, 12, 4) as u32, crc(data) ^ crc(&tag[..12]), "check of page {page}");
-        assert!((1..=10).contains(&kind_of(tag)), "kind of page {page}");
+        assert!(matches!(kind_of(tag), 1..=10 | 12), "kind of page {page}");
         let mut fields = [0; 12];
         fields.copy_from_slice(&tag[..12]);
         (fields[4], fields[8]) = (fields[4] & 0x0F, fields[8] & 0x0F);
@@ -91,7 +92,7 @@ fn tags_are_as_documented() {
             assert_eq!(number(tag, 9, 3), 0, "aux of a leaf");
         }
     }
-    for kind in [SUPERBLOCK, ROOT, DATA, JOURNAL, JOURNAL_WITH_DISCARDS, LEAF] {
+    for kind in [SUPERBLOCK, ROOT, DATA, JOURNAL, JOURNAL_WITH_DISCARDS, LEAF, LEAF_COPY] {
         assert!(pages.values().any(|(tag, _)| is_kind(tag, kind)), "the image has no page of kind {kind}");
     }
     // A commit names the first sequence of its transaction, and how many pages are pending.
@@ -111,7 +112,7 @@ fn superblocks_are_as_documented() {
     for (_, (tag, bytes)) in found {
         assert_eq!((sequence(tag), number(tag, 5, 3), number(tag, 9, 3)), (1, 0, 0));
         assert_eq!(&bytes[..8], b"SteadyFS");
-        assert_eq!(number(bytes, 8, 2), 5, "version");
+        assert_eq!(number(bytes, 8, 2), 6, "version");
         assert_eq!([10, 14, 18].map(|at| number(bytes, at, 4)), [256, 64, 41], "geometry");
         assert_eq!([22, 24, 26, 28, 30].map(|at| number(bytes, at, 2)), [1, 60, 12, 64, 1], "settings");
         assert_eq!(number(bytes, 32, 4), 64, "files_max");
@@ -172,7 +173,7 @@ fn roots_are_as_documented() {
     assert_eq!(flags.last(), Some(&0), "the second mount was cut");
     let bytes = newest_root(&pages).bytes;
     assert_eq!(&bytes[..4], b"SFSR");
-    assert_eq!(number(&bytes, 4, 2), 5, "version");
+    assert_eq!(number(&bytes, 4, 2), 6, "version");
     let (overlay, pending) = (number(&bytes, 6, 2) as usize, number(&bytes, 8, 2) as usize);
     assert!(overlay <= usize::from(CONFIG.overlay_entries) && pending <= usize::from(CONFIG.transaction_pages));
     let journal = number(&bytes, 28, 4) as PageIndex;
@@ -189,11 +190,14 @@ fn roots_are_as_documented() {
     assert_eq!(number(&bytes, 60, 4), 0, "the volume is in use, and no idle work has copied the journal");
     // The parts behind the header.
     let leaf_entries = GEOMETRY.page_bytes as usize / ENTRY;
-    let at_wear = 64 + LOGICAL_PAGES.div_ceil(leaf_entries) * ENTRY;
+    let at_copy = 64 + LOGICAL_PAGES.div_ceil(leaf_entries) * ENTRY;
+    let copy = number(&bytes, at_copy, ENTRY) as PageIndex;
+    assert!(copy == 0 || is_kind(&pages[&copy].0, LEAF_COPY), "the copy of the first leaf is in frame {copy}");
+    let at_wear = at_copy + ENTRY;
     let at_state = at_wear + GEOMETRY.block_count as usize;
     let at_overlay = at_state + GEOMETRY.block_count.div_ceil(2) as usize;
     let at_pending = at_overlay + usize::from(CONFIG.overlay_entries) * 2 * ENTRY;
-    for leaf in 0..(at_wear - 64) / ENTRY {
+    for leaf in 0..(at_copy - 64) / ENTRY {
         let frame = number(&bytes, 64 + leaf * ENTRY, ENTRY) as PageIndex;
         assert!(frame == 0 || number(&pages[&frame].0, 5, 3) == leaf as u64, "leaf {leaf} is in frame {frame}");
     }

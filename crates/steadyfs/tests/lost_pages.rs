@@ -172,8 +172,9 @@ struct Tally {
     partly: usize,
     /// Pages without which the volume is as before the last commit.
     taken_back: Vec<PageIndex>,
-    /// Volumes that told of damage.
+    /// Volumes that told of damage, and those of them that told of a lost leaf.
     damaged: usize,
+    leaves: usize,
     /// Files in them, and those of them that are as they should be.
     files: usize,
     whole: usize,
@@ -204,6 +205,7 @@ impl Tally {
     fn add_damaged(&mut self, fs: &mut FileSystem<'_, Lossy>, files: &Files) {
         assert!(fs.health().read_only);
         self.damaged += 1;
+        self.leaves += usize::from(fs.damage() == Some(Damage::Leaf));
         self.files += FILES;
         self.whole += (0..FILES).filter(|&number| read(fs, number).is_ok_and(|data| data == files[number])).count();
     }
@@ -215,7 +217,7 @@ fn repair(mut fs: FileSystem<'_, Lossy>, lost: &[PageIndex], states: &[Files]) {
     let is_leaf = fs.damage() == Some(Damage::Leaf);
     match accept(&mut fs) {
         Err(Error::Corrupt) if is_leaf => {
-            // It maps tables of the file system: nothing has changed.
+            // It is the first one, and has no copy: nothing has changed.
             assert_eq!((fs.damage(), fs.health().read_only), (Some(Damage::Leaf), true));
             assert!(before.iter().any(Result::is_err), "pages {lost:?} lost, and not repaired though all can be read");
             return;
@@ -289,11 +291,12 @@ fn lose_each_after(end: End) -> Tally {
     let mut total = Tally::default();
     for seed in 0..SEEDS {
         let (volume, states) = used_volume(GEOMETRY, seed, 300 + seed * 97, end);
-        let Tally { partly, taken_back, damaged, files, whole } = lose_each(&volume, &states);
+        let Tally { partly, taken_back, damaged, leaves, files, whole } = lose_each(&volume, &states);
         println!("{end:?}, seed {seed}: {partly} partly, {taken_back:?} taken back, {damaged} damaged, {whole}/{files} whole");
         // A record has two pages at most.
         assert!(taken_back.len() <= if end == End::Cut { 2 } else { 0 }, "pages {taken_back:?} are worth a commit (seed {seed})");
         total.damaged += damaged;
+        total.leaves += leaves;
         total.files += files;
         total.whole += whole;
     }
@@ -302,10 +305,10 @@ fn lose_each_after(end: End) -> Tally {
 
 #[test]
 fn loss_of_a_page_of_a_volume_that_was_unmounted_is_told_and_repaired() {
-    let Tally { damaged, files, whole, .. } = lose_each_after(End::Unmounted);
-    // The newest journal page, and leaves of the map, each of which maps most of so small a volume.
-    // A lost page with the inode of the root directory takes all of them.
-    assert!(damaged > 0 && whole * 5 > files, "{damaged} damaged, {whole} of {files} files are whole");
+    let Tally { damaged, leaves, .. } = lose_each_after(End::Unmounted);
+    // The root page, and the page with the inode of the root directory, each mounted in two ways. The
+    // newest journal page and the first leaf are there twice.
+    assert!((1..=4 * SEEDS as usize).contains(&damaged) && leaves == 0, "{damaged} damaged, {leaves} leaves lost");
 }
 
 #[test]
@@ -571,13 +574,13 @@ fn mount_for_reading_says_whether_a_later_mount_may_show_another_state() {
 fn leaf_that_is_lost_while_mounted_is_told_and_makes_the_volume_read_only() {
     const PAGES: u64 = 60;
     let mut memory = memory(&GEOMETRY);
-    let (volume, _) = used_volume(GEOMETRY, 1, 100, End::Unmounted);
-    let mut fs = mount(&volume, &[], Access::ReadWrite, &mut memory);
+    let (mut volume, _) = used_volume(GEOMETRY, 1, 100, End::Unmounted);
+    // Power fails behind the writes: the end of the use would make a copy.
+    let mut fs = FileSystem::mount(&mut volume, Access::ReadWrite, &mut memory).expect("mount");
     let page_bytes = u64::from(fs.usage().logical_bytes);
     let bytes = |stamp: u64| vec![stamp as u8; page_bytes as usize];
     let mut file = fs.open("large", OpenOptions::DURABLE).expect("open");
     (0..PAGES).for_each(|page| fs.write(&mut file, page * page_bytes, &bytes(page)).expect("write"));
-    let volume = fs.unmount().expect("unmount");
     let is_leaf = |page: &PageIndex| mount(&volume, &[*page], Access::ReadOnly, &mut memory).damage() == Some(Damage::Leaf);
     let leaves: Vec<_> = (0..GEOMETRY.block_count * GEOMETRY.pages_per_block).filter(is_leaf).collect();
     for page in leaves.iter().copied() {
@@ -624,7 +627,6 @@ fn volume_that_was_unmounted_mounts_writable_without_any_page_of_its_ring() {
         let fs = mount(&volume, &[], Access::ReadOnly, &mut memory);
         let is_own = |&block: &BlockIndex| fs.block(block).is_some_and(|info| info.state == BlockState::Reserved);
         let own: Vec<_> = (0..GEOMETRY.block_count).filter(is_own).collect();
-        drop(fs);
         assert_eq!(own.len(), 9, "two superblocks and a ring of seven");
         for page in own.iter().flat_map(|block| block * GEOMETRY.pages_per_block..(block + 1) * GEOMETRY.pages_per_block) {
             let mut fs = mount(&volume, &[page], Access::ReadWrite, &mut memory);

@@ -113,7 +113,7 @@ fn lose_each(volume: &Lossy, live: impl Fn(&mut Fs<'_>, PageIndex)) -> (u32, Vec
         let damage = fs.damage();
         let (result, findings) = repair(&mut fs);
         let checked = match result {
-            // The leaf maps tables.
+            // The first leaf has no copy.
             Err(Error::Corrupt) if damage == Some(Damage::Leaf) => continue,
             result => result.unwrap_or_else(|error| panic!("page {page} lost, {damage:?}: {error}")),
         };

@@ -173,7 +173,7 @@ impl Layout {
         let (unit, record_pages) = (config.unit_pages as u32, config.journal_pages as u32);
         let known_logs = if self.leaf_log_bytes > 0 { ceil_div(self.leaf_count, 8) } else { 0 };
         self.root_pages =
-            ceil_div(Self::root_bytes(block_count, self.leaf_count, self.entry_bytes, config) + known_logs, page_bytes);
+            ceil_div(Self::root_bytes(block_count, self.leaf_places(), self.entry_bytes, config) + known_logs, page_bytes);
         // The last page of the copies proves that the one before it is complete: there are at least two.
         self.root_programs = if self.root_pages > 1 { 2 * self.root_pages } else { 3 };
         let taken = ceil_div(self.root_pages, unit) * unit + COPIED_MAX * unit + self.root_programs - self.root_pages;
@@ -227,7 +227,7 @@ impl Layout {
             worst -= 1;
         }
         self.victim_max = worst;
-        self.usable = Self::usable(fpb * block_count, self.data_blocks, worst, self.leaf_count, config);
+        self.usable = self.usable(self.data_blocks, worst);
         if worst == 0 || self.usable <= self.least_used() { Err(ConfigError::NoGain) } else { Ok(()) }
     }
 
@@ -265,8 +265,10 @@ impl Layout {
     }
 
     /// Logical pages that may hold data: as many as make the worst victim one that still pays.
-    const fn usable(frames: u32, data_blocks: u32, victim_max: u32, leaf_count: u32, config: &Config) -> u32 {
-        let proved = ((victim_max + 1) * data_blocks).saturating_sub(leaf_count + config.transaction_pages as u32 + 1);
+    const fn usable(&self, data_blocks: u32, victim_max: u32) -> u32 {
+        let (frames, config) = (self.frame_count(), &self.config);
+        let leaves = self.leaf_count + self.copies_leaf() as u32;
+        let proved = ((victim_max + 1) * data_blocks).saturating_sub(leaves + config.transaction_pages as u32 + 1);
         let room = Self::room(frames, config);
         if proved < room { proved } else { room }
     }
@@ -279,7 +281,7 @@ impl Layout {
 
     /// Logical pages that may hold data where so many blocks are bad.
     pub(crate) fn usable_with(&self, bad: u32) -> u32 {
-        Self::usable(self.frame_count(), self.data_blocks_with(bad), self.victim_max, self.leaf_count, &self.config)
+        self.usable(self.data_blocks_with(bad), self.victim_max)
     }
 
     /// Checks whether a volume with so many bad blocks has room for a file.
@@ -292,7 +294,7 @@ impl Layout {
         (self.victim_max + 1) * self.data_blocks_with(bad)
     }
 
-    /// Bytes of a root: header, frames of the leaves, overlay, pending pages, wear and state of every block. What is known of logs of leaves comes on top.
+    /// Bytes of a root: header, frames of the leaves and of the copy, overlay, pending pages, wear and state of every block. What is known of logs of leaves comes on top.
     const fn root_bytes(blocks: u32, leaves: u32, entry: u32, config: &Config) -> u32 {
         ROOT_HEADER_BYTES
             + leaves * entry
@@ -303,6 +305,16 @@ impl Layout {
             + config.lifetimes_bytes()
     }
 
+    /// Returns true if the first leaf maps the tables of a file system, and is copied.
+    pub(crate) const fn copies_leaf(&self) -> bool {
+        !self.config.is_disk()
+    }
+
+    /// Entries of the table of leaves: one for each, and one for the copy of the first.
+    pub(crate) const fn leaf_places(&self) -> u32 {
+        self.leaf_count + 1
+    }
+
     /// Bytes of a block's bitmap of live frames.
     pub(crate) const fn bitmap_bytes(&self) -> u32 {
         ceil_div(self.frames_per_block, 8)
@@ -311,7 +323,7 @@ impl Layout {
     /// Bytes of RAM, in the order in which the store divides the buffer that it is lent.
     pub(crate) const fn memory_bytes(&self) -> usize {
         let blocks = self.geometry.block_count;
-        let entries = self.leaf_count + 2 * (self.config.overlay_entries as u32 + self.config.transaction_pages as u32);
+        let entries = self.leaf_places() + 2 * (self.config.overlay_entries as u32 + self.config.transaction_pages as u32);
         (self.known_logs_bytes()
             + blocks * self.bitmap_bytes()
             + blocks

@@ -7,4 +7,4 @@ pub(crate) mod root;
 pub(crate) mod superblock;
 
 /// Version of the format, in superblock and root.
-pub const VERSION: u16 = 5;
+pub const VERSION: u16 = 6;

@@ -29,12 +29,16 @@ impl<F: Flash> Ftl<'_, F> {
 
     /// Makes a written leaf the current one.
     pub fn adopt_leaf(&mut self, leaf: u32, frame: Frame) {
-        let old = self.map.adopt_leaf(&self.layout, leaf, frame);
-        self.space.release(old);
+        self.map.adopt_leaf(&mut self.space, &self.layout, leaf, frame);
     }
 
     /// As what a live frame moves, by the tag of its first page, and which logical page or leaf it is; `None` where it need not move, and is released.
     pub fn moves_as(&mut self, frame: Frame, tag: Option<Tag>) -> Option<(Kind, u32)> {
+        if self.map.forget_copy(frame) {
+            // Idle work or the end of the use makes another one.
+            self.space.release(frame);
+            return None;
+        }
         let movable = |tag: &Tag| self.layout.names_something(tag) && (Kinds::LEAF.has(tag.kind) || Kinds::DATA.has(tag.kind));
         let Some(Tag { kind, logical, .. }) = tag.filter(movable) else {
             // Nobody can tell any more whose frame this is. Its block is never used again, so that no other data takes its place.

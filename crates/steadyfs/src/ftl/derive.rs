@@ -47,6 +47,7 @@ impl<F: Flash> Ftl<'_, F> {
             self.note_weak();
             result = claim(&mut self.space, &self.layout, self.map.leaf(leaf)).and(result);
         }
+        result = claim(&mut self.space, &self.layout, self.map.copy()).and(result);
         self.map.note_all_released();
         for (_, frame) in self.map.entries() {
             result = claim(&mut self.space, &self.layout, frame).and(result);

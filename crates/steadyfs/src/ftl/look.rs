@@ -39,12 +39,6 @@ impl<'m, F: Flash> Ftl<'m, F> {
         (&mut self.map, Look { pages: &mut self.pages, layout: &self.layout, tries })
     }
 
-    /// Moves the map of a volume with few pages into the overlay.
-    pub fn gather_map(&mut self) -> Result<(), Error> {
-        let mut look = Look { pages: &mut self.pages, layout: &self.layout, tries: self.status.looks() };
-        self.map.gather(&mut look, &mut self.space, self.layout.overlay_soft)
-    }
-
     /// Whether a repair has found that nobody knows the frame of a logical page any more, because the leaf that named it was lost.
     pub fn is_missing(&mut self, logical: u32) -> Result<bool, Error> {
         self.check_logical(logical)?;

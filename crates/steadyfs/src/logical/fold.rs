@@ -43,6 +43,19 @@ impl<F: Flash> Logical<'_, F> {
         Ok(())
     }
 
+    /// Writes a copy of the first leaf, with its overlay entries, which stay.
+    ///
+    /// # Cost
+    /// `unit_pages` reads and programs.
+    ///
+    /// # Power loss
+    /// The map is the same without it.
+    pub fn copy_leaf(&mut self) -> Result<(), Error> {
+        let frame = self.program_frame(Kind::LeafCopy, 0, &Source::Leaf)?;
+        self.ftl.map.set_copy(frame);
+        Ok(())
+    }
+
     /// Programs the overlay entries of a leaf into its log; `false` when they are to be written with it.
     ///
     /// # Cost
@@ -72,7 +85,7 @@ impl<F: Flash> Logical<'_, F> {
         if !self.program_leaf_changed(leaf)? {
             return Ok(false);
         }
-        self.ftl.map.forget_entries(&self.ftl.layout, leaf);
+        self.ftl.map.forget_entries(&mut self.ftl.space, &self.ftl.layout, leaf);
         Ok(true)
     }
 

@@ -41,7 +41,11 @@ impl Map<'_> {
         let Look { pages, layout, tries } = look;
         let (leaf, entry) = (logical / layout.leaf_entries, logical % layout.leaf_entries);
         let (index, at) = (entry / layout.leaf_page_entries(), entry % layout.leaf_page_entries());
-        let is_there = self.load_leaf_page(&mut Look { pages: &mut *pages, layout, tries }, leaf, index)?;
+        let mut is_there = self.load_leaf_page(&mut Look { pages: &mut *pages, layout, tries }, leaf, index);
+        if is_there == Err(Error::Corrupt) && self.take_copy(leaf) {
+            is_there = self.load_leaf_page(&mut Look { pages: &mut *pages, layout, tries }, leaf, index);
+        }
+        let is_there = is_there?;
         Ok(if is_there { entry_in(pages.bytes(), at, layout) } else { 0 })
     }
 
@@ -71,13 +75,14 @@ impl Map<'_> {
         Ok(true)
     }
 
-    /// Reads a page of a leaf, several times if it is damaged.
-    pub fn load_leaf_page_anyhow<F: Flash>(&self, look: &mut Look<'_, '_, F>, leaf: u32, index: u32) -> Result<bool, Error> {
+    /// Reads a page of a leaf, several times if it is damaged, and then its copy, if there is one.
+    pub fn load_leaf_page_anyhow<F: Flash>(&mut self, look: &mut Look<'_, '_, F>, leaf: u32, index: u32) -> Result<bool, Error> {
         let mut result = self.load_leaf_page(look, leaf, index);
-        for _ in 1..UNSTEADY_TRIES {
-            if result == Err(Error::Corrupt) {
-                result = self.load_leaf_page(look, leaf, index);
+        for attempt in 1..2 * UNSTEADY_TRIES {
+            if result != Err(Error::Corrupt) || attempt == UNSTEADY_TRIES && !self.take_copy(leaf) {
+                break;
             }
+            result = self.load_leaf_page(look, leaf, index);
         }
         result
     }
@@ -97,16 +102,19 @@ impl Map<'_> {
         best
     }
 
-    /// Makes a written leaf the current one: its overlay entries are in it. Returns where it was.
-    pub fn adopt_leaf(&mut self, layout: &Layout, leaf: u32, frame: Frame) -> Frame {
+    /// Makes a written leaf the current one: its overlay entries are in it. Releases the one before.
+    pub fn adopt_leaf(&mut self, space: &mut Space<'_>, layout: &Layout, leaf: u32, frame: Frame) {
         let old = self.leaves.get(leaf);
         self.leaves.set(leaf, frame);
-        self.forget_entries(layout, leaf);
-        old
+        self.forget_entries(space, layout, leaf);
+        space.release(old);
     }
 
-    /// Removes the overlay entries of a leaf that has them.
-    pub fn forget_entries(&mut self, layout: &Layout, leaf: u32) {
+    /// Removes the overlay entries of a leaf that has them. A copy of it lacks them.
+    pub fn forget_entries(&mut self, space: &mut Space<'_>, layout: &Layout, leaf: u32) {
+        if leaf == 0 {
+            self.drop_copy(space);
+        }
         let from = self.overlay.lower_bound(leaf * layout.leaf_entries);
         let to = self.overlay.lower_bound((leaf + 1) * layout.leaf_entries);
         self.overlay.remove(from, to - from);

@@ -7,12 +7,10 @@
 //! is looked up when the leaf is folded and needs no read before. Until then the frame cannot be used again, because
 //! its block is not empty.
 
-mod gather;
+mod copy;
 mod leaf;
 mod log;
 mod log_entry;
-
-pub(crate) use gather::GATHERED_LEAVES;
 
 use crate::config::{COPIED_MAX, Layout};
 use crate::error::Error;
@@ -80,7 +78,7 @@ pub(crate) struct Look<'s, 'm, F> {
 
 /// The committed map. See the [module](self).
 pub(crate) struct Map<'m> {
-    /// The frame of each leaf; 0 where it was never written.
+    /// The frame of each leaf; 0 where it was never written. Behind them that of the copy of the first one.
     leaves: Words<'m>,
     overlay: Pairs<'m>,
     /// A bit for each leaf: no power cut has touched the blank rest of its log.
@@ -122,9 +120,13 @@ impl<'m> Map<'m> {
         self.capacity() - COPIED_MAX
     }
 
+    fn leaf_count(&self) -> u32 {
+        self.leaves.len() - 1
+    }
+
     /// Leaves, and where each of them lies.
     pub fn leaves(&self) -> impl Iterator<Item = (u32, Frame)> + '_ {
-        (0..self.leaves.len()).map(|leaf| (leaf, self.leaves.get(leaf)))
+        (0..self.leaf_count()).map(|leaf| (leaf, self.leaves.get(leaf)))
     }
 
     /// Where a leaf lies; 0 where it was never written.
@@ -248,7 +250,8 @@ impl<'m> Map<'m> {
     /// Knows of no page any more where it is.
     pub fn forget_all(&mut self) {
         let missing = self.missing_entry();
-        (0..self.leaves.len()).for_each(|leaf| self.leaves.set(leaf, missing));
+        (0..self.leaf_count()).for_each(|leaf| self.leaves.set(leaf, missing));
+        self.set_copy(0);
         self.overlay.clear();
         self.recent = Recent::default();
     }
@@ -274,5 +277,6 @@ impl<'m> Map<'m> {
         self.overlay.adopt(overlay_len)
             && self.entries().all(|(logical, frame)| logical < layout.logical_count && frame < frames)
             && self.leaves().all(|(_, frame)| frame < frames)
+            && self.copy() < frames
     }
 }

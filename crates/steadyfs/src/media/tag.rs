@@ -54,6 +54,8 @@ pub(crate) enum Kind {
     MovedLeaf = 10,
     /// Record of a chain: a leaf has its changes; `logical` is the leaf.
     LeafChanged = 11,
+    /// A copy of the first leaf with its changes; `logical` is 0.
+    LeafCopy = 12,
 }
 
 impl Kind {
@@ -70,6 +72,7 @@ impl Kind {
             9 => Self::Leaf,
             10 => Self::MovedLeaf,
             11 => Self::LeafChanged,
+            12 => Self::LeafCopy,
             _ => return None,
         })
     }
@@ -83,7 +86,7 @@ impl Kinds {
     /// Pages that hold logical pages.
     pub const DATA: Self = Self::of(&[Kind::Data, Kind::DataCommit, Kind::Moved, Kind::MovedPending]);
     /// Pages that hold leaves of the map.
-    pub const LEAF: Self = Self::of(&[Kind::Leaf, Kind::MovedLeaf]);
+    pub const LEAF: Self = Self::of(&[Kind::Leaf, Kind::MovedLeaf, Kind::LeafCopy]);
     /// Journal pages.
     pub const JOURNAL: Self = Self::of(&[Kind::Journal, Kind::JournalDiscard, Kind::LeafChanged]);
     /// Copies that reclamation has made.

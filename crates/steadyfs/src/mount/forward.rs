@@ -358,7 +358,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         }
         if tag.kind == Kind::LeafChanged {
             self.records.space.adopt_journal(place);
-            self.map.forget_entries(self.records.layout, tag.logical);
+            self.map.forget_entries(self.records.space, self.records.layout, tag.logical);
             return Ok(());
         }
         if tag.kind == Kind::JournalDiscard && *buffered != place {
@@ -391,10 +391,10 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
             Kind::Moved => return self.map.replay(logical, frame),
             Kind::MovedPending => self.transaction.replay_place(logical, frame),
             Kind::Leaf => {
-                let old = self.map.adopt_leaf(self.records.layout, logical, frame);
-                self.records.space.release(old);
+                self.map.adopt_leaf(self.records.space, self.records.layout, logical, frame);
             }
             Kind::MovedLeaf => self.map.move_leaf(logical, frame),
+            Kind::LeafCopy => self.map.set_copy(frame),
             _ => {}
         }
         Ok(())
@@ -450,5 +450,5 @@ fn is_of_failures(gap: u64, unit: u64) -> bool {
 /// Whether all that a record says is at another place as well, until the next root. The very last record may be unsteady, so such a one is not
 /// applied.
 fn is_copy(kind: Kind) -> bool {
-    matches!(kind, Kind::Moved | Kind::MovedPending | Kind::MovedLeaf | Kind::Leaf)
+    matches!(kind, Kind::Moved | Kind::MovedPending | Kind::MovedLeaf | Kind::Leaf | Kind::LeafCopy)
 }

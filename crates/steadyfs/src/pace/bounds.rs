@@ -14,7 +14,6 @@ use crate::commit::Cache;
 use crate::config::{COPIED_MAX, Layout, SUPERBLOCK_BLOCKS};
 use crate::cost::{Bound, Cost, Envelope, Parts};
 use crate::journal::{Journal, empty_places};
-use crate::map::GATHERED_LEAVES;
 use crate::media::{Flash, Timing};
 use crate::pages::TRIES;
 use crate::root::ring_window;
@@ -245,9 +244,10 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// more only just after a mount, and where a call fills a whole block. Moves of one head do not count, for they are made only where a place is erased; of
     /// several heads the places may be those of another one.
     fn erases(&self, promise: &Promise, erasing: &Plan, frames: u32, journal_pages: u32) -> u32 {
-        let blocks = |head: HeadIndex, places: u32| {
-            places.saturating_sub(self.outlook.ftl.space.rest(head)).div_ceil(self.outlook.ftl.space.capacity(head))
-        };
+        let space = &self.outlook.ftl.space;
+        // A head whose block has a weak page gives that up before the call's own frames are programmed.
+        let rest = |head: HeadIndex| if space.weak_head() == Some(head) { 0 } else { space.rest(head) };
+        let blocks = |head: HeadIndex, places: u32| places.saturating_sub(rest(head)).div_ceil(space.capacity(head));
         // Beside what is of no stream a call writes to one that it names, or to any; no more blocks than frames.
         let streams = self.outlook.ftl.space.heads().of_streams().filter(|head| head.is_user()).map(|head| blocks(head, frames));
         let of_streams = if self.outlook.ftl.layout.config.auto_streams {
@@ -285,14 +285,13 @@ impl<F: Flash> Bounds<'_, '_, F> {
         Cost { programs: self.outlook.ftl.layout.root_programs, erases: 1, ..Cost::default() }.plus(&self.mark_cost())
     }
 
-    /// The root that ends the use of the volume: it has a copy of the journal, and the whole map
-    /// where few leaves are written.
+    /// The root that ends the use of the volume: it has a copy of the journal, and the first leaf has
+    /// one.
     pub fn closing_cost(&self) -> Cost {
         let layout = &self.outlook.ftl.layout;
-        let leaves = self.outlook.ftl.map.leaves().filter(|&(_, frame)| frame != 0).count() as u32;
-        let looks = if leaves <= GATHERED_LEAVES { 2 * leaves } else { 0 };
-        let reads = looks * u32::from(layout.config.unit_pages);
-        self.root_cost().plus(&Cost { reads, programs: layout.journal_pages(), ..Cost::default() })
+        let copied = if layout.copies_leaf() { layout.config.unit_pages.into() } else { 0 };
+        let own = Cost { reads: copied, programs: copied + layout.journal_pages(), ..Cost::default() };
+        self.root_cost().plus(&own)
     }
 
     /// The mark that a root makes, where a program has failed.

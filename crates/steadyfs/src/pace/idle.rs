@@ -29,6 +29,8 @@ pub(crate) enum Step {
     Fold,
     /// End the quarantine of empty blocks.
     Root,
+    /// Write a copy of the first leaf.
+    CopyLeaf,
     /// Program the newest journal page once more.
     CopyJournal,
 }
@@ -75,6 +77,18 @@ impl<F: Flash> Outlook<'_, '_, F> {
         let short = erased + listed < now && more;
         let due = self.ftl.space.programs_since_root() > u32::from(layout.config.checkpoint_programs) / 2;
         (short || due).then_some(Step::Root)
+    }
+
+    /// Returns true if the first leaf maps tables and has no copy, and one can be made: a head was used
+    /// since the mount, and neither an erase nor a move is needed.
+    pub fn can_copy_leaf(&self) -> bool {
+        let ftl = self.ftl;
+        let has_place = ftl.space.rest(HeadIndex::USER) > 0 || ftl.space.blocks().count(State::Erased) > 0;
+        ftl.layout.copies_leaf()
+            && ftl.map.lacks_copy()
+            && !ftl.space.is_unmarked()
+            && has_place
+            && !self.is_short(ftl.layout.frames_per_block)
     }
 
     /// Frames that must be free for a burst: no victim is chosen while three blocks beyond the reserve are. Leaves and journal pages
@@ -126,7 +140,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
                     Cost { programs: 1, erases: self.outlook.ftl.ring.opening_erases().saturating_sub(1), ..Cost::default() };
                 head(HeadIndex::JOURNAL).plus(&root).plus(&own)
             }
-            Step::Fold => fold.plus(&head(HeadIndex::USER)),
+            Step::Fold | Step::CopyLeaf => fold.plus(&head(HeadIndex::USER)),
             Step::Move(_) => {
                 let moves = self.outlook.ftl.layout.move_group();
                 let full = self.outlook.ftl.map.len() + moves > self.outlook.ftl.map.capacity();

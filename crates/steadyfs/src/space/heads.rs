@@ -55,7 +55,7 @@ impl HeadIndex {
             _ if tag.is_among_data() => Some(Self::USER),
             Kind::Journal | Kind::JournalDiscard | Kind::LeafChanged => Some(Self::JOURNAL),
             Kind::Moved | Kind::MovedPending | Kind::MovedLeaf => Some(Self::moved(tag.stream())),
-            Kind::Data | Kind::DataCommit | Kind::Leaf => Some(Self::user(tag.stream())),
+            Kind::Data | Kind::DataCommit | Kind::Leaf | Kind::LeafCopy => Some(Self::user(tag.stream())),
         }
     }
 

@@ -1,7 +1,8 @@
 //! Closing: the root that ends the use of a volume.
 //!
-//! On a volume with few small files the newest journal page holds most of what there is. So the
-//! closing root takes a copy of that page along, between its own pages and their copies:
+//! The [first leaf](crate::map) gets a copy, if it has none. On a volume with few small files the
+//! newest journal page holds most of what there is. So the closing root takes a copy of that page
+//! along, between its own pages and their copies:
 //!
 //! ```text
 //! … | root, which names both places of the journal | copy of the journal | copies of the root |
@@ -26,15 +27,17 @@ impl<F: Flash> Store<'_, F> {
     ///
     /// # Cost
     /// `root_programs + journal_pages` programs; one erase where the ring block is full; the mark of
-    /// a block in which a program failed; reads of two leaves, twice, where few are written.
+    /// a block in which a program failed; `unit_pages` reads and programs for a copy of the first leaf,
+    /// if that was written since the last copy.
     pub fn end_use(&mut self) -> Result<(), Error> {
         let ftl = &mut self.logical.ftl;
         if ftl.status.is_read_only() || ftl.ring.is_closed() || self.logical.is_open() {
             return Ok(());
         }
         self.logical.ftl.begin_call();
-        // The map is the same without it.
-        let _ = self.logical.ftl.gather_map();
+        if self.outlook().can_copy_leaf() {
+            self.logical.copy_leaf()?;
+        }
         self.logical.ftl.ring.set_closed(true);
         let result = self.write_closing_root();
         let ftl = &mut self.logical.ftl;

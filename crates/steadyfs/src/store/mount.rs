@@ -69,7 +69,8 @@ impl<'m, F: Flash> Store<'m, F> {
         if self.logical.ftl.search().find_closed()? && self.load_journal()? { Ok(()) } else { Err(MountError::NeedsRecovery) }
     }
 
-    /// Accepts what a mount found missing, but none of the first `tables` logical pages. Until [`end_repair`](Self::end_repair) every mount finds
+    /// Accepts what a mount found missing, but none of the first `tables` logical pages that the first
+    /// leaf maps. Until [`end_repair`](Self::end_repair) every mount finds
     /// that it was begun.
     ///
     /// # Cost
@@ -82,7 +83,8 @@ impl<'m, F: Flash> Store<'m, F> {
         })?;
         let damage = self.logical.ftl.status.damage();
         if damage == Some(Damage::Leaf) {
-            (0..tables).try_for_each(|logical| self.logical.frame_of(logical).map(drop))?;
+            let first = tables.min(self.logical.ftl.layout.leaf_entries);
+            (0..first).try_for_each(|logical| self.logical.frame_of(logical).map(drop))?;
         }
         self.logical.ftl.status.begin_repair();
         let result = self.settle(last).and_then(|()| if damage == Some(Damage::Leaf) { self.replace_leaves() } else { Ok(()) });

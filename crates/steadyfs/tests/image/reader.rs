@@ -123,7 +123,8 @@ impl Volume {
             }
         }
         let blocks = super::GEOMETRY.block_count as usize;
-        let at_overlay = 64 + leaves * ENTRY + blocks + blocks.div_ceil(2);
+        // Behind the leaves is the place of the copy of the first one.
+        let at_overlay = 64 + (leaves + 1) * ENTRY + blocks + blocks.div_ceil(2);
         for entry in 0..small(&bytes, 6, 2) {
             let at = at_overlay + entry * 2 * ENTRY;
             frames.insert(small(&bytes, at, ENTRY), small(&bytes, at + ENTRY, ENTRY) & 0x7FFF);

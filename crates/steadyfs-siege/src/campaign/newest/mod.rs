@@ -11,7 +11,7 @@ mod judge;
 mod life;
 mod report;
 
-use steadyfs::{Access, Damage, Error};
+use steadyfs::Access;
 
 use super::lost;
 use super::repair::Held;
@@ -97,10 +97,6 @@ fn one(volume: &mut Volume, truth: &Truth, held: Held, log: &mut Log) {
         session.log.trace(|| format!("{damage:?}: {repaired:?}\n  {}", report.findings.join("\n  ")));
         match repaired {
             Ok(_) => {}
-            Err(Error::Corrupt) if damage == Some(Damage::Leaf) => {
-                session.log.count("  not repaired: a leaf is lost that maps tables");
-                return false;
-            }
             Err(error) => {
                 session.log.find("repair refused", format!("{damage:?}: {error:?}"));
                 return false;

@@ -44,7 +44,7 @@ impl Held {
             2 => Self::Root,
             3 | 4 | 7 | 8 => Self::of_logical(u32::from_le_bytes([tag[5], tag[6], tag[7], 0]), config, &geometry),
             5 | 6 | 11 => Self::Journal,
-            9 | 10 => Self::Leaf,
+            9 | 10 | 12 => Self::Leaf,
             _ => Self::Other,
         }
     }

@@ -132,7 +132,7 @@ fn repair(session: &mut Session<'_, '_, '_>, hit: &Hit, piece: usize, scratch: &
     let checked = match mend(&mut session.fs, scratch) {
         Ok(checked) => checked,
         Err(Error::Corrupt) if hit.damage == Some(Damage::Leaf) => {
-            session.log.count("  not repaired: a leaf is lost that maps tables");
+            session.log.count("  not repaired: the first leaf is lost, and has no copy");
             let after = view::look_tolerantly(&mut session.fs, piece);
             judge::unchanged(&hit.before, &after, session.log);
             return None;
