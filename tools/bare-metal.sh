@@ -2,8 +2,8 @@
 #
 #   find_bare_metal TOOL...   e.g. arm-none-eabi-ld qemu-system-arm
 #
-# Takes Debian's rustc-web where it is installed, else a rustup toolchain that has `rustup component add rust-src`, else installs the former and what
-# lacks of the tools. Sets RUSTC, PATH, and what lets a stable compiler do that; fails where there is none.
+# Takes Debian's rustc-web where it is installed, else a rustup toolchain that has `rustup component add rust-src`. If there is neither, or a tool is missing, it
+# names the Debian packages; with STEADYFS_INSTALL=1 it installs them. Sets RUSTC, PATH, and what lets a stable compiler do that; fails where there is none.
 
 has_source() { [ -f "$("$1" --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library/core/Cargo.toml" ]; }
 
@@ -17,6 +17,10 @@ rustup_ready() { has_source rustc && has_tools "$@"; }
 
 install_debian() {
     command -v apt-get >/dev/null || return 1
+    if [ -z "${STEADYFS_INSTALL:-}" ]; then
+        echo "missing; STEADYFS_INSTALL=1 installs the packages: $*" >&2
+        return 1
+    fi
     local as_root=()
     [ "$(id -u)" = 0 ] || as_root=(sudo -n)
     echo "installing $*" >&2

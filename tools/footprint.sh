@@ -5,8 +5,8 @@
 #   tools/footprint.sh --check   measure and fail when docs/footprint.md is off by more than 2 % or a limit is exceeded
 #   tools/footprint.sh --top     measure and list the largest functions
 #
-# Compiler and tools are found, or installed, as tools/bare-metal.sh says (the core library is built for size as well). Numbers are compared only when the
-# compiler is the document's. Instructions are counted in QEMU (qemu-system-arm), which is installed as well; where that cannot be, --check says that it skips them.
+# Compiler and tools are found, or with STEADYFS_INSTALL=1 installed, as tools/bare-metal.sh says (the core library is built for size as well). Numbers are compared only when the
+# compiler is the document's. Instructions are counted in QEMU (qemu-system-arm), which STEADYFS_INSTALL=1 installs as well; where that cannot be, --check says that it skips them.
 set -euo pipefail
 
 mode=${1:---write}

@@ -2,6 +2,7 @@
 """Builds the page to play with, one HTML file that works offline, and tries it in a browser.
 
     tools/playground.py            builds target/playground.html
+    tools/playground.py --install  installs what it needs first, with apt-get
     tools/playground.py --check    builds it, and tries it in headless Chromium: the same numbers as `steady evaluate` on six questions (STEADY names a
                                    `steady` that is built); a link that holds the choice; a wrong chip; nothing too wide, too faint or overlapping. The time of the
                                    defaults is told
@@ -49,6 +50,7 @@ def missing(what):
 def module():
     """The lab as WebAssembly."""
     script = f"""
+        export STEADYFS_INSTALL={"1" if "--install" in sys.argv else os.environ.get("STEADYFS_INSTALL", "")}
         . "{ROOT}/tools/bare-metal.sh"
         linker=$(command -v wasm-ld-22 wasm-ld-21 wasm-ld-20 wasm-ld-19 wasm-ld | head -n 1)
         [ -n "$linker" ] || {{ install_debian lld-22 || install_debian lld; linker=$(command -v wasm-ld-22 wasm-ld | head -n 1); }}
@@ -154,7 +156,7 @@ def check(page):
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] not in ([], ["--check"]):
+    if sys.argv[1:] not in ([], ["--check"], ["--install"]):
         sys.exit(__doc__)
     made = build()
-    sys.exit(check(made) if sys.argv[1:] else 0)
+    sys.exit(check(made) if "--check" in sys.argv else 0)

@@ -19,10 +19,10 @@ pub struct Arguments {
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "80%", value_parser = parse_percent)]
     fill: f64,
     /// Calls to make, those that only prepare others included; sessions are made to their end, so that some 160,000 are the least
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 200_000, value_parser = crate::number::from::<u64>(1))]
     calls: u64,
     /// Seed of the search; the same seed gives the same search
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
     seed: u64,
     #[command(flatten)]
     numbers: Numbers,
@@ -69,13 +69,13 @@ mod tests {
     fn arguments_reach_the_options_and_defaults_are_those_of_the_lab() {
         assert_eq!(options(""), Options::default());
         let expected = Options {
-            device: "chip.toml".into(),
+            device: "w25q128jv".into(),
             part: Part { size_bytes: Some(1 << 20), erase_block_bytes: Some(4096), timing: Timing::Maximum },
             fill: 0.5,
             calls: 7,
             seed: 9,
         };
-        let line = "--device chip.toml --size 1MiB --erase-block 4KiB --fill 50% --timing maximum --calls 7 --seed 9";
+        let line = "--device w25q128jv --size 1MiB --erase-block 4KiB --fill 50% --timing maximum --calls 7 --seed 9";
         assert_eq!(options(line), expected);
     }
 }

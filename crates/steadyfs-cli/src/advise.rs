@@ -19,7 +19,7 @@ use steadyfs_sim::{Chip, Profile};
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
     /// Device profile: a name (see `steady devices`) or a file in TOML [default: asked for]
-    #[arg(long, value_name = "NAME|FILE.toml")]
+    #[arg(long, value_name = "NAME|FILE.toml", value_parser = crate::device::raw_flash)]
     device: Option<String>,
     /// Bytes of the chip to use, from its beginning [default: asked for, or all]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_size)]
@@ -37,7 +37,7 @@ pub struct Arguments {
     #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, default_value = "100%", value_parser = parse_percent)]
     effort: f64,
     /// Seed of places; the same seed gives the same advice
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
     seed: u64,
 }
 

@@ -19,19 +19,19 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = cases(), hide_possible_values = true)]
     case: Vec<Case>,
     /// Files of the cases create, open, stat, remove and of the mounts
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 500, value_parser = crate::number::from::<u32>(1))]
     files: u32,
     /// Logical pages of a cache: what is written in pieces waits there until the page is whole, or a commit asks
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1024))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 0, value_parser = crate::number::within::<u32>(0..=1024))]
     cache: u32,
     /// Program pages of a read cache: what is read again and again is read once
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=65536))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 0, value_parser = crate::number::within::<u32>(0..=65536))]
     read_cache: u32,
     /// Let the format erase the chip, so that nothing has to be erased until all of it was used
     #[arg(long)]
     erased: bool,
     /// Seed of places and orders; the same seed gives the same run
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
     seed: u64,
     #[command(flatten)]
     numbers: Numbers,
@@ -116,9 +116,9 @@ mod tests {
 
     #[test]
     fn every_argument_reaches_the_options() {
-        let line = "--device chip.toml --size 1MiB --erase-block 4KiB --case open,seq-512 --timing maximum --files 7 --cache 2 --read-cache 3 --erased --seed 9";
+        let line = "--device w25q128jv --size 1MiB --erase-block 4KiB --case open,seq-512 --timing maximum --files 7 --cache 2 --read-cache 3 --erased --seed 9";
         let expected = Options {
-            device: "chip.toml".into(),
+            device: "w25q128jv".into(),
             part: Part { size_bytes: Some(1 << 20), erase_block_bytes: Some(4096), timing: Timing::Maximum },
             cases: ["open", "seq-512"].map(|name| Case::named(name).unwrap()).to_vec(),
             files: 7,

@@ -14,13 +14,13 @@ use steadyfs_lab::units::parse_write_size;
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
     /// Raw NAND, separated by commas: names (see `steady devices`) or files in TOML [default: k9f1208u0,mt29f1g01abafd]
-    #[arg(long, value_name = "NAME|FILE.toml,…", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME|FILE.toml,…", value_delimiter = ',', value_parser = crate::device::raw_nand)]
     device: Vec<String>,
     /// Times of the chips
     #[arg(long, default_value = "typical", value_parser = timings())]
     timing: Timing,
     /// Bad blocks of each chip
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 6, value_parser = clap::value_parser!(u32).range(0..=15))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 6, value_parser = crate::number::within::<u32>(0..=15))]
     bad_blocks: u32,
     /// Bytes of a block of SteadyFS's images and of a chunk of its compressed files: a power of two from 4 to 64 KiB
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "16KiB", value_parser = parse_block)]
@@ -29,13 +29,13 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME=CYCLES,…", value_delimiter = ',')]
     cycles: Vec<Cycles>,
     /// Reads of 4 KiB at random places
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 1000, value_parser = crate::number::within::<u32>(1..=100_000))]
     reads: u32,
     /// Take one file of so many of the tree, for a quick look
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=100))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::within::<u16>(1..=100))]
     share: u16,
     /// Seed of the tree, the bad blocks and the places; the same seed gives the same run
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
     seed: u64,
     #[command(flatten)]
     outputs: Numbers,
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn every_argument_reaches_the_options() {
         let expected = Options {
-            devices: vec!["a.toml".into(), "b".into()],
+            devices: vec!["k9f1208u0".into(), "mt29f1g01abafd".into()],
             timing: Timing::Maximum,
             bad_blocks: 3,
             block_bytes: 65_536,
@@ -115,7 +115,7 @@ mod tests {
             copy_bytes: 1_000_000,
             seed: 7,
         };
-        let line = "--device a.toml,b --timing maximum --bad-blocks 3 --block 64KiB --cycles lz4=8,xz=300.5 --reads 9 --share 10 --seed 7";
+        let line = "--device k9f1208u0,mt29f1g01abafd --timing maximum --bad-blocks 3 --block 64KiB --cycles lz4=8,xz=300.5 --reads 9 --share 10 --seed 7";
         assert_eq!(parsed(line).unwrap(), expected);
     }
 

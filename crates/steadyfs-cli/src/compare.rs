@@ -27,13 +27,13 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = board)]
     device: Vec<Board>,
     /// Power cuts for each contender on each board; 0 for none
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 1_000, value_parser = crate::number::within::<u32>(0..=1_000_000))]
     cuts: u32,
     /// Chip time in seconds after which a case ends before its last step
-    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, default_value_t = 600, value_parser = crate::number::within::<u64>(1..=86_400))]
     patience: u64,
     /// Seed of places, orders and cuts; the same seed gives the same numbers
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
     seed: u64,
     /// Measure nothing: show what is kept
     #[arg(long, conflicts_with_all = ["all", "contender", "keep"])]
@@ -45,7 +45,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
     /// Write the tables as Markdown
-    #[arg(long, value_name = "FILE.md")]
+    #[arg(long, value_name = "FILE.md", value_parser = crate::output::file)]
     markdown: Option<PathBuf>,
     #[command(flatten)]
     outputs: Outputs,

@@ -1,15 +1,148 @@
-//! `steady devices`: the chips and managed devices that can be simulated.
+//! `steady devices`: the chips and managed devices that can be simulated, and profiles of others.
 
 use crate::Failure;
 use crate::output::print;
+use clap::{Args, ValueEnum};
+use std::io::{self, BufRead, Write};
 use steadyfs_lab::table::{Align, facts, table};
 use steadyfs_lab::units::format_size;
 use steadyfs_sim::managed::ManagedProfile;
+use steadyfs_sim::profile::Line;
 use steadyfs_sim::{Chip, Profile};
 
+/// Arguments of `steady devices`.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// Print the profile of this device in TOML, with what each key says; without a name all are listed
+    #[arg(value_name = "NAME", value_parser = built_in)]
+    name: Option<String>,
+    /// Ask for the figures of a datasheet, and print the profile of a device of this kind
+    #[arg(long, value_name = "KIND", conflicts_with = "name")]
+    new: Option<Kind>,
+}
+
+const AFTER_HELP: &str = "\
+Every command that takes --device takes the file of a profile as well. An answer to --new is a value in TOML; times have a typical and a
+maximum one: 250 700. An empty line takes the value in brackets, that of a usual device of this kind.
+
+Examples:
+  steady devices w25n01gv > mine.toml       a copy to change
+  steady devices --new nand > mine.toml
+  steady evaluate --device mine.toml";
+
+/// Kinds of devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    Nand,
+    Nor,
+    Sd,
+    Emmc,
+    Ssd,
+}
+
+impl Kind {
+    /// A usual device of this kind.
+    fn usual(self) -> &'static str {
+        match self {
+            Self::Nand => "mt29f1g01abafd",
+            Self::Nor => "w25q128jv",
+            Self::Sd => "sd-industrial",
+            Self::Emmc => "emmc-64gb",
+            Self::Ssd => "ssd-sata",
+        }
+    }
+}
+
+/// Reads the name of a built-in device.
+fn built_in(name: &str) -> Result<String, String> {
+    match ManagedProfile::named(name) {
+        Ok(_) => Ok(name.to_string()),
+        Err(_) if Profile::named(name).is_ok() => Ok(name.to_string()),
+        Err(_) => Err("expected a name that `steady devices` lists".to_string()),
+    }
+}
+
 /// Runs `steady devices`.
-pub fn run() -> Result<(), Failure> {
-    print(&format!("{}\n{}", listing(&Profile::all()), managed(&ManagedProfile::all())))
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    match (&arguments.name, arguments.new) {
+        (Some(name), _) => print(&Profile::annotated(name).or_else(|| ManagedProfile::annotated(name)).unwrap_or_default()),
+        (None, Some(kind)) => print(&ask_for(kind, &mut io::stdin().lock(), &mut io::stderr())?),
+        (None, None) => print(&format!("{}\n{}", listing(&Profile::all()), managed(&ManagedProfile::all()))),
+    }
+}
+
+/// Asks for each figure of a device, and makes the document of its profile.
+fn ask_for(kind: Kind, answers: &mut impl BufRead, questions: &mut impl Write) -> Result<String, Failure> {
+    let usual = kind.usual();
+    let lines = Profile::lines(usual).or_else(|| ManagedProfile::lines(usual)).unwrap_or_default();
+    let (mut text, mut sources) = (String::new(), String::new());
+    for line in lines {
+        let (key, value, says) = match line {
+            Line::Value { key, value, says } => (key, value, says),
+            Line::Other("[sources]") => break,
+            Line::Other(other) if other.starts_with('#') => continue,
+            Line::Other(other) => {
+                text += &format!("{other}\n");
+                continue;
+            }
+        };
+        let answer = match key {
+            "kind" => None,
+            _ => ask(key, value, says, answers, questions)?,
+        };
+        let is_figure = !matches!(key, "name" | "title" | "kind" | "bytes" | "us");
+        if is_figure {
+            let source = if answer.is_some() { "D".to_string() } else { format!("U: as of {usual}") };
+            sources += &format!("{key} = \"{source}\"\n");
+        }
+        text += &format!("# {says}\n{key} = {}\n", answer.as_deref().unwrap_or(value));
+    }
+    text += &format!("[sources]\n{sources}");
+    let wrong = |error: &dyn std::fmt::Display| Failure(format!("{error}; nothing is printed"));
+    match kind {
+        Kind::Nand | Kind::Nor => Profile::from_toml(&text).map(drop).map_err(|error| wrong(&error))?,
+        Kind::Sd | Kind::Emmc | Kind::Ssd => ManagedProfile::from_toml(&text).map(drop).map_err(|error| wrong(&error))?,
+    }
+    Ok(text)
+}
+
+/// Asks for the value of a key; `None`: the usual one.
+fn ask(
+    key: &str,
+    usual: &str,
+    says: &str,
+    answers: &mut impl BufRead,
+    questions: &mut impl Write,
+) -> Result<Option<String>, Failure> {
+    let shown = times_of(usual).map_or(usual.to_string(), |[typical, maximum]| format!("{typical} {maximum}"));
+    let mut answer = String::new();
+    let asked = writeln!(questions, "{says}").and_then(|()| write!(questions, "{key} [{shown}]: "));
+    let asked = asked.and_then(|()| questions.flush()).and_then(|()| answers.read_line(&mut answer));
+    match (asked, answer.trim()) {
+        (Err(_) | Ok(0), _) => Err(Failure(format!("{key} is missing; expected a value, or an empty line for {shown}"))),
+        (Ok(_), "") => Ok(None),
+        (Ok(_), answer) => Ok(Some(as_toml(answer, usual))),
+    }
+}
+
+/// Typical and maximum time of a value in TOML, if it is of times.
+fn times_of(value: &str) -> Option<[&str; 2]> {
+    let inner = value.strip_prefix('{')?.strip_suffix('}')?;
+    let (typical, maximum) = inner.split_once(',')?;
+    Some([typical.split_once('=')?.1.trim(), maximum.split_once('=')?.1.trim()])
+}
+
+/// An answer in TOML: as texts are, or times, where the usual value is.
+fn as_toml(answer: &str, usual: &str) -> String {
+    if usual.starts_with('"') && !answer.starts_with('"') {
+        return format!("\"{}\"", answer.replace('\\', "\\\\").replace('"', "\\\""));
+    }
+    match (times_of(usual), answer.split_whitespace().collect::<Vec<_>>().as_slice()) {
+        (Some(_), [both]) => format!("{{ typical = {both}, maximum = {both} }}"),
+        (Some(_), [typical, maximum]) => format!("{{ typical = {typical}, maximum = {maximum} }}"),
+        _ => answer.to_string(),
+    }
 }
 
 /// The table of profiles, and what each of them is.
@@ -66,6 +199,34 @@ fn time(us: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn asked(kind: Kind, answers: &str) -> Result<String, String> {
+        ask_for(kind, &mut answers.as_bytes(), &mut io::sink()).map_err(|failure| failure.0)
+    }
+
+    #[test]
+    fn a_new_profile_has_the_answers_and_what_is_usual() {
+        for kind in Kind::value_variants() {
+            let text = asked(*kind, &"\n".repeat(40)).unwrap();
+            assert!(text.contains(&format!("name = \"{}\"", kind.usual())), "{text}");
+        }
+        let answers = ["mine", "Mine, 8 GiB \"x\"", "4096", "128", "", "64", "4096", "80", "", "", "", "", "", "25 40", "300"];
+        let text = asked(Kind::Nand, &(answers.join("\n") + &"\n".repeat(20))).unwrap();
+        let profile = Profile::from_toml(&text).unwrap();
+        let nand = profile.nand().unwrap();
+        assert_eq!((profile.name.as_str(), profile.title.as_str()), ("mine", "Mine, 8 GiB \"x\""));
+        assert_eq!((nand.page_bytes, nand.array_read_us.typical, nand.array_read_us.maximum), (4096, 25, 40));
+        assert_eq!((nand.program_us.typical, nand.program_us.maximum), (300, 300));
+        assert_eq!(profile.sources["page_bytes"], "D");
+        assert!(profile.sources["user_bytes"].starts_with("U: as of"), "{text}");
+    }
+
+    #[test]
+    fn answers_that_are_wrong_or_missing_name_the_key() {
+        assert!(asked(Kind::Nand, "mine\nMine\n").unwrap_err().starts_with("page_bytes is missing"));
+        let error = asked(Kind::Nand, &("mine\nMine\n1000".to_string() + &"\n".repeat(40))).unwrap_err();
+        assert!(error.contains("page_bytes") && error.contains("1000"), "{error}");
+    }
 
     #[test]
     fn every_device_is_listed_with_its_title() {

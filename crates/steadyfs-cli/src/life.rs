@@ -15,31 +15,31 @@ use steadyfs_lab::units::{parse_percent, parse_write_size};
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
     /// NAND profile for times and page size: a name (see `steady devices`) or a file in TOML
-    #[arg(long, value_name = "NAME|FILE.toml", default_value = "mt29f1g01abafd")]
+    #[arg(long, value_name = "NAME|FILE.toml", default_value = "mt29f1g01abafd", value_parser = crate::device::raw_nand)]
     device: String,
     /// Times of the simulated chip
     #[arg(long, default_value = "typical", value_parser = timings())]
     timing: Timing,
     /// Erase blocks
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 128, value_parser = clap::value_parser!(u32).range(16..=65_536))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 128, value_parser = crate::number::within::<u32>(16..=65_536))]
     blocks: u32,
     /// Pages of a block
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 32, value_parser = clap::value_parser!(u32).range(4..=256))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 32, value_parser = crate::number::within::<u32>(4..=256))]
     pages: u32,
     /// Erases that a block takes
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 3_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 3_000, value_parser = crate::number::within::<u32>(1..=1_000_000))]
     endurance: u32,
     /// Percent by which the lives of blocks differ from the endurance at most
-    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=90))]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, default_value_t = 0, value_parser = crate::number::within::<u32>(0..=90))]
     spread: u32,
     /// Percent of the blocks that die in a program instead of an erase
-    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=100))]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, default_value_t = 0, value_parser = crate::number::within::<u32>(0..=100))]
     program_failures: u32,
     /// Years that pass while the erases are used up
-    #[arg(long, value_name = "YEARS", allow_hyphen_values = true, default_value_t = 5, value_parser = clap::value_parser!(u32).range(..=100))]
+    #[arg(long, value_name = "YEARS", allow_hyphen_values = true, default_value_t = 5, value_parser = crate::number::within::<u32>(0..=100))]
     years: u32,
     /// Days after which everything is read by a scrub; 0 for never
-    #[arg(long, value_name = "DAYS", allow_hyphen_values = true, default_value_t = 30)]
+    #[arg(long, value_name = "DAYS", allow_hyphen_values = true, default_value_t = 30, value_parser = crate::number::any::<u32>)]
     scrub_days: u32,
     /// Let no bits flip
     #[arg(long)]
@@ -54,7 +54,7 @@ pub struct Arguments {
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_write_size)]
     write: Option<u64>,
     /// Seed of the workload and of the faults; the same seed gives the same run
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
     seed: u64,
     #[command(flatten)]
     outputs: Outputs,

@@ -22,6 +22,7 @@ mod chip;
 mod commands;
 mod compare;
 mod costs;
+mod device;
 mod devices;
 mod evaluate;
 mod failure;
@@ -32,6 +33,7 @@ mod interrupt;
 mod life;
 #[cfg(test)]
 mod line;
+mod number;
 mod output;
 mod progress;
 mod realtime;
@@ -135,8 +137,8 @@ enum Command {
     Replay(replay::Arguments),
     /// Make the profile of an SD card, eMMC or SSD from a trace of its own
     Fit(fit::Arguments),
-    /// List the chips and managed devices that can be simulated
-    Devices,
+    /// List the chips and managed devices that can be simulated, or print or make the profile of one
+    Devices(devices::Arguments),
     /// Print what a shell needs to complete commands
     Completions(commands::completions::Arguments),
     /// Print the manual page, or write those of all commands
@@ -221,7 +223,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Streams(arguments) => streams::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
-        Command::Devices => devices::run(),
+        Command::Devices(arguments) => devices::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments, Cli::command()),
         Command::Man(arguments) => commands::man::run(&arguments, Cli::command()),
     }

@@ -19,10 +19,10 @@ pub struct Outputs {
     #[arg(long, value_name = "FILE|-")]
     json: Option<PathBuf>,
     /// Write a report as one HTML file that opens offline
-    #[arg(long, value_name = "FILE.html")]
+    #[arg(long, value_name = "FILE.html", value_parser = file)]
     report: Option<PathBuf>,
     /// Write the figures of the report as SVG files into a directory
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = directory)]
     svg: Option<PathBuf>,
 }
 
@@ -63,6 +63,16 @@ pub fn check_file(path: &Path) -> Result<(), Failure> {
             .map_err(|error| wrong(&format!("{}: {error}; expected a directory in which files can be made", directory.display())))
         }
     }
+}
+
+/// Reads the path of a file that is not written to standard output.
+pub fn file(text: &str) -> Result<PathBuf, &'static str> {
+    if text == "-" { Err("expected the name of a file; `./-` is a file called `-`") } else { Ok(text.into()) }
+}
+
+/// Reads the path of a directory.
+fn directory(text: &str) -> Result<PathBuf, &'static str> {
+    if text == "-" { Err("expected a directory: there are several figures") } else { Ok(text.into()) }
 }
 
 /// Refuses the path of a directory that can neither be made nor written to.

@@ -15,10 +15,10 @@ use steadyfs_lab::units::{parse_duration, parse_percent, parse_rate, parse_size}
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
     /// Cards, eMMC or disks, separated by commas: names (see `steady devices`) or files in TOML [default: sd-industrial,sd-consumer]
-    #[arg(long, value_name = "NAME|FILE.toml,…", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME|FILE.toml,…", value_delimiter = ',', value_parser = crate::device::managed)]
     card: Vec<String>,
     /// Raw NAND: a name or a file in TOML
-    #[arg(long, value_name = "NAME|FILE.toml", default_value = "mt29f1g01abafd")]
+    #[arg(long, value_name = "NAME|FILE.toml", default_value = "mt29f1g01abafd", value_parser = crate::device::raw_nand)]
     nand: String,
     /// The input rate that advice is wanted for
     #[arg(long, value_name = "RATE", allow_hyphen_values = true, default_value = "500kB/s", value_parser = parse_rate)]
@@ -27,13 +27,13 @@ pub struct Arguments {
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "64KiB", value_parser = parse_size)]
     ram: u64,
     /// Accesses of each run
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1000..=10_000_000))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 100_000, value_parser = crate::number::within::<u32>(1000..=10_000_000))]
     accesses: u32,
     /// Share of each volume that holds data
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "80%", value_parser = parse_percent)]
     fill: f64,
     /// Writes for each commit on the cards; raw NAND commits each
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::within::<u32>(1..=1000))]
     commit_every: u32,
     /// What may be lost at a power cut, of commit and buffer together: a number of writes, or of milliseconds; tries a commit for each write and for as many as that
     /// allows
@@ -43,7 +43,7 @@ pub struct Arguments {
     #[arg(long, value_name = "beside|table|within", value_parser = crate::image::settings::tags, default_value = "beside")]
     tags: TagPlace,
     /// Seed of the places; the same seed gives the same run
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
     seed: u64,
     #[command(flatten)]
     outputs: Outputs,
@@ -117,10 +117,10 @@ mod tests {
 
     #[test]
     fn every_argument_reaches_the_options() {
-        let line = "realtime --rate 250kB/s --ram 16KiB --card a.toml,b --nand c --accesses 5000 --fill 50% --commit-every 16 --tags within --seed 3";
+        let line = "realtime --rate 250kB/s --ram 16KiB --card sd-industrial,emmc-64gb --nand k9f1208u0 --accesses 5000 --fill 50% --commit-every 16 --tags within --seed 3";
         let expected = Options {
-            cards: vec!["a.toml".into(), "b".into()],
-            nand: "c".into(),
+            cards: vec!["sd-industrial".into(), "emmc-64gb".into()],
+            nand: "k9f1208u0".into(),
             accesses: 5000,
             fill: 0.5,
             rates: Options::default().rates,

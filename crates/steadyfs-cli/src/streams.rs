@@ -21,13 +21,13 @@ pub struct Arguments {
     #[arg(long, conflicts_with_all = ["device", "timing", "writes", "fill", "streams", "count", "mixed"])]
     study: bool,
     /// Passes over the pages in use, in each run of the study [default: as many as write what the paper has written]
-    #[arg(long, value_name = "COUNT", requires = "study", allow_hyphen_values = true, value_parser = clap::value_parser!(u64).range(1..=100))]
+    #[arg(long, value_name = "COUNT", requires = "study", allow_hyphen_values = true, value_parser = crate::number::within::<u64>(1..=100))]
     passes: Option<u64>,
     /// NAND profile: a name (see `steady devices`), a file in TOML, or emmc-like
-    #[arg(long, value_name = "NAME|FILE.toml", default_value = EMMC)]
+    #[arg(long, value_name = "NAME|FILE.toml", default_value = EMMC, value_parser = device)]
     device: String,
     /// Blocks of the chip to use, from its beginning [default: all]
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = clap::value_parser!(u32).range(16..=65_536))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::within::<u32>(16..=65_536))]
     blocks: Option<u32>,
     /// Times of the simulated chip
     #[arg(long, default_value = "typical", value_parser = timings())]
@@ -42,13 +42,13 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = ways())]
     streams: Vec<Way>,
     /// Streams of a disk that has several
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 3, value_parser = clap::value_parser!(u8).range(2..=4))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 3, value_parser = crate::number::within::<u8>(2..=4))]
     count: u8,
     /// Mix all pages up by one stream first
     #[arg(long)]
     mixed: bool,
     /// Seed of the places; the same seed gives the same run
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
     seed: u64,
     #[command(flatten)]
     outputs: Outputs,
@@ -72,6 +72,11 @@ Examples:
   steady streams --report streams.html
   steady streams --study --report study.html --json study.json
   steady streams --writes zipf --streams one,automatic --fill 80%,95% --device mt29f1g01abafd";
+
+/// Reads raw NAND, or the flash that is built in.
+fn device(text: &str) -> Result<String, String> {
+    if text == EMMC { Ok(text.to_string()) } else { crate::device::raw_nand(text) }
+}
 
 /// Reads the name of what is written.
 fn writes() -> impl TypedValueParser<Value = Writes> {
@@ -141,9 +146,9 @@ mod tests {
 
     #[test]
     fn every_argument_reaches_the_options() {
-        let line = "--device chip.toml --blocks 64 --timing maximum --writes zipf,mix --fill 50%,95% --streams one,given+aged --count 4 --mixed --seed 9";
+        let line = "--device mt29f1g01abafd --blocks 64 --timing maximum --writes zipf,mix --fill 50%,95% --streams one,given+aged --count 4 --mixed --seed 9";
         let expected = Options {
-            device: "chip.toml".into(),
+            device: "mt29f1g01abafd".into(),
             blocks: Some(64),
             timing: Timing::Maximum,
             writes: vec![Writes::Zipf, Writes::Mix],

@@ -20,10 +20,10 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME|PxNxB", value_delimiter = ',')]
     geometry: Vec<Volume>,
     /// Pages and blocks of a device in place of a geometry: a name (see `steady devices`) or a file in TOML
-    #[arg(long, value_name = "NAME|FILE.toml", conflicts_with = "geometry")]
+    #[arg(long, value_name = "NAME|FILE.toml", conflicts_with = "geometry", value_parser = crate::device::raw_flash)]
     device: Option<String>,
     /// Blocks of the device that are used: every run reads the whole volume, so a part of a large chip says more in the same time
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 48, requires = "device")]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 48, requires = "device", value_parser = crate::number::any::<u32>)]
     blocks: u32,
     #[command(flatten)]
     settings: Settings,
@@ -37,25 +37,25 @@ pub struct Arguments {
     #[arg(long, value_name = "MODE", default_value = "every")]
     mode: Mode,
     /// Cut every operation, and, with 2, every operation of each recovery and of the calls after it as well, in every torn state
-    #[arg(long, value_name = "DEPTH", allow_hyphen_values = true, value_parser = clap::value_parser!(u8).range(1..=2), conflicts_with_all = ["mode", "cuts"])]
+    #[arg(long, value_name = "DEPTH", allow_hyphen_values = true, value_parser = crate::number::within::<u8>(1..=2), conflicts_with_all = ["mode", "cuts"])]
     exhaustive: Option<u8>,
     /// The first seed; each round over geometries, workloads and faults takes the next
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
     seed: u64,
     /// Go round until so much time has passed, such as 30s
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_duration)]
     time: Option<u64>,
     /// Go round until so many cuts were made, or a few more; few are spread evenly over a round [default without --time: one round]
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::from::<u64>(1))]
     cuts: Option<u64>,
     /// Steps of a workload [default: 40, or 80 where cuts are sampled]
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::within::<u16>(1..=10_000))]
     steps: Option<u16>,
     /// Threads [default: one for each core]
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::within::<u16>(1..=1024))]
     threads: Option<u16>,
     /// Failures after which it stops
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 5, value_parser = crate::number::from::<u16>(1))]
     failures: u16,
     /// Keep what was done in a file, and go on from there when it exists
     #[arg(long, value_name = "FILE")]
@@ -71,19 +71,19 @@ pub struct Arguments {
 #[derive(Args, Debug)]
 struct Settings {
     /// Program pages of a logical page
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true)]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::any::<u16>)]
     unit_pages: Option<u16>,
     /// Logical pages that one transaction may write
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true)]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::any::<u16>)]
     transaction_pages: Option<u16>,
     /// Map changes kept in RAM
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true)]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::any::<u16>)]
     overlay_entries: Option<u16>,
     /// Programs between two roots
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true)]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::any::<u16>)]
     checkpoint_programs: Option<u16>,
     /// Logical pages of write-back cache
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true)]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::any::<u16>)]
     cache_pages: Option<u16>,
 }
 

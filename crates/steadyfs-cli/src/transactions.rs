@@ -15,7 +15,7 @@ use steadyfs_lab::units::parse_write_size;
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
     /// Devices, raw or managed, separated by commas: names (see `steady devices`) or files in TOML [default: mt29f1g01abafd,sd-industrial,ssd-sata]
-    #[arg(long, value_name = "NAME|FILE.toml,…", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME|FILE.toml,…", value_delimiter = ',', value_parser = crate::device::any)]
     device: Vec<String>,
     /// Times of raw chips
     #[arg(long, default_value = "typical", value_parser = timings())]
@@ -24,16 +24,16 @@ pub struct Arguments {
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "4KiB", value_parser = parse_write_size)]
     write: u64,
     /// Files of each row
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 100, value_parser = crate::number::within::<u32>(1..=1000))]
     files: u32,
     /// Files before one commit, where a series of them has one [default: 8, or all]
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::within::<u32>(1..=1000))]
     series: Option<u32>,
     /// Copies after which power is cut, for each file system on each managed device
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 1000, value_parser = crate::number::within::<u32>(0..=1_000_000))]
     copies: u32,
     /// Seed of contents and cuts; the same seed gives the same run
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
     seed: u64,
     #[command(flatten)]
     outputs: Outputs,
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn every_argument_reaches_the_options() {
         let expected = Options {
-            devices: vec!["a.toml".into(), "b".into()],
+            devices: vec!["w25q128jv".into(), "sd-industrial".into()],
             timing: Timing::Maximum,
             write_bytes: 512,
             files: 9,
@@ -108,6 +108,9 @@ mod tests {
             copies: 0,
             seed: 7,
         };
-        assert_eq!(options("--device a.toml,b --timing maximum --write 512 --files 9 --series 3 --copies 0 --seed 7"), expected);
+        assert_eq!(
+            options("--device w25q128jv,sd-industrial --timing maximum --write 512 --files 9 --series 3 --copies 0 --seed 7"),
+            expected
+        );
     }
 }

@@ -119,6 +119,13 @@ const SESSIONS: [Session; 12] = [
             ("steady completions bash > ~/.local/share/bash-completion/completions/steady", AsShown),
             ("steady completions fish > ~/.config/fish/completions/steady.fish", AsShown),
             ("steady devices", AsShown),
+            ("steady devices w25n01gv > mine.toml", AsShown),
+            ("steady devices NAME", With(&[("NAME", "w25n01gv")])),
+            (
+                "steady devices --new nand > mine.toml",
+                Elsewhere("crates/steadyfs-cli/src/devices.rs", "asks on the terminal; its tests answer"),
+            ),
+            ("steady evaluate --device mine.toml", Smaller(" --accesses 500")),
         ],
     },
     Session {

@@ -340,13 +340,17 @@ fn damage_is_found_and_changes_the_exit_code() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stdout).starts_with("inode 1 (/f): logical page "), "{}", text(&output.stdout));
     assert!(text(&output.stdout).contains("cannot be read"), "{}", text(&output.stdout));
-    assert_eq!(text(&output.stderr), "error: i.img: 1 finding, 0 mended; expected none\n");
+    assert_eq!(text(&output.stderr), "error: i.img: 1 finding; expected none; --repair mends what can be mended\n");
+    assert_eq!(bench.fails("scrub i.img"), "i.img: 1 page is lost; expected none; `steady check` tells whose");
     let json: serde_json::Value = serde_json::from_slice(&bench.run("check --json i.img").stdout).unwrap();
     assert_eq!(json["findings"].as_array().unwrap().len(), 1);
     assert!(bench.fails("cat i.img f").contains("i.img:/f: what was read is not what was written there"));
     assert!(bench.fails("unpack i.img out").contains("i.img:/f: "));
     assert!(!bench.path("out").exists(), "nothing is left of what could not be unpacked");
-    assert_eq!(bench.run("check --repair i.img").status.code(), Some(1));
+    let repaired = bench.fails("check --repair i.img");
+    assert!(repaired.contains("1 finding, 0 mended") && repaired.ends_with("or remove the file"), "{repaired}");
+    bench.ok("rm i.img f");
+    assert_eq!(bench.ok("scrub i.img").lines().last(), Some("0 pages lost"));
 }
 
 #[test]

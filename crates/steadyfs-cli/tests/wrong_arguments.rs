@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 const AT_ONCE: Duration = Duration::from_millis(300);
 
 /// Commands, and what their error says. `NO/` is a directory that is not there.
-const CASES: [(&str, &str); 101] = [
+const CASES: [(&str, &str); 112] = [
     // Names that nothing has.
     ("evaluate --device floppy", "expected one of"),
     ("bench --device floppy", "sd-consumer"),
@@ -81,12 +81,25 @@ const CASES: [(&str, &str); 101] = [
     ("man t.csv", "cannot be written"),
     // What one kind of run does not have, or has less of.
     ("life --workload sequential", "adversary"),
-    ("life --blocks 3", "16..=65536"),
+    ("life --blocks 3", "from 16 to 65536"),
     ("streams --study --device emmc-like", "cannot be used with"),
-    ("streams --study --blocks 10", "16..=65536"),
+    ("streams --study --blocks 10", "from 16 to 65536"),
     ("streams --passes 3", "--study"),
     ("transactions --series 20 --files 10", "expected no more than --files"),
-    ("devices mt29f1g01abafd", "unexpected argument"),
+    ("devices floppy", "expected a name that `steady devices` lists"),
+    ("devices --new floppy", "nand"),
+    ("devices mt29f1g01abafd --new nor", "cannot be used with"),
+    // Numbers.
+    ("evaluate --accesses -1", "expected a whole number, 1 or more"),
+    ("evaluate --seed x", "expected a whole number, 0 or more"),
+    ("bench --cache 2000", "expected a whole number from 0 to 1024"),
+    ("torture --steps 0", "expected a whole number"),
+    ("format x.img --device mt29f1g01abafd --streams 300", "expected a whole number from 0 to 255"),
+    // Standard output is one file.
+    ("evaluate --svg -", "expected a directory"),
+    ("evaluate --report -", "expected the name of a file"),
+    ("evaluate --trace -", "expected the name of a file"),
+    ("compare --kept --markdown -", "expected the name of a file"),
     // Places in a volume.
     ("ls i.img nothing", "i.img:/nothing: no such file or directory"),
     ("tree i.img nothing", "i.img:/nothing: no such file or directory"),
@@ -146,6 +159,9 @@ fn what_is_wrong_is_said_at_once_with_what_was_expected() {
             best = best.min(start.elapsed());
             let said = text(&output.stderr);
             assert!(matches!(output.status.code(), Some(1 | 2)) && output.stdout.is_empty(), "{line}: {said}");
+            // What an option takes is usage, whichever command has the option.
+            let is_usage = line.contains("floppy") || expected.starts_with("expected a whole") || line.ends_with(" -");
+            assert!(!is_usage || output.status.code() == Some(2), "{line}: {said}");
             assert!(said.starts_with("error: ") && said.contains(expected), "{line}: {said}");
             if best < AT_ONCE {
                 break;

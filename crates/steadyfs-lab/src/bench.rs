@@ -36,7 +36,7 @@ pub use error::BenchError;
 pub use gauge::Gauge;
 pub use medium::{BenchChip, Medium, OnChips, Plain};
 pub use options::Options;
-pub use part::Part;
+pub use part::{Part, usual_block};
 pub use report::{Figures, Report, Row, Wear};
 pub use runner::{Prepared, Terms, measure, measure_case, prepare};
 pub use steady::Steady;

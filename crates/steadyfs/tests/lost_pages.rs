@@ -627,6 +627,7 @@ fn volume_that_was_unmounted_mounts_writable_without_any_page_of_its_ring() {
         let fs = mount(&volume, &[], Access::ReadOnly, &mut memory);
         let is_own = |&block: &BlockIndex| fs.block(block).is_some_and(|info| info.state == BlockState::Reserved);
         let own: Vec<_> = (0..GEOMETRY.block_count).filter(is_own).collect();
+        drop(fs);
         assert_eq!(own.len(), 9, "two superblocks and a ring of seven");
         for page in own.iter().flat_map(|block| block * GEOMETRY.pages_per_block..(block + 1) * GEOMETRY.pages_per_block) {
             let mut fs = mount(&volume, &[page], Access::ReadWrite, &mut memory);

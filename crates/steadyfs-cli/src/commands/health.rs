@@ -25,7 +25,7 @@ pub struct Arguments {
     #[arg(value_name = "IMG")]
     image: PathBuf,
     /// Erases that a block takes, for the share of the life that is used [default: that of --device]
-    #[arg(long, value_name = "ERASES", allow_hyphen_values = true, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "ERASES", allow_hyphen_values = true, value_parser = crate::number::from::<u32>(1))]
     endurance: Option<u32>,
     #[command(flatten)]
     numbers: Numbers,

@@ -29,8 +29,8 @@ pub struct Arguments {
 
 const AFTER_HELP: &str = "\
 Every page that holds something is read. Blocks with pages that needed three quarters of what the chip's ECC corrects are moved. A volume
-whose data has to last years needs it every few months; a mounted one (`steady mount`) does it by itself. Images have no ECC: of
-them, `steady check` tells more. The exit code is 1 when pages are lost.";
+whose data has to last years needs it every few months; a mounted one (`steady mount`) does it by itself. The file of an image has no
+ECC: its pages are compared with their checksums. `steady check` tells more. The exit code is 1 when pages are lost.";
 
 /// What a round through everything found.
 #[derive(Serialize, Debug, PartialEq, Eq)]
@@ -58,6 +58,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut progress = Progress::of(pages(&volume), "scrub");
     let round = scrub(&mut volume, &mut |reads| progress.add(reads.into())).map_err(|error| volume.fail(error))?;
     drop(progress);
+    let round = Round { lost: round.lost.max(unreadable(&mut volume)?), ..round };
     volume.close(&arguments.chip)?;
     if arguments.json {
         print_json(&round)?
@@ -71,6 +72,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             Err(Failure::at(arguments.image.display(), format!("{what}; expected none; `steady check` tells whose")))
         }
     }
+}
+
+/// Pages of files whose checksum is wrong. The file of an image has no ECC that would refuse them.
+fn unreadable(volume: &mut Mounted<'_>) -> Result<u32, Failure> {
+    let Mounted::Files(files) = &mut *volume else { return Ok(0) };
+    let mut scratch = vec![0; files.fs.config().check_bytes(&files.fs.flash().geometry())];
+    let checked = files.fs.check(&mut scratch, false, &mut |_| {});
+    checked.map(|checked| checked.unreadable).map_err(|error| volume.fail(error))
 }
 
 /// A volume whose data at rest can be read.

@@ -13,13 +13,13 @@ use steadyfs_lab::units::{parse_duration, parse_percent, parse_rate, parse_write
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
     /// Device profile: a name (see `steady devices`) or a file in TOML
-    #[arg(long, value_name = "NAME|FILE.toml", default_value = "mt29f1g01abafd")]
+    #[arg(long, value_name = "NAME|FILE.toml", default_value = "mt29f1g01abafd", value_parser = crate::device::raw_flash)]
     device: String,
     /// Share of the usable space in use
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "80%", value_parser = parse_percent)]
     fill: f64,
     /// Number of accesses to measure
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 20_000, value_parser = crate::number::from::<u64>(1))]
     accesses: u64,
     /// Bytes of each write [default: 4KiB, or 64 in a log]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_write_size)]
@@ -34,7 +34,7 @@ pub struct Arguments {
     #[arg(long, default_value = "random", value_parser = workloads())]
     workload: Workload,
     /// Seed of the workload; the same seed gives the same run
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
     seed: u64,
     /// Idle time before each burst, such as 20ms: the volume works ahead in it, and never longer
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_duration)]
@@ -46,7 +46,7 @@ pub struct Arguments {
     #[arg(long, value_name = "[LABEL=]TRACE.csv", allow_hyphen_values = true, value_parser = OsStringValueParser::new().try_map(PeerTrace::parse))]
     pub beside: Vec<PeerTrace>,
     /// Write the access times as CSV, which `steady replay` reads
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(long, value_name = "FILE.csv", value_parser = crate::output::file)]
     pub trace: Option<PathBuf>,
     /// Tables, JSON, HTML and SVG.
     #[command(flatten)]
@@ -141,10 +141,10 @@ mod tests {
 
     #[test]
     fn every_argument_reaches_the_options() {
-        let line = "--device chip.toml --fill 0.5 --accesses 7 --write 512 --rate 1MB/s --rate 64kB/s --timing maximum \
+        let line = "--device w25q128jv --fill 0.5 --accesses 7 --write 512 --rate 1MB/s --rate 64kB/s --timing maximum \
             --workload adversary --seed 9 --idle 1.5ms --burst 64KiB";
         let expected = Options {
-            device: "chip.toml".into(),
+            device: "w25q128jv".into(),
             fill: 0.5,
             accesses: 7,
             write_bytes: 512,
@@ -178,7 +178,12 @@ mod tests {
             (["--fill", "120%"], "from 0% to 100%"),
             (["--rate", "1MB"], "500kB/s"),
             (["--workload", "randm"], "random"),
-            (["--accesses", "0"], "1.."),
+            (["--accesses", "0"], "1 or more"),
+            (["--accesses", "-1"], "1 or more"),
+            (["--device", "mt29"], "w25q128jv"),
+            (["--device", "sd-industrial"], "is a card; this command takes raw flash"),
+            (["--svg", "-"], "expected a directory"),
+            (["--report", "-"], "expected the name of a file"),
             (["--idle", "20"], "unit is missing"),
             (["--burst", "4KiB"], "--idle"),
             (["--beside", "=a.csv"], "label is empty"),

@@ -28,7 +28,7 @@ const READERS: &str = "`ls`, `tree`, `cat`, `get`, `unpack`, `stat`, `check` and
 #[derive(Args, Debug, Clone, Default)]
 pub struct ChipOptions {
     /// Count time as on this chip or card: a name (see `steady devices`) or a file in TOML
-    #[arg(long, value_name = "NAME|FILE.toml")]
+    #[arg(long, value_name = "NAME|FILE.toml", value_parser = crate::device::any)]
     pub device: Option<String>,
     /// Tell on standard error what the chip did, and with --device the time that it takes
     #[arg(long)]

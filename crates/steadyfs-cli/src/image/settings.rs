@@ -9,14 +9,15 @@ use steadyfs::media::nor::page_bytes_for;
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorLayout, TagPlace};
 use steadyfs::{Config, ConfigError};
 use steadyfs_host::image::Shape;
+use steadyfs_lab::bench::usual_block;
 use steadyfs_lab::units::{format_size, parse_size};
-use steadyfs_sim::Profile;
+use steadyfs_sim::{NorProfile, Profile};
 
 /// The chip of a new image, and the settings of its volume.
 #[derive(Args, Debug)]
 pub struct Settings {
     /// The chip: a name (see `steady devices`) or a file in TOML
-    #[arg(long, value_name = "NAME|FILE.toml")]
+    #[arg(long, value_name = "NAME|FILE.toml", value_parser = crate::device::raw_flash)]
     pub device: Option<String>,
     /// Replace what is there
     #[arg(long)]
@@ -30,7 +31,7 @@ pub struct Settings {
     /// Bytes of a page on NOR [default: 512, or 256 in blocks below 8KiB], or on a card or disk [default: 4KiB]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = CHIP)]
     pub page_bytes: Option<u32>,
-    /// Bytes of an erase sector on NOR; where one has no room for a root, several are a block [default: a block of the device]
+    /// Bytes of an erase sector on NOR; where one has no room for a root, several are a block [default: a block of the device, or its smallest where that leaves fewer than 64]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = CHIP)]
     pub block_bytes: Option<u32>,
     /// Make a card or disk, in place of a raw chip: a file of sectors. Understood where IMG is a block device such as /dev/mmcblk0p2
@@ -48,43 +49,43 @@ pub struct Settings {
     #[arg(long, value_name = "beside|table|within", value_parser = tags, default_value = "beside", help_heading = SECTORS)]
     tags: TagPlace,
     /// Files and directories that the volume can hold
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u32>)]
     files_max: Option<u32>,
     /// Bytes of a name at most
-    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = VOLUME)]
+    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u8>)]
     name_bytes_max: Option<u8>,
     /// Keep no mode, owner and group of files: names of up to 64 bytes instead of 52 need no second entry of the file table
     #[arg(long, help_heading = VOLUME)]
     no_permissions: bool,
     /// Logical pages that one transaction may write
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u16>)]
     transaction_pages: Option<u16>,
     /// Blocks that may be bad before the volume is used up
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u16>)]
     bad_blocks_max: Option<u16>,
     /// Program failures that one call survives
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u8>)]
     failures: Option<u8>,
     /// Program pages of a logical page
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u16>)]
     unit_pages: Option<u16>,
     /// Changes of the map that are kept in RAM
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u16>)]
     overlay_entries: Option<u16>,
     /// Programs between two roots
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u16>)]
     checkpoint_programs: Option<u16>,
     /// Bytes of each page of the map that take changes, on NOR
-    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = VOLUME)]
+    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u8>)]
     leaf_log_bytes: Option<u8>,
     /// Program pages of the journal's buffer, on NOR
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u8>)]
     journal_pages: Option<u8>,
     /// Largest difference between the erase counts of two blocks: 8 to 200, or 0 for no wear levelling, on devices that level wear themselves
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u8>)]
     wear_spread: Option<u8>,
     /// Streams that files may choose, each with blocks of its own: 1 to 4
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u8>)]
     streams: Option<u8>,
     /// Keep pages that reclamation moves in blocks of their stream
     #[arg(long, help_heading = VOLUME)]
@@ -106,6 +107,18 @@ const FEW_UNITS: u32 = 64;
 fn size(text: &str) -> Result<u32, String> {
     let bytes = parse_size(text).map_err(|error| error.to_string())?;
     u32::try_from(bytes).map_err(|_| "expected less than 4 GiB".to_string())
+}
+
+/// Bytes of an erase sector: those asked for, if the chip has such sectors, or the usual ones for a
+/// chip of this size.
+fn erase_sector(name: &str, nor: &NorProfile, asked: Option<u32>, size: Option<u64>) -> Result<u32, Failure> {
+    let Some(asked) = asked else { return Ok(usual_block(nor, size)) };
+    if nor.erases.iter().any(|erase| erase.bytes == asked) {
+        return Ok(asked);
+    }
+    let sizes: Vec<String> = nor.erases.iter().map(|erase| format_size(erase.bytes.into())).collect();
+    let (asked, sizes) = (format_size(asked.into()), sizes.join(", "));
+    Err(Failure(format!("--block-bytes is {asked}; expected one of {sizes}, which {name} erases at once")))
 }
 
 /// Blocks of a chip.
@@ -155,7 +168,10 @@ impl Settings {
                 )));
             }
             (Shape::Nor { block_bytes, block_count, .. }, _, block, size) => {
-                let sector_bytes = block.unwrap_or(block_bytes).max(1);
+                let sector_bytes = match profile.nor() {
+                    Some(nor) => erase_sector(&profile.name, nor, block, size)?,
+                    None => block_bytes,
+                };
                 let size = size.unwrap_or(u64::from(block_bytes) * u64::from(block_count));
                 self.of_sectors(sector_bytes, count(size, sector_bytes)?)
             }

@@ -76,7 +76,7 @@ impl Medium {
 }
 
 /// The erase size where nobody chooses: the profile's, or the smallest where that would leave few blocks.
-fn usual_block(nor: &NorProfile, size_bytes: Option<u64>) -> u32 {
+pub fn usual_block(nor: &NorProfile, size_bytes: Option<u64>) -> u32 {
     let blocks = size_bytes.unwrap_or(nor.size_bytes.into()) / u64::from(nor.default_erase_bytes);
     let smallest = nor.erases.iter().map(|erase| erase.bytes).min();
     if blocks >= BLOCKS_MIN { nor.default_erase_bytes } else { smallest.unwrap_or(nor.default_erase_bytes) }

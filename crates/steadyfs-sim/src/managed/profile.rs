@@ -1,7 +1,7 @@
 //! Figures of managed devices, each with its source.
 
 use crate::profile::keys::Keys;
-use crate::profile::{ProfileError, find_named};
+use crate::profile::{Line, ProfileError, explain, find_named};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -62,12 +62,15 @@ pub enum Figures {
 
 /// A struct of whole numbers, its reader and its writer.
 macro_rules! figures {
-    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $key:ident: $min:expr, $max:expr;)* }) => {
+    ($(#[$about:meta])* $name:ident { $(#[doc = $doc:literal] $key:ident: $min:expr, $max:expr;)* }) => {
         $(#[$about])*
         #[derive(Clone, Debug, PartialEq, Eq)]
-        pub struct $name { $($(#[$doc])* pub $key: u32,)* }
+        pub struct $name { $(#[doc = $doc] pub $key: u32,)* }
 
         impl $name {
+            /// The keys, and what they say.
+            const KEYS: &[(&str, &str)] = &[$((stringify!($key), $doc.trim_ascii()),)*];
+
             fn read(keys: &mut Keys) -> Result<Self, ProfileError> {
                 let figures = Self { $($key: keys.number(stringify!($key), $min, $max)?,)* };
                 figures.check(keys)?;
@@ -232,6 +235,29 @@ impl ManagedProfile {
         BUILT_IN.iter().map(|text| Self::from_toml(text).expect("built-in profiles are tested")).collect()
     }
 
+    /// The document of a built-in profile, with what each key says above it.
+    pub fn annotated(name: &str) -> Option<String> {
+        let (text, keys) = Self::document(name)?;
+        Some(explain::annotate(text, |key| explain::of_managed(key, keys)))
+    }
+
+    /// The lines of the document of a built-in profile.
+    pub fn lines(name: &str) -> Option<Vec<Line<'static>>> {
+        let (text, keys) = Self::document(name)?;
+        Some(explain::lines(text, |key| explain::of_managed(key, keys)))
+    }
+
+    /// The document of a built-in profile, and the keys of its kind.
+    fn document(name: &str) -> Option<(&'static str, &'static [(&'static str, &'static str)])> {
+        let of = |text: &'static str| Self::from_toml(text).ok().map(|profile| (text, profile));
+        let (text, profile) = BUILT_IN.into_iter().filter_map(of).find(|(_, profile)| profile.name == name)?;
+        let keys = match profile.figures {
+            Figures::Card(_) => CardProfile::KEYS,
+            Figures::Drive(_) => DriveProfile::KEYS,
+        };
+        Some((text, keys))
+    }
+
     /// Finds a built-in profile by its name.
     ///
     /// # Errors
@@ -311,6 +337,17 @@ impl ManagedProfile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_key_of_a_document_is_explained() {
+        for profile in ManagedProfile::all() {
+            let text = ManagedProfile::annotated(&profile.name).unwrap();
+            assert_eq!(ManagedProfile::from_toml(&text).unwrap(), profile);
+            let lines = ManagedProfile::lines(&profile.name).unwrap();
+            let keys = lines.iter().filter(|line| matches!(line, Line::Value { .. })).count();
+            assert_eq!(keys, 3 + profile.sources.len(), "{text}");
+        }
+    }
 
     #[test]
     fn every_figure_of_a_built_in_profile_has_a_source() {

@@ -8,10 +8,12 @@
 //! [`Nor::new`](crate::Nor::new) make the chip.
 
 mod error;
+pub(crate) mod explain;
 pub(crate) mod keys;
 mod spread;
 
 pub use error::ProfileError;
+pub use explain::Line;
 pub use spread::{Spread, TimingChoice};
 
 use keys::Keys;
@@ -159,6 +161,20 @@ impl Profile {
         &BUILT_IN
     }
 
+    /// The document of a built-in profile, with what each key says above it.
+    pub fn annotated(name: &str) -> Option<String> {
+        Self::document(name).map(|text| explain::annotate(text, explain::of_raw))
+    }
+
+    /// The lines of the document of a built-in profile.
+    pub fn lines(name: &str) -> Option<Vec<Line<'static>>> {
+        Self::document(name).map(|text| explain::lines(text, explain::of_raw))
+    }
+
+    fn document(name: &str) -> Option<&'static str> {
+        BUILT_IN.into_iter().find(|text| Self::from_toml(text).is_ok_and(|profile| profile.name == name))
+    }
+
     /// Finds a built-in profile by its name.
     ///
     /// # Errors
@@ -302,6 +318,18 @@ impl NorProfile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_key_of_a_document_is_explained() {
+        for profile in Profile::all() {
+            let text = Profile::annotated(&profile.name).unwrap();
+            assert_eq!(Profile::from_toml(&text).unwrap(), profile);
+            let is_other = |line: &Line| matches!(line, Line::Other(text) if text.contains('=') && !text.starts_with('#'));
+            let others = Profile::lines(&profile.name).unwrap().into_iter().filter(is_other).count();
+            assert_eq!(others, profile.sources.len(), "{text}");
+        }
+        assert_eq!(Profile::annotated("floppy"), None);
+    }
 
     /// A built-in document with one line replaced.
     fn altered(document: usize, line: &str, by: &str) -> Result<Profile, ProfileError> {

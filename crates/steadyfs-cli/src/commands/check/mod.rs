@@ -51,7 +51,7 @@ listed; many findings of one kind in a row are one line, and --json has each.
 Of the superblock there are two copies. A volume with one damaged copy is read and written by the other; --repair writes the damaged one anew.
 
 Where a mount finds that something is lost, the volume can only be read. --repair accepts that first, then looks at what there
-is, and the volume can be changed again. A lost page of the map is not accepted: nobody knows where the pages are that it maps.
+is, and the volume can be changed again. One loss has no repair: the first leaf of the map, if power failed before it was copied.
 
 Of a disk every page is read that was written. Sectors that cannot be read stay so until they are written anew; what they meant is for the
 checker of the file system on the disk to find out.
@@ -108,8 +108,19 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if count == 0 {
         return Ok(());
     }
-    let what = format!("{}, {mended} mended; expected none", counted(count, "finding", "findings"));
-    Err(Failure::at(arguments.image.display(), what))
+    Err(Failure::at(arguments.image.display(), verdict(count, mended, arguments.repair)))
+}
+
+/// Why the exit code is 1, and what can be done about it.
+fn verdict(count: u64, mended: u32, repair: bool) -> String {
+    let found = counted(count, "finding", "findings");
+    match u64::from(mended) {
+        _ if !repair => format!("{found}; expected none; --repair mends what can be mended"),
+        mended if mended < count => {
+            format!("{found}, {mended} mended; expected none; what cannot be read is lost: write it anew, or remove the file")
+        }
+        mended => format!("{found}, {mended} mended; expected none"),
+    }
 }
 
 /// Checks a volume. Returns how many findings there are, and how many of them were mended.

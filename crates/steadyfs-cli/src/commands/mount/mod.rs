@@ -48,10 +48,10 @@ pub struct Arguments {
     #[arg(long, value_name = "EVENTS", default_value = "timed", value_parser = events())]
     commit_on: Events,
     /// How long a change waits for a commit, where it is timed, in milliseconds
-    #[arg(long, value_name = "MS", allow_hyphen_values = true, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "MS", allow_hyphen_values = true, default_value_t = 1000, value_parser = crate::number::from::<u64>(1))]
     commit_interval: u64,
     /// Commit when so many writes and other changes wait, if nothing else comes first
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::from::<u32>(1))]
     commit_every: Option<u32>,
     /// Commit when so many bytes wait, if nothing else comes first
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = commit_bytes)]

@@ -1,0 +1,32 @@
+//! Devices on the command line: a name, or a file in TOML. One that is unknown, or of a kind that the
+//! command does not take, is wrong usage.
+
+use steadyfs_lab::evaluate::{EvaluateError, find_device, find_managed, find_nand, find_profile};
+
+/// Reads a device of any kind.
+pub fn any(text: &str) -> Result<String, String> {
+    named(text, find_device(text).map(drop))
+}
+
+/// Reads raw flash.
+pub fn raw_flash(text: &str) -> Result<String, String> {
+    named(text, find_profile(text).map(drop))
+}
+
+/// Reads raw NAND.
+pub fn raw_nand(text: &str) -> Result<String, String> {
+    named(text, find_nand(text).map(drop))
+}
+
+/// Reads a card, an eMMC or a disk.
+pub fn managed(text: &str) -> Result<String, String> {
+    named(text, find_managed(text).map(drop))
+}
+
+fn named(text: &str, found: Result<(), EvaluateError>) -> Result<String, String> {
+    match found {
+        Ok(()) => Ok(text.to_string()),
+        Err(EvaluateError::Device { reason, .. }) => Err(reason.to_string()),
+        Err(error) => Err(error.to_string()),
+    }
+}
