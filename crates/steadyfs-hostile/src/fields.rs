@@ -13,7 +13,7 @@ use crate::volumes::{ChainRecord, Volume};
 
 /// Bytes of an inode, of the header of a root, and of a head.
 const INODE_BYTES: u32 = 256;
-const ROOT_HEADER_BYTES: u32 = 64;
+const ROOT_HEADER_BYTES: u32 = 68;
 const HEAD_BYTES: u32 = 6;
 /// First byte of the heads in the header of a root.
 const HEADS_AT: u32 = 32;
@@ -52,13 +52,13 @@ impl Field {
     pub fn of_head(volume: &Volume, head: u32) -> Self {
         let blocks = volume.shape.geometry.block_count;
         let known_logs = if volume.log_bytes() > 0 { volume.leaves().div_ceil(8) } else { 0 };
-        let streams = ROOT_HEADER_BYTES + 2 * volume.leaf_places() + blocks + blocks.div_ceil(2) + known_logs;
+        let streams = ROOT_HEADER_BYTES + 2 * volume.leaves() + blocks + blocks.div_ceil(2) + known_logs;
         Self::of_root(head.checked_sub(3).map_or(HEADS_AT + HEAD_BYTES * head, |head| streams + HEAD_BYTES * head), 4)
     }
 
     /// The byte of a root with the state of a block, which has four bits of it.
     pub fn of_state(volume: &Volume, block: u32) -> Self {
-        let wear = ROOT_HEADER_BYTES + 2 * volume.leaf_places();
+        let wear = ROOT_HEADER_BYTES + 2 * volume.leaves();
         Self::of_root(wear + volume.shape.geometry.block_count + block / 2, 1)
     }
 }
@@ -107,8 +107,8 @@ impl Fields {
         let config = &volume.shape.config;
         let root = Field::of_root;
         let table = |at: u32, count: u32, width: u32| (0..count).map(|index| root(at + index * width, width)).collect::<Vec<_>>();
-        // Lengths, flags, sequence, start of the transaction, journal, savings, wear, root before.
-        let header = [(6, 2), (8, 2), (10, 2), (12, 8), (20, 8), (28, 4), (50, 2), (52, 4), (56, 4)];
+        // Lengths, flags, sequence, start of the transaction, journal, savings, wear, root before, copies.
+        let header = [(6, 2), (8, 2), (10, 2), (12, 8), (20, 8), (28, 4), (50, 2), (52, 4), (56, 4), (60, 4), (64, 4)];
         self.classes.push(header.map(|(at, width)| root(at, width)).to_vec());
         let mut heads: Vec<_> = (0..3).flat_map(|head| [root(32 + 6 * head, 4), root(36 + 6 * head, 2)]).collect();
         let blocks = volume.shape.geometry.block_count;
@@ -117,7 +117,7 @@ impl Fields {
             at += bytes;
             at - bytes
         };
-        let leaves = next(2 * volume.leaf_places());
+        let leaves = next(2 * volume.leaves());
         let (wear, states) = (next(blocks), next(blocks.div_ceil(2)));
         let known_logs = next(if volume.log_bytes() > 0 { volume.leaves().div_ceil(8) } else { 0 });
         let streams = next(volume.stream_heads() * HEAD_BYTES);
@@ -127,7 +127,7 @@ impl Fields {
         let pending = next(4 * u32::from(config.transaction_pages));
         self.classes.extend([
             heads,
-            table(leaves, volume.leaf_places(), 2),
+            table(leaves, volume.leaves(), 2),
             table(states, blocks.div_ceil(2), 1),
             [table(wear, blocks, 1), table(known_logs, streams - known_logs, 1), table(lifetimes, volume.lifetimes_bytes(), 1)]
                 .concat(),

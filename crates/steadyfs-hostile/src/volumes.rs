@@ -345,11 +345,6 @@ impl Volume {
         self.logical_count().div_ceil(entries)
     }
 
-    /// Entries of the table of leaves in a root: one more names the copy of the first leaf.
-    pub fn leaf_places(&self) -> u32 {
-        self.leaves() + 1
-    }
-
     /// Heads that only a volume with streams has.
     pub fn stream_heads(&self) -> u32 {
         2 * (u32::from(self.shape.config.streams) - 1)

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::image::reader::{
-    ENTRY, LOGICAL_PAGES, RECORD_HEADER, ROOT, Root, Volume, crc, crc8, kind as kind_of, newest_root, number, record_header,
-    roots, sequence,
+    ENTRY, HEADER, LOGICAL_PAGES, RECORD_HEADER, ROOT, Root, Volume, crc, crc8, kind as kind_of, newest_root, number,
+    record_header, roots, sequence,
 };
 use crate::image::{CONFIG, GEOMETRY, chip, chip_with, content, contents, dump, expected, image, image_of_version};
 use steadyfs::media::{PageIndex, TAG_BYTES};
@@ -190,15 +190,14 @@ fn roots_are_as_documented() {
     assert_eq!(number(&bytes, 60, 4), 0, "the volume is in use, and no idle work has copied the journal");
     // The parts behind the header.
     let leaf_entries = GEOMETRY.page_bytes as usize / ENTRY;
-    let at_copy = 64 + LOGICAL_PAGES.div_ceil(leaf_entries) * ENTRY;
-    let copy = number(&bytes, at_copy, ENTRY) as PageIndex;
+    let copy = number(&bytes, 64, 4) as PageIndex;
     assert!(copy == 0 || is_kind(&pages[&copy].0, LEAF_COPY), "the copy of the first leaf is in frame {copy}");
-    let at_wear = at_copy + ENTRY;
+    let at_wear = HEADER + LOGICAL_PAGES.div_ceil(leaf_entries) * ENTRY;
     let at_state = at_wear + GEOMETRY.block_count as usize;
     let at_overlay = at_state + GEOMETRY.block_count.div_ceil(2) as usize;
     let at_pending = at_overlay + usize::from(CONFIG.overlay_entries) * 2 * ENTRY;
-    for leaf in 0..(at_copy - 64) / ENTRY {
-        let frame = number(&bytes, 64 + leaf * ENTRY, ENTRY) as PageIndex;
+    for leaf in 0..(at_wear - HEADER) / ENTRY {
+        let frame = number(&bytes, HEADER + leaf * ENTRY, ENTRY) as PageIndex;
         assert!(frame == 0 || number(&pages[&frame].0, 5, 3) == leaf as u64, "leaf {leaf} is in frame {frame}");
     }
     let entries: Vec<_> = (0..overlay).map(|i| (at_overlay + i * 2 * ENTRY, at_overlay + i * 2 * ENTRY + ENTRY)).collect();

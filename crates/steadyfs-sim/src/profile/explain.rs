@@ -71,7 +71,7 @@ pub enum Line<'t> {
 /// Divides a document into its lines.
 pub(crate) fn lines<'t>(text: &'t str, explain: impl Fn(&str) -> Option<&'static str>) -> Vec<Line<'t>> {
     let mut is_source = false;
-    let mut line = |text: &'t str| {
+    let line = |text: &'t str| {
         is_source |= text.starts_with("[sources]");
         let Some((key, value)) = text.split_once('=').filter(|_| !is_source) else { return Line::Other(text) };
         let (key, value) = (key.trim(), value.trim());
@@ -79,7 +79,7 @@ pub(crate) fn lines<'t>(text: &'t str, explain: impl Fn(&str) -> Option<&'static
         let value = if value.starts_with('"') { value } else { value.split('#').next().unwrap_or(value).trim() };
         explain(key).map_or(Line::Other(text), |says| Line::Value { key, value, says })
     };
-    text.lines().map(|text| line(text)).collect()
+    text.lines().map(line).collect()
 }
 
 /// Writes a document with what each key says above it.

@@ -35,7 +35,7 @@ pub(crate) const SPARE_INODES: u32 = 16;
 /// Bytes of a head in the table of them, in RAM and in a root.
 pub(crate) const HEAD_BYTES: u32 = 6;
 /// Bytes before the tables of a root.
-pub(crate) const ROOT_HEADER_BYTES: u32 = 64;
+pub(crate) const ROOT_HEADER_BYTES: u32 = 68;
 
 /// Everything that follows from geometry and settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,7 +173,7 @@ impl Layout {
         let (unit, record_pages) = (config.unit_pages as u32, config.journal_pages as u32);
         let known_logs = if self.leaf_log_bytes > 0 { ceil_div(self.leaf_count, 8) } else { 0 };
         self.root_pages =
-            ceil_div(Self::root_bytes(block_count, self.leaf_places(), self.entry_bytes, config) + known_logs, page_bytes);
+            ceil_div(Self::root_bytes(block_count, self.leaf_count, self.entry_bytes, config) + known_logs, page_bytes);
         // The last page of the copies proves that the one before it is complete: there are at least two.
         self.root_programs = if self.root_pages > 1 { 2 * self.root_pages } else { 3 };
         let taken = ceil_div(self.root_pages, unit) * unit + COPIED_MAX * unit + self.root_programs - self.root_pages;
@@ -267,8 +267,7 @@ impl Layout {
     /// Logical pages that may hold data: as many as make the worst victim one that still pays.
     const fn usable(&self, data_blocks: u32, victim_max: u32) -> u32 {
         let (frames, config) = (self.frame_count(), &self.config);
-        let leaves = self.leaf_count + self.copies_leaf() as u32;
-        let proved = ((victim_max + 1) * data_blocks).saturating_sub(leaves + config.transaction_pages as u32 + 1);
+        let proved = ((victim_max + 1) * data_blocks).saturating_sub(self.leaf_count + config.transaction_pages as u32 + 1);
         let room = Self::room(frames, config);
         if proved < room { proved } else { room }
     }
@@ -294,7 +293,7 @@ impl Layout {
         (self.victim_max + 1) * self.data_blocks_with(bad)
     }
 
-    /// Bytes of a root: header, frames of the leaves and of the copy, overlay, pending pages, wear and state of every block. What is known of logs of leaves comes on top.
+    /// Bytes of a root: header, frames of the leaves, overlay, pending pages, wear and state of every block. What is known of logs of leaves comes on top.
     const fn root_bytes(blocks: u32, leaves: u32, entry: u32, config: &Config) -> u32 {
         ROOT_HEADER_BYTES
             + leaves * entry
@@ -310,11 +309,6 @@ impl Layout {
         !self.config.is_disk()
     }
 
-    /// Entries of the table of leaves: one for each, and one for the copy of the first.
-    pub(crate) const fn leaf_places(&self) -> u32 {
-        self.leaf_count + 1
-    }
-
     /// Bytes of a block's bitmap of live frames.
     pub(crate) const fn bitmap_bytes(&self) -> u32 {
         ceil_div(self.frames_per_block, 8)
@@ -323,7 +317,7 @@ impl Layout {
     /// Bytes of RAM, in the order in which the store divides the buffer that it is lent.
     pub(crate) const fn memory_bytes(&self) -> usize {
         let blocks = self.geometry.block_count;
-        let entries = self.leaf_places() + 2 * (self.config.overlay_entries as u32 + self.config.transaction_pages as u32);
+        let entries = self.leaf_count + 2 * (self.config.overlay_entries as u32 + self.config.transaction_pages as u32);
         (self.known_logs_bytes()
             + blocks * self.bitmap_bytes()
             + blocks

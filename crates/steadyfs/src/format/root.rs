@@ -1,8 +1,8 @@
 //! The header of a root. The tables behind it follow without gaps: frames of the leaves, wear, states, overlay, pending pages.
 //!
 //! ```text
-//! 0        4         6             8             10      12         20                  28           32                      50       52          56        60  64
-//! | "SFSR" | version | overlay len | pending len | flags | sequence | transaction start | journal page | 3 × (block 32, next 16) | savings | wear base | follows | journal copy |
+//! 0        4         6             8             10      12         20                  28           32                      50       52          56        60             64          68
+//! | "SFSR" | version | overlay len | pending len | flags | sequence | transaction start | journal page | 3 × (block 32, next 16) | savings | wear base | follows | journal copy | leaf copy |
 //! ```
 
 use super::VERSION;
@@ -46,6 +46,8 @@ pub(crate) struct Header {
     pub follows: u32,
     /// Another place that holds the newest journal page as well; 0: none.
     pub journal_copy: u32,
+    /// The frame of the copy of the first leaf; 0: none.
+    pub leaf_copy: u32,
 }
 
 impl Header {
@@ -79,6 +81,7 @@ impl Header {
             wear_base: fields.get32(),
             follows: fields.get32(),
             journal_copy: fields.get32(),
+            leaf_copy: fields.get32(),
         })
     }
 
@@ -107,6 +110,7 @@ impl Header {
         fields.put(4, self.wear_base.into());
         fields.put(4, self.follows.into());
         fields.put(4, self.journal_copy.into());
+        fields.put(4, self.leaf_copy.into());
         bytes
     }
 }
@@ -132,6 +136,7 @@ mod tests {
             wear_base: 99_000,
             follows: 77,
             journal_copy: 1234,
+            leaf_copy: 567,
         };
         assert_eq!(Header::parse(&header.emit()), Some(header));
         assert_eq!(Header::parse(&[0xFF; BYTES]), None);

@@ -2,7 +2,7 @@
 
 use super::Ftl;
 use crate::media::{Flash, Kind, Kinds, Tag};
-use crate::space::Frame;
+use crate::space::{Frame, State};
 
 impl<F: Flash> Ftl<'_, F> {
     /// Changes the committed map.
@@ -14,11 +14,22 @@ impl<F: Flash> Ftl<'_, F> {
 
     /// Where few frames are left: releases the frame that the leaf still names for a page that was changed, for the price of a read.
     pub fn release_old(&mut self, logical: u32) {
+        if self.map.copy() != 0 && !self.has_spare_frames(0) {
+            self.map.drop_copy(&mut self.space);
+        }
         if self.space.near_full(&self.layout, 0) {
             let (map, look) = self.map_and_look();
             let old = map.take_old(look, logical);
             self.space.release(old);
         }
+    }
+
+    /// Returns true if the volume, filled as it is and with a transaction as large as one may be, has room for
+    /// so many frames more.
+    pub fn has_spare_frames(&self, more: u32) -> bool {
+        let transaction = u32::from(self.layout.config.transaction_pages) + 1;
+        let most = self.layout.live_max(self.space.blocks().count(State::Bad));
+        self.space.blocks().live_total() + transaction + more <= most
     }
 
     /// Changes the committed map because reclamation moved a frame.

@@ -4,7 +4,7 @@
 //! end of the use, and on NAND idle work, write it once more, and roots name both places. The copy
 //! says what the leaf and the overlay said when it was made. Later changes are in the overlay, until
 //! the leaf is written anew or its log takes them: then the copy is of before, and given up. It is
-//! also given up when its block is to be emptied.
+//! also given up when its block is to be emptied, and where few frames are left.
 
 use super::Map;
 use crate::space::{Frame, Space};
@@ -12,32 +12,29 @@ use crate::space::{Frame, Space};
 impl Map<'_> {
     /// Where the copy of the first leaf lies; 0 if there is none.
     pub fn copy(&self) -> Frame {
-        self.leaves.get(self.leaf_count())
+        self.copy
     }
 
     /// Records where the copy of the first leaf lies; 0 if there is none.
     pub fn set_copy(&mut self, frame: Frame) {
-        let place = self.leaf_count();
-        self.leaves.set(place, frame);
+        self.copy = frame;
     }
 
     /// Returns true if the first leaf is written, and has no copy.
     pub fn lacks_copy(&self) -> bool {
-        self.leaves.get(0) != 0 && self.copy() == 0
+        self.leaves.get(0) != 0 && self.copy == 0
     }
 
     /// Gives the copy up.
-    pub(super) fn drop_copy(&mut self, space: &mut Space<'_>) {
-        let copy = self.copy();
-        self.set_copy(0);
-        space.release(copy);
+    pub fn drop_copy(&mut self, space: &mut Space<'_>) {
+        space.release(core::mem::take(&mut self.copy));
     }
 
     /// Gives the copy up if it lies in a frame, which the caller releases. Returns whether it does.
     pub fn forget_copy(&mut self, frame: Frame) -> bool {
-        let is_copy = frame != 0 && self.copy() == frame;
+        let is_copy = frame != 0 && self.copy == frame;
         if is_copy {
-            self.set_copy(0);
+            self.copy = 0;
         }
         is_copy
     }
@@ -45,11 +42,9 @@ impl Map<'_> {
     /// Lets the copy take the place of a leaf that cannot be read; `false` if that has none. The frame
     /// of the lost leaf stays marked as live until reclamation comes to it, or the next mount.
     pub(super) fn take_copy(&mut self, leaf: u32) -> bool {
-        let copy = self.copy();
-        let has_copy = leaf == 0 && copy != 0;
+        let has_copy = leaf == 0 && self.copy != 0;
         if has_copy {
-            self.leaves.set(0, copy);
-            self.set_copy(0);
+            self.leaves.set(0, core::mem::take(&mut self.copy));
         }
         has_copy
     }

@@ -78,8 +78,10 @@ pub(crate) struct Look<'s, 'm, F> {
 
 /// The committed map. See the [module](self).
 pub(crate) struct Map<'m> {
-    /// The frame of each leaf; 0 where it was never written. Behind them that of the copy of the first one.
+    /// The frame of each leaf; 0 where it was never written.
     leaves: Words<'m>,
+    /// The frame of the copy of the first one; 0 if there is none.
+    copy: Frame,
     overlay: Pairs<'m>,
     /// A bit for each leaf: no power cut has touched the blank rest of its log.
     known_logs: &'m mut [u8],
@@ -90,7 +92,7 @@ impl<'m> Map<'m> {
     /// Of an empty volume.
     pub fn new(leaves: Words<'m>, overlay: Pairs<'m>, known_logs: &'m mut [u8]) -> Self {
         known_logs.fill(0);
-        Self { leaves, overlay, known_logs, recent: Recent::default() }
+        Self { leaves, copy: 0, overlay, known_logs, recent: Recent::default() }
     }
 
     /// The bit of an overlay value that says that the leaf's frame is not marked as live any more. Not inlined: a
@@ -120,13 +122,9 @@ impl<'m> Map<'m> {
         self.capacity() - COPIED_MAX
     }
 
-    fn leaf_count(&self) -> u32 {
-        self.leaves.len() - 1
-    }
-
     /// Leaves, and where each of them lies.
     pub fn leaves(&self) -> impl Iterator<Item = (u32, Frame)> + '_ {
-        (0..self.leaf_count()).map(|leaf| (leaf, self.leaves.get(leaf)))
+        (0..self.leaves.len()).map(|leaf| (leaf, self.leaves.get(leaf)))
     }
 
     /// Where a leaf lies; 0 where it was never written.
@@ -250,8 +248,8 @@ impl<'m> Map<'m> {
     /// Knows of no page any more where it is.
     pub fn forget_all(&mut self) {
         let missing = self.missing_entry();
-        (0..self.leaf_count()).for_each(|leaf| self.leaves.set(leaf, missing));
-        self.set_copy(0);
+        (0..self.leaves.len()).for_each(|leaf| self.leaves.set(leaf, missing));
+        self.copy = 0;
         self.overlay.clear();
         self.recent = Recent::default();
     }
@@ -277,6 +275,6 @@ impl<'m> Map<'m> {
         self.overlay.adopt(overlay_len)
             && self.entries().all(|(logical, frame)| logical < layout.logical_count && frame < frames)
             && self.leaves().all(|(_, frame)| frame < frames)
-            && self.copy() < frames
+            && self.copy < frames
     }
 }

@@ -88,6 +88,7 @@ impl<F: Flash> Outlook<'_, '_, F> {
             && ftl.map.lacks_copy()
             && !ftl.space.is_unmarked()
             && has_place
+            && ftl.has_spare_frames(ftl.layout.frames_per_block)
             && !self.is_short(ftl.layout.frames_per_block)
     }
 

@@ -53,6 +53,7 @@ impl<F: Flash> Tables<'_, '_, F> {
             wear_base: self.space.blocks().wear_base,
             follows: ring.follows,
             journal_copy: self.journal_copy_to_name(ring),
+            leaf_copy: self.map.copy(),
         };
         header.emit()
     }
@@ -93,6 +94,7 @@ impl<F: Flash> Tables<'_, '_, F> {
     /// Takes over the header of a root, and checks every number in it and in the tables.
     pub(super) fn adopt(&mut self, header: &Header, ring: &Ring) -> bool {
         self.space.adopt_journal(header.journal_at);
+        self.map.set_copy(header.leaf_copy);
         if header.journal_copy > 0 {
             self.space.set_journal_copy(header.journal_copy);
         }

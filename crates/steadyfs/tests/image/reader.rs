@@ -11,6 +11,8 @@ pub const ROOT: u8 = 2;
 
 /// Entries of an overlay, pending table or leaf, and of an index page, have 2 bytes on so small a medium.
 pub const ENTRY: usize = 2;
+/// Bytes of a root before its tables.
+pub const HEADER: usize = 68;
 /// Bytes of a logical page.
 const PAGE: usize = 256;
 /// Inodes beyond `files_max`.
@@ -115,7 +117,7 @@ impl Volume {
         let mut frames = BTreeMap::new();
         let leaves = LOGICAL_PAGES.div_ceil(PAGE / ENTRY);
         for leaf in 0..leaves {
-            let frame = small(&bytes, 64 + leaf * ENTRY, ENTRY);
+            let frame = small(&bytes, HEADER + leaf * ENTRY, ENTRY);
             if frame != 0 {
                 let data = &chip[&frame_of_page(frame)].1;
                 let entries = (0..PAGE / ENTRY).map(|at| (leaf * (PAGE / ENTRY) + at, small(data, at * ENTRY, ENTRY)));
@@ -123,8 +125,7 @@ impl Volume {
             }
         }
         let blocks = super::GEOMETRY.block_count as usize;
-        // Behind the leaves is the place of the copy of the first one.
-        let at_overlay = 64 + (leaves + 1) * ENTRY + blocks + blocks.div_ceil(2);
+        let at_overlay = HEADER + leaves * ENTRY + blocks + blocks.div_ceil(2);
         for entry in 0..small(&bytes, 6, 2) {
             let at = at_overlay + entry * 2 * ENTRY;
             frames.insert(small(&bytes, at, ENTRY), small(&bytes, at + ENTRY, ENTRY) & 0x7FFF);
