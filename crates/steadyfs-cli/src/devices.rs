@@ -27,7 +27,7 @@ Every command that takes --device takes the file of a profile as well. An answer
 maximum one: 250 700. An empty line takes the value in brackets, that of a usual device of this kind.
 
 Examples:
-  steady devices w25n01gv > mine.toml       a copy to change
+  steady devices w25n01gv > mine.toml
   steady devices --new nand > mine.toml
   steady evaluate --device mine.toml";
 

@@ -120,7 +120,6 @@ const SESSIONS: [Session; 12] = [
             ("steady completions fish > ~/.config/fish/completions/steady.fish", AsShown),
             ("steady devices", AsShown),
             ("steady devices w25n01gv > mine.toml", AsShown),
-            ("steady devices NAME", With(&[("NAME", "w25n01gv")])),
             (
                 "steady devices --new nand > mine.toml",
                 Elsewhere("crates/steadyfs-cli/src/devices.rs", "asks on the terminal; its tests answer"),

@@ -122,7 +122,7 @@ const CASES: [(&str, &str); 112] = [
     ("tree NO/i.img", "NO/i.img: the file cannot be used"),
     // Sizes of another kind of device.
     ("format x.img --device mt29f1g01abafd --size 16MiB", "are for NOR"),
-    ("format x.img --device w25q128jv --size 100000", "expected a multiple of the block, 65536 bytes"),
+    ("format x.img --device w25q128jv --size 100000", "expected a multiple of the block, 4096 bytes"),
     ("format x.img --device w25q128jv --unit 4MiB", "--unit is for cards and disks"),
     ("format /dev/mtd0 --size 1MiB", "--size"),
     // Inputs that are not there.

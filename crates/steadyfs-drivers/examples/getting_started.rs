@@ -5,7 +5,7 @@
 use std::error::Error;
 use steadyfs::media::nor::NorPages;
 use steadyfs::media::{Flash, Geometry};
-use steadyfs::{Access, Budget, Call, Config, FileSystem, MountError, OpenOptions};
+use steadyfs::{Access, Budget, Call, Config, Cursor, FileSystem, MountError, OpenOptions, ROOT};
 use steadyfs_drivers::nor::{NorChip, Settings};
 use steadyfs_sim::nor_spi::{NorSim, NorSpi, NorSpiProfile};
 
@@ -43,6 +43,24 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     let mut text = [0; 64];
     let length = fs.read(&mut log, 0, &mut text)?;
     assert_eq!(&text[..length], b"21.5 degrees\n");
+
+    let settings = fs.create_dir("settings")?;
+    let mut mode = fs.open("settings/mode", OpenOptions::CREATE)?;
+    fs.write(&mut mode, 0, b"field")?;
+    fs.close(mode)?;
+    fs.commit()?; // both are there now, or neither
+    for directory in [ROOT, settings] {
+        let mut cursor = Cursor::default();
+        while let Some(entry) = fs.list(directory, &mut cursor)? {
+            println!("{} {} bytes", entry.name(), entry.stat.size);
+        }
+    }
+
+    match fs.open("nothing", OpenOptions::READ) {
+        Ok(file) => fs.close(file)?,
+        Err(steadyfs::Error::NotFound) => println!("no such file"),
+        Err(error) => return Err(error.into()),
+    }
 
     let timing = fs.flash().timing();
     println!("an append takes at most {} us", fs.bound(Call::Write(13)).time_ns(&timing) / 1000);

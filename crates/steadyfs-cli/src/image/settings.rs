@@ -17,7 +17,7 @@ use steadyfs_sim::{NorProfile, Profile};
 #[derive(Args, Debug)]
 pub struct Settings {
     /// The chip: a name (see `steady devices`) or a file in TOML
-    #[arg(long, value_name = "NAME|FILE.toml", value_parser = crate::device::raw_flash)]
+    #[arg(long, value_name = "NAME|FILE.toml", value_parser = crate::device::any)]
     pub device: Option<String>,
     /// Replace what is there
     #[arg(long)]

@@ -89,6 +89,14 @@ impl Bench {
         error.trim_end().trim_start_matches("error: ").to_string()
     }
 
+    /// Runs `steady` with an option that it does not take; gives the error.
+    pub fn is_wrong(&self, line: &str) -> String {
+        let output = self.run(line);
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{line}: {error}");
+        error
+    }
+
     /// Replaces bytes wherever they are in an image of the small NAND chip, with checksums that are right again.
     pub fn forge(&self, image: &str, from: &[u8], to: &[u8]) {
         assert_eq!(from.len(), to.len());

@@ -133,7 +133,8 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::IsADirectory`], [`Error::NotADirectory`], [`Error::NotEmpty`], [`Error::IntoItself`] when a
-    /// directory would move into itself, [`Error::InvalidName`], [`Error::NameTooLong`], [`Error::NoSpace`].
+    /// directory would move into itself, [`Error::InvalidName`], [`Error::NameTooLong`], [`Error::NoSpace`], [`Error::TooManyFiles`] when a
+    /// long name finds no entry of the file table.
     pub fn rename<'p>(&mut self, from: impl Into<Place<'p>>, to: impl Into<Place<'p>>) -> Result<(), Error> {
         let (source, from_name) = self.directories.resolve_name(&mut self.volume, from.into())?;
         let (target, to_name) = self.directories.resolve_name(&mut self.volume, to.into())?;

@@ -59,6 +59,11 @@ impl<F: Flash> Outlook<'_, '_, F> {
         if self.ftl.space.weak_head().is_some() {
             return Some(Step::Release);
         }
+        // Before room is made for the burst, for it takes a frame. On NOR the log of the leaf makes it useless
+        // soon.
+        if !layout.programs_bytes() && self.can_copy_leaf() {
+            return Some(Step::CopyLeaf);
+        }
         if self.victim_live() > 0 {
             return Some(Step::Move(None));
         }

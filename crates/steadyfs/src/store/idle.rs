@@ -25,25 +25,17 @@ impl<F: Flash> Store<'_, F> {
         if self.logical.ftl.status.is_read_only() {
             return None;
         }
-        let outlook = self.outlook();
-        let copies_leaf = || self.copies_ahead() && outlook.can_copy_leaf();
-        let copies_journal = || self.copies_ahead() && self.lacks_journal_copy();
-        outlook
-            .idle_step(frames)
-            .or_else(|| copies_leaf().then_some(Step::CopyLeaf))
-            .or_else(|| copies_journal().then_some(Step::CopyJournal))
+        self.outlook().idle_step(frames).or(self.lacks_journal_copy().then_some(Step::CopyJournal))
     }
 
-    /// Returns true if idle work makes copies: where a page takes one program. Elsewhere logs of leaves
-    /// make a copy of one useless soon, and that of a chain's record would take a block.
-    fn copies_ahead(&self) -> bool {
-        !self.logical.ftl.layout.programs_bytes() && !self.logical.is_open()
-    }
-
-    /// Returns true if the newest journal page is there once.
+    /// Returns true if the newest journal page is there once, and a page more would copy it. Where records are
+    /// a chain a copy would take a block each time.
     fn lacks_journal_copy(&self) -> bool {
         let space = &self.logical.ftl.space;
-        space.journal_at() != NONE && space.journal_copy() == NONE
+        !self.logical.ftl.layout.programs_bytes()
+            && space.journal_at() != NONE
+            && space.journal_copy() == NONE
+            && !self.logical.is_open()
     }
 
     /// Does a step.
