@@ -277,6 +277,10 @@ const SESSIONS: [Session; 12] = [
                 ),
             ),
             ("cargo test --workspace", Elsewhere(".ci/run", "is the command that runs this")),
+            (
+                "cargo run -p steadyfs-drivers --example getting_started",
+                Elsewhere("crates/steadyfs-drivers/tests/examples.rs", "runs it as a test"),
+            ),
             ("cargo test -p steadyfs-compare", Elsewhere(".ci/run", "is a part of the command that runs this")),
             ("cargo test -p steadyfs-hostile", Elsewhere(".ci/run", "is a part of the command that runs this")),
             (
