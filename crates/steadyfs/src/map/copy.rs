@@ -39,12 +39,16 @@ impl Map<'_> {
         is_copy
     }
 
-    /// Lets the copy take the place of a leaf that cannot be read; `false` if that has none. The frame
-    /// of the lost leaf stays marked as live until reclamation comes to it, or the next mount.
+    /// Lets the copy take the place of a leaf that cannot be read. Returns `false` if that has none. The
+    /// frame of the lost leaf stays marked as live until reclamation comes to it, or the next mount.
+    ///
+    /// The log of the copy takes no changes. A record of them would end the copy for a mount that begins
+    /// with an earlier root, which names the lost leaf.
     pub(super) fn take_copy(&mut self, leaf: u32) -> bool {
         let has_copy = leaf == 0 && self.copy != 0;
         if has_copy {
             self.leaves.set(0, core::mem::take(&mut self.copy));
+            self.forget_log(0);
         }
         has_copy
     }

@@ -92,6 +92,13 @@ impl Map<'_> {
         }
     }
 
+    /// Lets the log of a leaf take no changes, until the leaf is written anew.
+    pub(super) fn forget_log(&mut self, leaf: u32) {
+        if let Some(byte) = self.known_logs.get_mut(leaf as usize / 8) {
+            *byte &= !(1 << (leaf % 8));
+        }
+    }
+
     /// After a power cut: any log may have been touched.
     pub fn know_no_log(&mut self) {
         self.known_logs.fill(0);
@@ -142,7 +149,7 @@ impl Map<'_> {
             self.release_entries(look.pages, space, layout, leaf, index);
             let failed = self.program_changes(look.pages, layout, leaf, index);
             if failed.is_err() {
-                self.known_logs[leaf as usize / 8] &= !(1 << (leaf % 8));
+                self.forget_log(leaf);
                 return Ok(failed);
             }
         }
