@@ -2,8 +2,9 @@
 #
 #   find_bare_metal TOOL...   e.g. arm-none-eabi-ld qemu-system-arm
 #
-# Takes Debian's rustc-web where it is installed, else a rustup toolchain that has `rustup component add rust-src`. If there is neither, or a tool is missing, it
-# names the Debian packages; with STEADYFS_INSTALL=1 it installs them. Sets RUSTC, PATH, and what lets a stable compiler do that; fails where there is none.
+# Takes Debian's rustc-web if it is installed, else a rustup toolchain with the component rust-src. If
+# neither is there, or a tool is missing, it prints the names of the Debian packages. With
+# STEADYFS_INSTALL=1 it installs them. Sets RUSTC, PATH and RUSTC_BOOTSTRAP. Fails without a compiler.
 
 has_source() { [ -f "$("$1" --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library/core/Cargo.toml" ]; }
 

@@ -6,7 +6,8 @@
 #   tools/firmware.sh rust
 # Fails also when the stack that docs/c.md or docs/getting-started.md tells is off by more than a tenth.
 #
-# Compiler and tools are found, or with STEADYFS_INSTALL=1 installed, as tools/bare-metal.sh says. Where that cannot be it says that it skips the firmware.
+# tools/bare-metal.sh finds compiler and tools; with STEADYFS_INSTALL=1 it installs them. Without them
+# the firmware is skipped with a message.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,5 +1,5 @@
-//! Devices on the command line: a name, or a file in TOML. One that is unknown, or of a kind that the
-//! command does not take, is wrong usage.
+//! Devices on the command line: a name, or a file in TOML. An unknown device is wrong usage, and so is
+//! a device of a kind that the command does not take.
 
 use steadyfs_lab::evaluate::{EvaluateError, find_device, find_managed, find_nand, find_profile};
 

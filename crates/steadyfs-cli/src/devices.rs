@@ -14,7 +14,7 @@ use steadyfs_sim::{Chip, Profile};
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Print the profile of this device in TOML, with what each key says; without a name all are listed
+    /// Print the profile of this device in TOML, with an explanation of each key [default: list all]
     #[arg(value_name = "NAME", value_parser = built_in)]
     name: Option<String>,
     /// Ask for the figures of a datasheet, and print the profile of a device of this kind
@@ -78,8 +78,8 @@ fn ask_for(kind: Kind, answers: &mut impl BufRead, questions: &mut impl Write) -
     let lines = Profile::lines(usual).or_else(|| ManagedProfile::lines(usual)).unwrap_or_default();
     let (mut text, mut sources) = (String::new(), String::new());
     for line in lines {
-        let (key, value, says) = match line {
-            Line::Value { key, value, says } => (key, value, says),
+        let (key, value, meaning) = match line {
+            Line::Value { key, value, meaning } => (key, value, meaning),
             Line::Other("[sources]") => break,
             Line::Other(other) if other.starts_with('#') => continue,
             Line::Other(other) => {
@@ -89,14 +89,14 @@ fn ask_for(kind: Kind, answers: &mut impl BufRead, questions: &mut impl Write) -
         };
         let answer = match key {
             "kind" => None,
-            _ => ask(key, value, says, answers, questions)?,
+            _ => ask(key, value, meaning, answers, questions)?,
         };
         let is_figure = !matches!(key, "name" | "title" | "kind" | "bytes" | "us");
         if is_figure {
             let source = if answer.is_some() { "D".to_string() } else { format!("U: as of {usual}") };
             sources += &format!("{key} = \"{source}\"\n");
         }
-        text += &format!("# {says}\n{key} = {}\n", answer.as_deref().unwrap_or(value));
+        text += &format!("# {meaning}\n{key} = {}\n", answer.as_deref().unwrap_or(value));
     }
     text += &format!("[sources]\n{sources}");
     let wrong = |error: &dyn std::fmt::Display| Failure(format!("{error}; nothing is printed"));
@@ -111,13 +111,13 @@ fn ask_for(kind: Kind, answers: &mut impl BufRead, questions: &mut impl Write) -
 fn ask(
     key: &str,
     usual: &str,
-    says: &str,
+    meaning: &str,
     answers: &mut impl BufRead,
     questions: &mut impl Write,
 ) -> Result<Option<String>, Failure> {
     let shown = times_of(usual).map_or(usual.to_string(), |[typical, maximum]| format!("{typical} {maximum}"));
     let mut answer = String::new();
-    let asked = writeln!(questions, "{says}").and_then(|()| write!(questions, "{key} [{shown}]: "));
+    let asked = writeln!(questions, "{meaning}").and_then(|()| write!(questions, "{key} [{shown}]: "));
     let asked = asked.and_then(|()| questions.flush()).and_then(|()| answers.read_line(&mut answer));
     match (asked, answer.trim()) {
         (Err(_) | Ok(0), _) => Err(Failure(format!("{key} is missing; expected a value, or an empty line for {shown}"))),

@@ -159,7 +159,7 @@ fn what_is_wrong_is_said_at_once_with_what_was_expected() {
             best = best.min(start.elapsed());
             let said = text(&output.stderr);
             assert!(matches!(output.status.code(), Some(1 | 2)) && output.stdout.is_empty(), "{line}: {said}");
-            // What an option takes is usage, whichever command has the option.
+            // A wrong value of an option is wrong usage in every command.
             let is_usage = line.contains("floppy") || expected.starts_with("expected a whole") || line.ends_with(" -");
             assert!(!is_usage || output.status.code() == Some(2), "{line}: {said}");
             assert!(said.starts_with("error: ") && said.contains(expected), "{line}: {said}");

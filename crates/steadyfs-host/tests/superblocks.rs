@@ -10,8 +10,11 @@ use steadyfs_host::block;
 use steadyfs_host::image::{Image, ImageError, Shape};
 use steadyfs_host::superblocks;
 
-/// Bytes of a superblock that say something.
+/// Bytes of a superblock that its fields fill.
 const FIELDS: usize = 55;
+
+/// A version of the format that this library does not read.
+const NEXT_VERSION: u16 = steadyfs::FORMAT_VERSION + 1;
 
 /// The offset of a copy in the bytes of an image.
 struct Copy {
@@ -78,7 +81,7 @@ fn damages(whole: &[u8], copy: &Copy) -> Vec<(String, Vec<u8>)> {
     for kept in [0, 8, 10, 22, 40, 44] {
         add(format!("torn behind {kept} bytes"), &|bytes| bytes[page.start + kept..page.end].fill(0xFF));
     }
-    for version in [0u16, 4, 6, 20, u16::MAX] {
+    for version in [0, 4, NEXT_VERSION, 20, u16::MAX] {
         let field = page.start + 8..page.start + 10;
         add(format!("version {version}"), &|bytes| bytes[field.clone()].copy_from_slice(&version.to_le_bytes()));
         add(format!("version {version} with a right checksum"), &|bytes| {
@@ -286,14 +289,14 @@ fn a_copy_for_another_medium_or_of_another_version_is_named_where_there_is_no_ot
     let [first, second] = copies(&NOR);
     let mut bytes = whole.clone();
     for copy in [&first, &second] {
-        forge(&mut bytes, copy, |page| page[8..10].copy_from_slice(&6u16.to_le_bytes()));
+        forge(&mut bytes, copy, |page| page[8..10].copy_from_slice(&NEXT_VERSION.to_le_bytes()));
     }
     let scratch = Scratch::with(&bytes);
-    assert!(matches!(Image::open(&scratch, Access::ReadOnly), Err(ImageError::Version { found: 6, .. })));
+    assert!(matches!(Image::open(&scratch, Access::ReadOnly), Err(ImageError::Version { found: NEXT_VERSION, .. })));
     let mut image = Image::open_as(&scratch, Access::ReadOnly, &NOR).expect("open");
-    assert_eq!(superblocks::look(&mut image), Err(MountError::Version { on_flash: 6 }));
+    assert_eq!(superblocks::look(&mut image), Err(MountError::Version { on_flash: NEXT_VERSION }));
     let mut ram = memory(&image);
-    assert_eq!(FileSystem::mount(image, Access::ReadOnly, &mut ram).err(), Some(MountError::Version { on_flash: 6 }));
+    assert_eq!(FileSystem::mount(image, Access::ReadOnly, &mut ram).err(), Some(MountError::Version { on_flash: NEXT_VERSION }));
     let other = Geometry { block_count: 32, ..NOR.geometry().unwrap() };
     let mut bytes = whole;
     for copy in [&first, &second] {

@@ -1,5 +1,6 @@
-//! The golden image of format version 6: volumes written by an earlier release stay readable, and `docs/format.md` says where
-//! every byte is. Volumes of other versions of the format are refused by their number; that of version 3 stays here to show it.
+//! The golden image of format version 6. Volumes written by an earlier release stay readable, and
+//! `docs/format.md` describes every byte. Volumes of other versions of the format are refused by
+//! their number; a volume of version 3 stays here to show it.
 //!
 //! The image is a text: a line per programmed page, `page tag data` in hexadecimal, erased bytes at the end of the data left out.
 //! `STEADYFS_BLESS=1 cargo test -p steadyfs --test all format` writes it anew; that is right only before a version is released.

@@ -172,10 +172,11 @@ struct Tally {
     partly: usize,
     /// Pages without which the volume is as before the last commit.
     taken_back: Vec<PageIndex>,
-    /// Volumes that told of damage, and those of them that told of a lost leaf.
+    /// Volumes that reported damage.
     damaged: usize,
+    /// Volumes that reported a lost leaf.
     leaves: usize,
-    /// Files in them, and those of them that are as they should be.
+    /// Files on damaged volumes, and those with the right content.
     files: usize,
     whole: usize,
 }

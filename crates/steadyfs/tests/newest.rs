@@ -251,7 +251,7 @@ const PAGES: u64 = 1_500;
 fn volume_with_leaves<F: Flash>(chip: &mut Lossy<F>, seed: u64, memory: &mut Vec<u8>) -> Files {
     let mut files = used_volume(chip, seed, memory);
     let mut fs = FileSystem::mount(&mut *chip, Access::ReadWrite, memory).expect("mount");
-    // So many inodes change that the first leaf, which maps them, is written.
+    // The first leaf maps the inodes. Enough of them change for the leaf to be written.
     let more = (fs.usage().files_max - files.len() as u32 - 2).min(200);
     for file in files.len()..files.len() + more as usize {
         let bytes = vec![file as u8; 60];
@@ -324,8 +324,8 @@ fn a_volume_without_a_page_of_its_map_lives_on_or_is_repaired() {
     });
 }
 
-/// A mount takes the copy, and power fails before a root says so. The log of the copy must not take
-/// changes by then: roots name the lost leaf, whose log lacks them.
+/// A mount takes the copy, and power fails before a root names it as the leaf. The log of the copy
+/// takes no changes by then: the last root names the lost leaf, whose log lacks them.
 #[test]
 fn a_copy_in_use_lives_through_a_cut_at_any_time() {
     for_seeds("newest", "a_copy_in_use_lives_through_a_cut_at_any_time", 3, |seed| {

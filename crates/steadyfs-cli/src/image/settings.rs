@@ -31,7 +31,8 @@ pub struct Settings {
     /// Bytes of a page on NOR [default: 512, or 256 in blocks below 8KiB], or on a card or disk [default: 4KiB]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = CHIP)]
     pub page_bytes: Option<u32>,
-    /// Bytes of an erase sector on NOR; where one has no room for a root, several are a block [default: a block of the device, or its smallest where that leaves fewer than 64]
+    /// Bytes of an erase sector on NOR; several are a block if one has no room for a root [default: a
+    /// block of the device, or its smallest if that leaves fewer than 64]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = CHIP)]
     pub block_bytes: Option<u32>,
     /// Make a card or disk, in place of a raw chip: a file of sectors. Understood where IMG is a block device such as /dev/mmcblk0p2

@@ -68,7 +68,7 @@ macro_rules! figures {
         pub struct $name { $(#[doc = $doc] pub $key: u32,)* }
 
         impl $name {
-            /// The keys, and what they say.
+            /// The keys with their explanations.
             const KEYS: &[(&str, &str)] = &[$((stringify!($key), $doc.trim_ascii()),)*];
 
             fn read(keys: &mut Keys) -> Result<Self, ProfileError> {
@@ -235,7 +235,7 @@ impl ManagedProfile {
         BUILT_IN.iter().map(|text| Self::from_toml(text).expect("built-in profiles are tested")).collect()
     }
 
-    /// The document of a built-in profile, with what each key says above it.
+    /// The document of a built-in profile, with an explanation above each key.
     pub fn annotated(name: &str) -> Option<String> {
         let (text, keys) = Self::document(name)?;
         Some(explain::annotate(text, |key| explain::of_managed(key, keys)))

@@ -1,6 +1,6 @@
-//! Profiles as documents: each key with what it says.
+//! Profiles as documents: each key with an explanation.
 
-/// Keys of a raw chip's profile, and what they say.
+/// Keys of a raw chip's profile with their explanations.
 const RAW: &[(&str, &str)] = &[
     ("page_bytes", "Data bytes of a page: a power of two from 256 to 65536."),
     ("spare_bytes", "Spare bytes of a page."),
@@ -30,7 +30,7 @@ const RAW: &[(&str, &str)] = &[
     ("us", "Time that this takes, in microseconds."),
 ];
 
-/// Keys of every profile, and what they say.
+/// Keys of every profile with their explanations.
 const COMMON: &[(&str, &str)] = &[
     ("name", "Short name, for reports."),
     ("title", "Maker, type, size, bus."),
@@ -39,7 +39,7 @@ const COMMON: &[(&str, &str)] = &[
 
 /// Explains a key: `own` are the keys of the profile's kind.
 fn explain(key: &str, own: &[(&'static str, &'static str)]) -> Option<&'static str> {
-    COMMON.iter().chain(own).find(|(known, _)| *known == key).map(|(_, says)| *says)
+    COMMON.iter().chain(own).find(|(known, _)| *known == key).map(|(_, meaning)| *meaning)
 }
 
 /// Explains a key of a raw chip's profile.
@@ -55,14 +55,14 @@ pub(crate) fn of_managed(key: &str, own: &[(&'static str, &'static str)]) -> Opt
 /// A line of a profile's document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Line<'t> {
-    /// A key with its value, and what the key says.
+    /// A key with its value and an explanation.
     Value {
         /// The key.
         key: &'t str,
         /// Its value in TOML, without a comment.
         value: &'t str,
-        /// What it says.
-        says: &'static str,
+        /// An explanation of the key.
+        meaning: &'static str,
     },
     /// Anything else: a table, a source, a comment.
     Other(&'t str),
@@ -77,17 +77,17 @@ pub(crate) fn lines<'t>(text: &'t str, explain: impl Fn(&str) -> Option<&'static
         let (key, value) = (key.trim(), value.trim());
         // A text may have a #.
         let value = if value.starts_with('"') { value } else { value.split('#').next().unwrap_or(value).trim() };
-        explain(key).map_or(Line::Other(text), |says| Line::Value { key, value, says })
+        explain(key).map_or(Line::Other(text), |meaning| Line::Value { key, value, meaning })
     };
     text.lines().map(line).collect()
 }
 
-/// Writes a document with what each key says above it.
+/// Writes a document with an explanation above each key.
 pub(crate) fn annotate(text: &str, explain: impl Fn(&str) -> Option<&'static str>) -> String {
     let mut annotated = String::new();
     for (line, whole) in lines(text, explain).into_iter().zip(text.lines()) {
-        if let Line::Value { says, .. } = line {
-            annotated += &format!("# {says}\n");
+        if let Line::Value { meaning, .. } = line {
+            annotated += &format!("# {meaning}\n");
         }
         annotated += &format!("{whole}\n");
     }

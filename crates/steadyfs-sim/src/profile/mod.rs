@@ -161,7 +161,7 @@ impl Profile {
         &BUILT_IN
     }
 
-    /// The document of a built-in profile, with what each key says above it.
+    /// The document of a built-in profile, with an explanation above each key.
     pub fn annotated(name: &str) -> Option<String> {
         Self::document(name).map(|text| explain::annotate(text, explain::of_raw))
     }

@@ -138,8 +138,8 @@ impl<F: Flash> FileSystem<'_, F> {
             .unwrap_or_else(|| self.volume.store.bounds().envelopes(&Work::NONE, timing))
     }
 
-    /// Worst case of what [`unmount`](Self::unmount) writes beside its commit, [`Call::Sync`]: a root, and
-    /// copies of the newest journal page and of the first leaf of the map.
+    /// Worst case of [`unmount`](Self::unmount) without its commit, which costs [`Call::Sync`]: a root,
+    /// and copies of the newest journal page and of the first leaf of the map.
     pub fn unmount_cost(&self) -> Cost {
         self.volume.store.bounds().closing_cost()
     }

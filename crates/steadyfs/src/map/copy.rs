@@ -2,20 +2,20 @@
 //!
 //! The first leaf maps the tables of a file system, and without them no file can be found. So the
 //! end of the use, and on NAND idle work, write it once more, and roots name both places. The copy
-//! says what the leaf and the overlay said when it was made. Later changes are in the overlay, until
-//! the leaf is written anew or its log takes them: then the copy is of before, and given up. It is
-//! also given up when its block is to be emptied, and where few frames are left.
+//! holds the entries of the leaf and of the overlay at that time. The overlay holds all later changes
+//! until the leaf is written anew, or until its log takes changes. The copy is stale from then on, and
+//! is given up. It is also given up if its block is to be emptied, or if few frames are left.
 
 use super::Map;
 use crate::space::{Frame, Space};
 
 impl Map<'_> {
-    /// Where the copy of the first leaf lies; 0 if there is none.
+    /// The frame of the copy of the first leaf; 0 if there is none.
     pub fn copy(&self) -> Frame {
         self.copy
     }
 
-    /// Records where the copy of the first leaf lies; 0 if there is none.
+    /// Records the frame of the copy of the first leaf; 0 if there is none.
     pub fn set_copy(&mut self, frame: Frame) {
         self.copy = frame;
     }
@@ -39,11 +39,11 @@ impl Map<'_> {
         is_copy
     }
 
-    /// Lets the copy take the place of a leaf that cannot be read. Returns `false` if that has none. The
-    /// frame of the lost leaf stays marked as live until reclamation comes to it, or the next mount.
+    /// Lets the copy take the place of a leaf that cannot be read. Returns `false` if there is no copy.
+    /// The frame of the lost leaf stays marked as live until reclamation comes to it, or the next mount.
     ///
-    /// The log of the copy takes no changes. A record of them would end the copy for a mount that begins
-    /// with an earlier root, which names the lost leaf.
+    /// The log of the copy takes no changes. The last root names the lost leaf, and after a record of
+    /// changes a mount from that root would give the copy up.
     pub(super) fn take_copy(&mut self, leaf: u32) -> bool {
         let has_copy = leaf == 0 && self.copy != 0;
         if has_copy {

@@ -240,12 +240,13 @@ impl<F: Flash> Bounds<'_, '_, F> {
         }
     }
 
-    /// Erases of a call: one that restocks, or what it programs beyond the blocks that are erased now, if that is more. It is
-    /// more only just after a mount, and where a call fills a whole block. Moves of one head do not count, for they are made only where a place is erased; of
-    /// several heads the places may be those of another one.
+    /// Erases of a call: the one that restocks, or those for programs beyond the erased blocks, if these
+    /// are more. They are more only just after a mount, or if a call fills a whole block. The moves of
+    /// one head do not count, for they need an erased place. Moves of several heads may take places of
+    /// each other.
     fn erases(&self, promise: &Promise, erasing: &Plan, frames: u32, journal_pages: u32) -> u32 {
         let space = &self.outlook.ftl.space;
-        // A head whose block has a weak page gives that up before the call's own frames are programmed.
+        // A head gives up a block with a weak page before the call's own frames are programmed.
         let rest = |head: HeadIndex| if space.weak_head() == Some(head) { 0 } else { space.rest(head) };
         let blocks = |head: HeadIndex, places: u32| places.saturating_sub(rest(head)).div_ceil(space.capacity(head));
         // Beside what is of no stream a call writes to one that it names, or to any; no more blocks than frames.

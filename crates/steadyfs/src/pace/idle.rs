@@ -84,8 +84,8 @@ impl<F: Flash> Outlook<'_, '_, F> {
         (short || due).then_some(Step::Root)
     }
 
-    /// Returns true if the first leaf maps tables and has no copy, and one can be made: a head was used
-    /// since the mount, and neither an erase nor a move is needed.
+    /// Returns true if a copy of the first leaf is missing and can be made: a head was used since the
+    /// mount, and neither an erase nor a move is needed.
     pub fn can_copy_leaf(&self) -> bool {
         let ftl = self.ftl;
         let has_place = ftl.space.rest(HeadIndex::USER) > 0 || ftl.space.blocks().count(State::Erased) > 0;

@@ -26,9 +26,10 @@ impl<F: Flash> Store<'_, F> {
     /// The next mount begins with this root, or with an earlier one and the records behind it.
     ///
     /// # Cost
-    /// `root_programs + journal_pages` programs; one erase where the ring block is full; the mark of
-    /// a block in which a program failed; `unit_pages` reads and programs for a copy of the first leaf,
-    /// if that was written since the last copy.
+    /// - `root_programs + journal_pages` programs;
+    /// - one erase if the ring block is full;
+    /// - the mark of a block in which a program failed;
+    /// - `unit_pages` reads and programs if the first leaf was written since its last copy.
     pub fn end_use(&mut self) -> Result<(), Error> {
         let ftl = &mut self.logical.ftl;
         if ftl.status.is_read_only() || ftl.ring.is_closed() || self.logical.is_open() {

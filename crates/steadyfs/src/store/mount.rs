@@ -69,9 +69,9 @@ impl<'m, F: Flash> Store<'m, F> {
         if self.logical.ftl.search().find_closed()? && self.load_journal()? { Ok(()) } else { Err(MountError::NeedsRecovery) }
     }
 
-    /// Accepts what a mount found missing, but none of the first `tables` logical pages that the first
-    /// leaf maps. Until [`end_repair`](Self::end_repair) every mount finds
-    /// that it was begun.
+    /// Accepts the losses that the mount found. The first leaf, which maps the first `tables` logical
+    /// pages, must not be among them. Until [`end_repair`](Self::end_repair) every mount finds that a
+    /// repair was begun.
     ///
     /// # Cost
     /// That of a mount.

@@ -111,7 +111,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     Err(Failure::at(arguments.image.display(), verdict(count, mended, arguments.repair)))
 }
 
-/// Why the exit code is 1, and what can be done about it.
+/// The reason for the exit code 1, with the command that mends it.
 fn verdict(count: u64, mended: u32, repair: bool) -> String {
     let found = counted(count, "finding", "findings");
     match u64::from(mended) {

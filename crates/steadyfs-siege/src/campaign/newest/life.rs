@@ -58,7 +58,7 @@ fn size(rng: &mut fastrand::Rng) -> usize {
 
 /// One use of a volume: new files, and changes of those that are there.
 fn use_once(fs: &mut Fs<'_, '_>, rng: &mut fastrand::Rng, new: Vec<String>, there: &mut Vec<String>) -> Result<(), Error> {
-    // A use that was refused something may have lost names that it had not committed.
+    // If a call of the use before was refused, names that were not committed may be gone.
     there.retain(|name| fs.stat(name.as_str()).is_ok());
     fs.set_commit_on([CommitOn::EVERY_WRITE, CommitOn::ON_FLUSH, CommitOn::MANUAL][rng.usize(..3)]);
     for name in new {

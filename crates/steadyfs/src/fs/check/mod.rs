@@ -74,9 +74,11 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`mount_bound`](Self::mount_bound), a frame for each lost leaf of the map, and that of a check with `repair`.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] where the first leaf of the map is lost and has no copy, and nothing has changed; or where something was found that could not be
-    /// mended, and the volume can still only be read. [`Error::ReadOnly`] when the volume was
-    /// mounted for reading, or the damage was found since the mount; those of [`check`](Self::check).
+    /// - [`Error::Corrupt`] if the first leaf of the map is lost and has no copy. Nothing has changed.
+    /// - [`Error::Corrupt`] if the repair left damage. The volume can still only be read.
+    /// - [`Error::ReadOnly`] if the volume was mounted for reading, or the damage was found since the
+    ///   mount.
+    /// - The errors of [`check`](Self::check).
     pub fn repair(&mut self, scratch: &mut [u8], report: &mut dyn FnMut(Finding)) -> Result<Checked, Error> {
         if self.damage().is_none() {
             return Ok(Checked::default());

@@ -1,4 +1,4 @@
-//! The buckets of a directory: which page and which place in it a record has.
+//! The buckets of a directory: the page and the place of each record.
 
 use super::Volume;
 use crate::fs::inode::REGIONS;
@@ -55,7 +55,8 @@ impl Buckets {
         RecordPlace { page, at: self.home_of(hash) * self.page_bytes }
     }
 
-    /// The page of a directory's file that is its overflow page `number`: they are counted from the last region down, as buckets are from the first one up.
+    /// The page of a directory's file that is its overflow page `number`. Overflow pages are counted from
+    /// the last region down, buckets from the first one up.
     pub fn overflow_page(&self, number: u32) -> Option<u32> {
         let region = (REGIONS - 1).checked_sub(number / self.region_pages)?;
         Some(region * self.region_pages + number % self.region_pages)
@@ -66,15 +67,16 @@ impl Buckets {
         (REGIONS - 1).saturating_sub(file_page / self.region_pages) * self.region_pages + file_page % self.region_pages
     }
 
-    /// Names of equal hash that chance puts into one directory, and that every bound counts.
+    /// The number of names of equal hash that every bound counts.
     ///
-    /// Of 8,191 names with hashes of 16 bits, five are equal in 2 directories of 100. Of a million names with hashes of 32 bits, three are equal in 1 of 100.
+    /// Chance seldom makes more: of 8,191 names with hashes of 16 bits, five are equal in 2 directories
+    /// of 100. Of a million names with hashes of 32 bits, three are equal in 1 of 100.
     pub fn equal_usual(&self) -> u32 {
         if self.record_bytes == 4 { 4 } else { 2 }
     }
 
-    /// Entries above which a directory of `count` buckets grows. A bucket that is not split yet holds up to twice the average; small ones
-    /// need more room, because chance fills them less evenly.
+    /// Entries above which a directory of `count` buckets grows. A bucket that is not split yet holds up
+    /// to twice the average. Small buckets need more room, because chance fills them less evenly.
     pub fn entries_max(&self, count: u32) -> u32 {
         let slots = self.slots();
         // Hashes that chance draws fill a bucket of twice the average once in a million times at most.
@@ -84,7 +86,7 @@ impl Buckets {
             64.. => slots / 4,
             _ => slots / 5,
         };
-        // The first bucket has nobody to share with.
+        // A directory of one bucket has no bucket that is not split yet.
         if count == 1 { average * 3 / 2 } else { average.saturating_mul(count) }
     }
 }
