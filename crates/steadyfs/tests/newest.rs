@@ -453,3 +453,39 @@ fn idle_work_leaves_the_newest_journal_page_twice() {
         assert_eq!((fs.damage(), look(&mut fs, &files).equal), (None, files.len()));
     });
 }
+
+/// On NOR a page holds many records of the journal, and each of them is a commit. If the page cannot be
+/// read, the commits that end in the page before must stay.
+#[test]
+fn a_lost_page_of_records_takes_none_of_the_page_before() {
+    for_seeds("newest", "a_lost_page_of_records_takes_none_of_the_page_before", 5, |seed| {
+        let (mut chip, mut rng) = (Lossy::new(nor(seed)), Rng(seed));
+        let geometry = chip.geometry();
+        let config = config(&geometry);
+        let mut memory = vec![0; config.memory_bytes(&geometry)];
+        FileSystem::format(&mut chip, &config, &mut memory).expect("format");
+        let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+        let mut file = fs.open("count", OpenOptions::DURABLE).expect("open");
+        let mut states: Vec<(u32, BTreeSet<PageIndex>)> = Vec::new();
+        for count in 1..=10 + rng.below(50) as u32 {
+            fs.write(&mut file, 0, &count.to_le_bytes()).expect("write");
+            states.push((count, fs.flash_mut().programmed.clone()));
+        }
+        drop(fs);
+        let last = &states.last().expect("a write").1;
+        for &page in last {
+            let mut chip = Lossy { lost: Some(page), ..chip.clone() };
+            let mount = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).ok();
+            let Some(mut fs) = mount.filter(|fs| fs.damage().is_none()) else { continue };
+            let kept = states.iter().filter(|(_, programmed)| !programmed.contains(&page)).map(|(count, _)| *count).max();
+            let mut value = [0; 4];
+            let found = fs.open("count", OpenOptions::READ).and_then(|mut file| fs.read(&mut file, 0, &mut value));
+            let found = match found {
+                Ok(_) => u32::from_le_bytes(value),
+                Err(Error::NotFound) => 0,
+                Err(_) => continue,
+            };
+            assert!(found >= kept.unwrap_or(0), "seed {seed}, page {page}: {found} of {kept:?}");
+        }
+    });
+}

@@ -163,10 +163,18 @@ impl<F: Flash> Records<'_, '_, F> {
         let (block, offset) = self.chain_place(place);
         let Geometry { page_bytes, pages_per_block, .. } = self.layout.geometry;
         let room = (pages_per_block * page_bytes - offset).min(self.layout.journal_bytes) as usize;
-        // Few records are longer than a page: the rest of those is read behind it.
-        let near = room.min(page_bytes as usize);
+        // Few records are longer than a page. A second read takes the rest of a longer one.
+        let mut near = room.min(page_bytes as usize);
         self.pages.bytes_mut()[near..].fill(0xFF);
-        if !self.read_piece(block, offset, 0..near)? || near <= TAG_BYTES + 1 {
+        if !self.read_piece(block, offset, 0..near)? {
+            // The second page may be lost. It must not take the records that end in the first one.
+            let first = (page_bytes - offset % page_bytes) as usize;
+            if first >= near || !self.read_piece(block, offset, 0..first)? {
+                return Ok(None);
+            }
+            near = first;
+        }
+        if near <= TAG_BYTES + 1 {
             return Ok(None);
         }
         let page = self.pages.bytes();
