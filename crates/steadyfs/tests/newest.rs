@@ -154,26 +154,31 @@ fn look<F: Flash>(fs: &mut FileSystem<'_, F>, files: &Files) -> Seen {
     seen
 }
 
-/// Loses each page of a volume. Checks what a mount for reading shows, and what a repair leaves.
 fn lose_each_page<F: Flash + Clone>(chip: F, seed: u64) {
     let (mut chip, mut memory) = (Lossy::new(chip), Vec::new());
     let files = used_volume(&mut chip, seed, &mut memory);
+    lose_each_page_of(&mut chip, &files, &mut memory);
+}
+
+/// Loses each page of a volume. A mount for reading shows no wrong bytes, and reports missing files. A
+/// repair leaves at least one file.
+fn lose_each_page_of<F: Flash + Clone>(chip: &mut Lossy<F>, files: &Files, memory: &mut [u8]) {
     let mut scratch = vec![0; config(&chip.geometry()).check_bytes(&chip.geometry())];
     for page in chip.programmed.clone() {
         chip.lost = Some(page);
-        let mut fs = FileSystem::mount(&mut chip, Access::ReadOnly, &mut memory).expect("mount");
-        let (seen, damage) = (look(&mut fs, &files), fs.damage());
+        let mut fs = FileSystem::mount(&mut *chip, Access::ReadOnly, memory).expect("mount");
+        let (seen, damage) = (look(&mut fs, files), fs.damage());
         assert!(seen.missing == 0 || damage.is_some(), "page {page}: {seen:?} and no damage");
         if seen.equal == files.len() {
             continue;
         }
         let mut repaired = chip.clone();
-        let mut fs = FileSystem::mount(&mut repaired, Access::ReadWrite, &mut memory).expect("mount");
+        let mut fs = FileSystem::mount(&mut repaired, Access::ReadWrite, memory).expect("mount");
         let result = match damage {
             Some(_) => fs.repair(&mut scratch, &mut |_| {}),
             None => fs.check(&mut scratch, true, &mut |_| {}),
         };
-        let seen = look(&mut fs, &files);
+        let seen = look(&mut fs, files);
         assert!(seen.equal > 0, "page {page}, {damage:?}: {seen:?} after {result:?}");
     }
 }
@@ -204,6 +209,34 @@ fn no_page_of_a_small_card_holds_all_files() {
 fn no_page_of_a_small_nand_volume_holds_all_files() {
     for_seeds("newest", "no_page_of_a_small_nand_volume_holds_all_files", 12, |seed| {
         lose_each_page(nand(seed), seed);
+    });
+}
+
+/// A program page of 1 KiB holds four inodes, the first one for the root directory.
+#[test]
+fn two_files_have_their_inodes_in_two_pages() {
+    for_seeds("newest", "two_files_have_their_inodes_in_two_pages", 2, |seed| {
+        for page_bytes in [512, 1024, 2048, 4096] {
+            let geometry = Geometry { page_bytes, pages_per_block: 64, block_count: 64, programs_bytes: false };
+            let mut chip = Lossy::new(Nand::with_geometry(geometry, NandTiming::ROUND, seed));
+            let config = config(&geometry);
+            let mut memory = vec![0; config.memory_bytes(&geometry)];
+            FileSystem::format(&mut chip, &config, &mut memory).expect("format");
+            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+            let files: Files = (0..30).map(|file| vec![file; 140]).collect();
+            for (file, bytes) in files.iter().enumerate() {
+                let mut open = fs.open(&name(file), OpenOptions::DURABLE).expect("open");
+                fs.write(&mut open, 0, bytes).expect("write");
+                fs.close(open).expect("close");
+            }
+            // The others made the inodes leave the journal.
+            for file in 2..files.len() {
+                fs.remove(&name(file)).expect("remove");
+            }
+            let files = files[..2].to_vec();
+            fs.unmount().expect("unmount");
+            lose_each_page_of(&mut chip, &files, &mut memory);
+        }
     });
 }
 

@@ -19,6 +19,18 @@ fn page_is_free(bits: &[u8], first: u32, count: u32) -> bool {
     (first % 8..first % 8 + count).all(|bit| bits[bit as usize / 8] >> (bit % 8) & 1 == 0)
 }
 
+/// Bits of the first program page of the file table, if the second one has fewer inodes; else 0.
+///
+/// `bits` is the first byte of the map of inodes. Pages of eight inodes and more have bytes of their own.
+fn fuller_page(bits: u8, page_inodes: u32) -> u8 {
+    if page_inodes > 4 {
+        return 0;
+    }
+    let first = (1 << page_inodes) - 1;
+    let second = first << page_inodes;
+    if (bits & first).count_ones() > (bits & second).count_ones() { first } else { 0 }
+}
+
 /// Inodes of the page of the file table that begins with inode `first`: the last one may have fewer than others, and bits of data follow them.
 fn inodes_there(first: u32, per_page: u32, inode_count: u32) -> u32 {
     per_page.min(inode_count.saturating_sub(first))
@@ -232,14 +244,14 @@ impl<F: Flash> Volume<'_, F> {
         Ok(inode == ROOT || byte[0] >> (inode % 8) & 1 != 0)
     }
 
-    /// Takes the first free inode below `limit`; of the first two program pages of the file table
-    /// one of that with fewer. So no page holds all files of a volume that has few.
-    pub fn allocate_inode(&mut self, limit: u32) -> Result<u32, Error> {
+    /// Takes the first free inode below `inode_limit`. Of the first two program pages of the file table
+    /// it takes the one with fewer inodes, so no page holds all files of a volume that has few.
+    pub fn allocate_inode(&mut self, inode_limit: u32) -> Result<u32, Error> {
         let page_bytes = self.store.layout().geometry.page_bytes;
         let unit = u32::from(self.store.layout().config.unit_pages);
-        let (last, per_page, inode_count) = (limit.div_ceil(8), self.inodes_of_page(), self.plan.inode_count);
+        let (last, per_page, inode_count) = (inode_limit.div_ceil(8), self.inodes_of_page(), self.plan.inode_count);
         let page_inodes = self.store.layout().inodes_per_program() as usize;
-        let whole_bytes = (limit / 8).min(page_bytes) as usize;
+        let whole_bytes = (inode_limit / 8).min(page_bytes) as usize;
         for page in 0..last.div_ceil(page_bytes) {
             let base = page * page_bytes;
             let found = self.store.logical.with_page(MAP + page / unit, page % unit, |bytes| {
@@ -252,7 +264,8 @@ impl<F: Flash> Volume<'_, F> {
                     let spreads = base == 0 && index < page_inodes / 8 && other < whole_bytes && is_emptier(other);
                     let index = if spreads { other } else { index };
                     let (byte, value) = (base + index as u32, taken(index));
-                    let inode = byte * 8 + value.trailing_ones();
+                    let passed = if byte == 0 && inode_limit >= 8 { fuller_page(value, page_inodes as u32) } else { 0 };
+                    let inode = byte * 8 + (value | passed).trailing_ones();
                     let first = inode - inode % per_page;
                     let here = inodes_there(first, per_page, inode_count);
                     let is_first = first != ROOT && page_is_free(&bytes[(first / 8 - base) as usize..], first, here);
@@ -260,7 +273,7 @@ impl<F: Flash> Volume<'_, F> {
                 })
             })?;
             let Some((byte, value, inode, is_first)) = found else { continue };
-            if inode >= limit {
+            if inode >= inode_limit {
                 break;
             }
             let (page, at) = self.bit_place(inode);
