@@ -95,4 +95,17 @@ fn pages_that_tell_of_lent_memory_agree_with_the_core() {
     tells("docs/getting-started.md", &both);
     tells("docs/getting-started.md", &format!("static uint8_t memory[{nor}];"));
     tells("docs/c.md", &format!("static uint8_t memory[{nor}];"));
+
+    let (mut groups, mut memory) = (String::new(), String::new());
+    for mib in [1, 2, 4, 8, 16, 32, 64] {
+        let sectors = Config::group_sectors(4096, mib * 256).expect("a group that fits");
+        let geometry = Geometry::of_nor(4096 * sectors, mib * 256 / sectors);
+        let bytes = Config::for_geometry(&geometry).must_fit(&geometry).memory_bytes(&geometry);
+        groups += &format!(" {sectors} |");
+        memory += &format!(" {} |", exact(bytes as u64));
+    }
+    tells("docs/getting-started.md", &format!("| sectors in a block |{groups}"));
+    tells("docs/getting-started.md", &format!("| memory, bytes |{memory}"));
+    tells("docs/design.md", &format!("| sectors of 4 KiB in a block |{groups}"));
+    tells("docs/design.md", &format!("| lent memory, bytes |{memory}"));
 }

@@ -10,7 +10,7 @@ use steadyfs_drivers::nor::{NorChip, Settings};
 use steadyfs_sim::nor_spi::{NorSim, NorSpi, NorSpiProfile};
 
 const GEOMETRY: Geometry = Geometry::of_nor(4096, 256); // 1 MiB in sectors of 4 KiB
-const CONFIG: Config = Config::for_geometry(&GEOMETRY);
+const CONFIG: Config = Config::for_geometry(&GEOMETRY).must_fit(&GEOMETRY);
 const MEMORY_BYTES: usize = CONFIG.memory_bytes(&GEOMETRY);
 
 /// The driver of the board's chip, of which the first MiB is the volume.

@@ -180,9 +180,10 @@ pub enum ConfigError {
     NoGain,
 }
 
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl ConfigError {
+    /// The rule, for errors of the compiler as well.
+    pub(crate) const fn rule(self) -> &'static str {
+        match self {
             Self::ProgramsBytes => "the medium programs bytes (NOR), and this build is without the feature `nor`",
             Self::Permissions => "the volume keeps permissions, and this build is without the feature `permissions`",
             Self::PageBytes => "page_bytes must be a power of two from 256 to 16,384, or that less the 32 bytes of a tag",
@@ -193,7 +194,9 @@ impl fmt::Display for ConfigError {
             Self::CheckpointPrograms => "checkpoint_programs must be 16 to 4,096",
             Self::WearSpread => "wear_spread must be 8 to 200, or 0 where the device levels wear itself",
             Self::FilesOrFailures => "files_max must be 1 to 1,048,576, or 0 for a disk, and failures at most 8",
-            Self::SectorBytes => "a logical page of a disk must be whole sectors of 512 bytes: more unit_pages, or tags that are not within pages",
+            Self::SectorBytes => {
+                "a logical page of a disk must be whole sectors of 512 bytes: more unit_pages, or tags that are not within pages"
+            }
             Self::NameBytesMax => "name_bytes_max must be 1 to 255",
             Self::Streams => "streams must be 1 to 4",
             Self::NoStreams => "the volume has more than one stream, and this build is without the feature `streams`",
@@ -204,12 +207,20 @@ impl fmt::Display for ConfigError {
             Self::LogicalPageTooLarge => "a logical page must not be larger than 128 KiB, 32 KiB with pages of 16 KiB",
             Self::TooManyLogicalPages => "files_max asks for more logical pages than a map entry can name",
             Self::BlockTooSmall => {
-                "a block must hold a root with its copies, three logical pages and a journal page, and a root has 64 pages at most: fewer overlay_entries, or larger blocks"
+                "a block must hold a root with its copies, three logical pages and a journal page, and a root has 64 pages at most: fewer overlay_entries, or larger blocks, on NOR groups of sectors"
             }
-            Self::CheckpointTooRare => "checkpoint_programs must not be more than 24 blocks of pages, less one for each of `failures`, but on NOR",
+            Self::CheckpointTooRare => {
+                "checkpoint_programs must not be more than 24 blocks of pages, less one for each of `failures`, but on NOR"
+            }
             Self::TooFewBlocks => "too few blocks: bad_blocks_max, ring and reserve leave no room for data",
             Self::NoGain => "a reclaimed block would not gain a frame: more overlay_entries or larger blocks",
-        })
+        }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.rule())
     }
 }
 

@@ -271,9 +271,23 @@ impl Config {
         config
     }
 
-    /// Erase sectors of a NOR chip that make a block: the fewest, a power of two, with which [the usual settings](Self::for_geometry) fit. `None` where none do.
+    /// The number of erase sectors of a NOR chip that make a block: the lowest power of two with which
+    /// [the usual settings](Self::for_geometry) fit. `None` if there is none.
     ///
-    /// [`Groups`](crate::media::groups::Groups) makes blocks of them.
+    /// [`Groups`](crate::media::groups::Groups) makes blocks of them. Chips of up to 1 MiB in sectors of
+    /// 4 KiB need none; 2 to 8 MiB take 2 sectors, 16 and 32 MiB take 4, 64 MiB takes 8.
+    ///
+    /// ```
+    /// use steadyfs::Config;
+    /// use steadyfs::media::Geometry;
+    ///
+    /// const SECTORS: u32 = Config::group_sectors(4096, 4096).unwrap(); // 4, for 16 MiB
+    /// const CHIP: Geometry = Geometry::of_nor(4096 * SECTORS, 4096 / SECTORS);
+    /// const CONFIG: Config = Config::for_geometry(&CHIP).must_fit(&CHIP);
+    /// static MEMORY: [u8; CONFIG.memory_bytes(&CHIP)] = [0; CONFIG.memory_bytes(&CHIP)];
+    /// // The driver: NorPages::new(Groups::new(chip, SECTORS), CHIP.page_bytes)
+    /// assert_eq!(SECTORS, 4);
+    /// ```
     pub const fn group_sectors(sector_bytes: u32, sector_count: u32) -> Option<u32> {
         let mut sectors = 1;
         while sectors <= sector_count / 16 {
@@ -286,7 +300,27 @@ impl Config {
         None
     }
 
-    /// Says what is wrong with the settings for a medium, if anything.
+    /// Returns the settings if they fit a medium. For constants: settings that do not fit are an error of
+    /// the compiler, which prints the broken rule.
+    ///
+    /// ```compile_fail
+    /// # use steadyfs::{Config, media::Geometry};
+    /// const CHIP: Geometry = Geometry::of_nor(4096, 4096); // roots of 16 MiB have no room in 4 KiB
+    /// const CONFIG: Config = Config::for_geometry(&CHIP).must_fit(&CHIP);
+    /// # let _ = CONFIG;
+    /// ```
+    ///
+    /// # Panics
+    /// If the settings do not fit. Settings of a medium that is known at run time alone are for
+    /// [`check`](Self::check).
+    pub const fn must_fit(self, geometry: &Geometry) -> Self {
+        match self.check(geometry) {
+            Ok(()) => self,
+            Err(error) => panic!("{}", error.rule()),
+        }
+    }
+
+    /// Checks the settings for a medium.
     ///
     /// # Errors
     /// The rule that is broken.

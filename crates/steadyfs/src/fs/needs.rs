@@ -13,8 +13,11 @@ const OPEN_FILES: usize = 8;
 impl Config {
     /// Bytes of RAM that a volume needs for its tables and buffers.
     ///
-    /// A `const fn`: the buffer can be a `static` array. It has room for eight files that are open at once; twelve bytes more for each
-    /// further one. A disk needs none for files.
+    /// A `const fn`: the buffer can be a `static` array. It has room for eight files that are open at once;
+    /// twelve bytes more for each further one. A disk needs none for files.
+    ///
+    /// 0 if the settings do not fit the medium, which a format refuses. In a constant,
+    /// [`must_fit`](Self::must_fit) makes that an error of the compiler.
     pub const fn memory_bytes(&self, geometry: &Geometry) -> usize {
         match Layout::derive(geometry, self) {
             Ok(layout) if self.is_disk() => layout.memory_bytes(),
