@@ -432,6 +432,17 @@ static void use_transactions(steadyfs_t *fs)
     EXPECT(0, steadyfs_file_close(fs, &file));
     EXPECT(STEADYFS_ERR_NOENT, steadyfs_stat(fs, "undone", &info));
 
+    int64_t room = steadyfs_transaction_room(fs);
+    static const uint8_t zeros[1 << 20];
+    EXPECT(1, room > 0 && room < (int64_t)sizeof zeros);
+    EXPECT(0, steadyfs_file_open(fs, &file, "undone", CREATE));
+    EXPECT(1, steadyfs_transaction_room(fs) <= room);
+    room = steadyfs_transaction_room(fs);
+    EXPECT(room, steadyfs_file_write(fs, &file, zeros, (uint32_t)room));
+    EXPECT(1, steadyfs_transaction_room(fs) < room);
+    EXPECT(0, steadyfs_rollback(fs));
+    EXPECT(0, steadyfs_file_close(fs, &file));
+
     EXPECT(0, steadyfs_set_commit_on(fs, STEADYFS_COMMIT_TIMED));
     EXPECT(0, steadyfs_set_time(fs, 1000));
     EXPECT(0, steadyfs_mkdir(fs, "timed"));

@@ -28,8 +28,8 @@ pub struct Settings {
     /// Map changes kept in RAM, at least 40 more than transaction_pages, at most 8,192. More: fewer programs per write and more usable
     /// space, for 4 bytes each (8 above 32,767 logical pages). Default: by the medium's size, from 64 on.
     pub overlay_entries: u16,
-    /// Logical pages that one transaction may write, 2 to 1,024. More: larger transactions. With less than 16 a single call may be refused. Default: 16; 32 on some media of 12 to 32 MiB;
-    /// more on sectors.
+    /// Logical pages that one transaction may write, 2 to 1,024. More: larger transactions. With less than 16 a single call may be refused.
+    /// steadyfs_transaction_room returns the bytes. Default: 16 or 32 by the medium, up to 256 on sectors.
     pub transaction_pages: u16,
     /// Programs between two roots, 16 to 4,096. More: fewer programs per write; less: a faster mount after a power cut. Default: by the
     /// medium's size, from 32 on.
@@ -149,7 +149,8 @@ pub enum Commit {
     CommitOnFlush = 1 | 1 << 7 | 1 << 9 | 1 << 10,
     /// Preset: every change is durable when its call returns.
     CommitEveryWrite = 0x7FF,
-    /// Preset: steadyfs_commit only. A transaction that outgrows its limit is refused.
+    /// Preset: steadyfs_commit only. A call for which the transaction has no room is refused:
+    /// steadyfs_transaction_room.
     CommitManual = 0x8000,
 }
 

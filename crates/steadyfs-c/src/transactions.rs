@@ -54,6 +54,21 @@ pub unsafe extern "C" fn steadyfs_has_changes(fs: *mut Fs) -> c_int {
     yes_or_no(unsafe { ask(fs, |fs| fs.has_changes()) })
 }
 
+/// Returns how many bytes one write or append surely takes before the open transaction is full. After
+/// steadyfs_commit this is the room of a whole transaction.
+///
+/// A call that does not fit is refused with STEADYFS_ERR_TRANSACTION, and nothing has changed. With
+/// STEADYFS_COMMIT_FULL, which the presets but STEADYFS_COMMIT_MANUAL contain, the volume commits instead.
+/// More transaction_pages give more room. Costs nothing. Errors: those of a wrong handle.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_transaction_room(fs: *mut Fs) -> i64 {
+    // SAFETY: As the header says.
+    wide(unsafe { ask(fs, |fs| u64::from(fs.transaction_room().bytes)) })
+}
+
 /// Chooses the events after which the volume commits: commit_on of steadyfs_config. Costs nothing. Errors: STEADYFS_ERR_INVAL.
 ///
 /// # Safety

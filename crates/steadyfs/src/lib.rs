@@ -97,7 +97,8 @@ pub use error::{ConfigError, Error, MountError};
 pub use format::VERSION as FORMAT_VERSION;
 pub use fs::{
     Call, Change, Checked, CleanReader, CommitLimits, CommitOn, Cursor, Entry, File, FileSystem, Finding, InodeNumber, Kind,
-    Mended, NAME_BYTES_MAX, OPEN_FILE_BYTES, OpenOptions, Part, Permissions, Place, ROOT, Reader, Row, Stat, Usage,
+    Mended, NAME_BYTES_MAX, OPEN_FILE_BYTES, OpenOptions, Part, Permissions, Place, ROOT, Reader, Row, Stat, TransactionRoom,
+    Usage,
 };
 pub use ftl::{BlockInfo, BlockState, Health};
 pub use mount::{Access, Damage, Superblocks};

@@ -263,3 +263,79 @@ fn a_disk_refuses_no_write_and_no_trim() {
         session.check().expect("contents");
     });
 }
+
+/// A write of as many bytes as [`FileSystem::transaction_room`] returns is not refused, whatever waits.
+#[test]
+fn a_write_that_the_room_promises_is_not_refused() {
+    let (writes, bytes) = (Cell::new(0), Cell::new(0));
+    for_seeds("room", "a_write_that_the_room_promises_is_not_refused", 12, |seed| {
+        let mut rng = Rng(seed << 8 ^ 0x0300_0300);
+        let mut device = device(&mut rng, false, seed);
+        let logical_bytes = u64::from(device.config.unit_pages) * u64::from(device.chip.geometry().page_bytes);
+        let acts = acts(&mut rng, 400, logical_bytes);
+        let mut model = Model::new(CommitOn::MANUAL);
+        let mut session = Session::mount(&mut device, &mut model).expect("mount");
+        for act in &acts {
+            act.play(&mut session);
+            if !rng.one_in(6) {
+                continue;
+            }
+            let at = At { directory: 0, name: rng.below(8) as u16 };
+            Act::Op(Op::Open { at, durable: false }).play(&mut session);
+            let room = session.fs.transaction_room().bytes;
+            session.refusal = None;
+            let offset = rng.below(3 * logical_bytes);
+            Act::Op(Op::Write { at, offset, bytes: room as usize, durable: false }).play(&mut session);
+            assert_ne!(session.refusal, Some(Error::TransactionTooLarge), "{room} bytes, {:?}", session.fs.config());
+            writes.set(writes.get() + u32::from(room > 0));
+            bytes.set(bytes.get() + u64::from(room));
+            if rng.one_in(2) {
+                session.step(&Op::Commit).expect("commit");
+            }
+        }
+    });
+    let (writes, bytes) = (writes.get(), bytes.get());
+    assert!(writes > 40 && bytes > 1000 * u64::from(writes), "{writes} writes of {bytes} bytes");
+}
+
+/// A row of the guide's table: chip, pages of a transaction, bytes that surely fit, bytes that one write
+/// takes, and files of 50 bytes in a new directory.
+fn row(name: &str, medium: Medium) -> String {
+    let mut device = Device::formatted(Config::for_geometry(&medium.geometry()), medium, 1);
+    let mut fs = device.mount(Access::ReadWrite).expect("mount");
+    fs.set_commit_on(CommitOn::MANUAL);
+    let (room, mut bytes, mut files) = (fs.transaction_room(), 0, 0);
+    while let Ok(mut file) = fs.open("file", OpenOptions::CREATE)
+        && fs.write(&mut file, 0, &vec![7; bytes + 256]).is_ok()
+    {
+        bytes += 256;
+        fs.rollback().expect("rollback");
+    }
+    fs.rollback().expect("rollback");
+    assert!(room.bytes as usize <= bytes && 10 * room.bytes as usize >= 7 * bytes, "{name}: {room:?}, {bytes} fit");
+    fs.create_dir("new").expect("create_dir");
+    while let Ok(mut file) = fs.open(&format!("new/{files}"), OpenOptions::CREATE)
+        && fs.write(&mut file, 0, &[7; 50]).is_ok()
+    {
+        fs.close(file).expect("close");
+        files += 1;
+    }
+    let count =
+        |count: usize| count.to_string().as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect::<Vec<_>>().join(",");
+    format!("| {name} | {} | {} | {} | {files} |", room.pages, count(room.bytes as usize), count(bytes))
+}
+
+#[test]
+fn the_guide_has_the_room_of_a_transaction() {
+    let nand = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
+    let guide = include_str!("../src/guide.md");
+    for (name, medium) in [
+        ("1 MiB of NOR in sectors of 4 KiB", Medium::nor(4096, 256, 256, 1, 1)),
+        ("16 MiB of NOR in sectors of 4 KiB", Medium::nor(16_384, 1024, 512, 1, 1)),
+        ("16 MiB of NOR in blocks of 64 KiB", Medium::nor(65_536, 256, 512, 1, 1)),
+        ("128 MiB of NAND", Medium::nand(nand, false, 1)),
+    ] {
+        let row = row(name, medium);
+        assert!(guide.contains(&row), "the guide lacks: {row}");
+    }
+}

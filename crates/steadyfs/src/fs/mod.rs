@@ -29,6 +29,7 @@
 //! | [`reader`] | reading only |
 //! | [`maintain`] | what later calls would have to do, in idle time |
 //! | [`bounds`], [`rows`] | the worst case of each call; of calls in a row |
+//! | [`room`] | the room of the open transaction |
 //! | [`needs`] | what a volume with some settings needs |
 
 mod attributes;
@@ -52,6 +53,7 @@ mod open_table;
 mod path;
 mod permissions;
 mod reader;
+mod room;
 mod rows;
 mod stat;
 mod symlink;
@@ -70,6 +72,7 @@ pub use open_table::OPEN_FILE_BYTES;
 pub use path::Place;
 pub use permissions::Permissions;
 pub use reader::Reader;
+pub use room::TransactionRoom;
 pub use rows::Row;
 pub use stat::{Entry, Kind, Stat};
 pub use volume::Cursor;

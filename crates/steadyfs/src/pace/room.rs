@@ -55,6 +55,16 @@ impl<F: Flash> Bounds<'_, '_, F> {
         self.shares(work, self.flushes(work, 1)).iter().any(|share| share.used + share.needed > share.most)
     }
 
+    /// Returns true if a call may be refused. A page takes one place, however often it leaves the journal
+    /// buffer.
+    pub fn may_refuse(&self, work: &Work) -> bool {
+        let flushes = self.flushes(work, 1);
+        let different = flushes.min(work.pages + self.journal.patched_pages());
+        let [places, changes, ..] = self.shares(work, different);
+        let [.., notes, undo] = self.shares(work, flushes);
+        [places, changes, notes, undo].iter().any(|share| share.used + share.needed > share.most)
+    }
+
     /// Returns true if a call may need more room than an empty transaction has.
     pub fn outgrows_transaction(&self, work: &Work) -> bool {
         self.shares(work, self.flushes(work, 1)).iter().any(|share| share.needed > share.most)
