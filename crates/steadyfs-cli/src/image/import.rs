@@ -217,7 +217,10 @@ fn copy(
         if count == 0 {
             return Ok(());
         }
-        target.write(&mut volume.fs, offset, &buffer[..count]).map_err(|error| volume.fail_content(path, error))?;
+        target.write(&mut volume.fs, offset, &buffer[..count]).map_err(|error| match error {
+            plain::Error::Volume(Error::NoSpace) => volume.no_room(path, source.size, offset),
+            error => volume.fail_content(path, error),
+        })?;
         offset += count as u64;
         progress.add(count as u64);
     }

@@ -66,7 +66,7 @@ impl<'m> Volume<'m> {
         match error {
             Error::NotFound => Failure::at(place, "no such file or directory"),
             Error::Corrupt => Failure::at(place, format!("{error}; `steady check` tells more")),
-            Error::NoSpace => Failure::at(place, format!("{error}, which holds {}", self.room())),
+            Error::NoSpace => Failure::at(place, format!("{error}: {} are taken", self.room())),
             Error::TooManyFiles => {
                 let inline = if self.fs.config().permissions { 52 } else { 64 };
                 let most = self.fs.usage().files_max;
@@ -88,6 +88,14 @@ impl<'m> Volume<'m> {
             plain::Error::Volume(error) => self.fail(path, error),
             error => self.refuse(path, error),
         }
+    }
+
+    /// The failure of a file of `size` bytes of which `written` found room.
+    pub fn no_room(&mut self, path: &str, size: u64, written: u64) -> Failure {
+        let usable = self.fs.usage().usable_bytes;
+        let free = self.fs.free_bytes().unwrap_or(0).saturating_add(written).min(usable);
+        let [size, free, usable] = [size, free, usable].map(steadyfs_lab::units::format_size);
+        self.refuse(path, format!("no room left on the volume: the file has {size}, and {free} of {usable} are free"))
     }
 
     /// A failure at a path of the volume.

@@ -37,10 +37,7 @@ impl Waiting {
                 let _ = volume.send(Message::Commit);
                 let told = match ours.take_away() {
                     Ok(false) => continue,
-                    Ok(true) => {
-                        "device or resource busy (EBUSY): it is unmounted, and whoever has files of it open is still served"
-                            .into()
-                    }
+                    Ok(true) => "unmounted; the service goes on for files that are still open (EBUSY)".into(),
                     // The service goes on: without it, the kernel would drop the mounts that lie in this one.
                     Err(error) => format!("still mounted and served: {error}"),
                 };
