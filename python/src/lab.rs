@@ -309,7 +309,8 @@ fn advise_run(
 #[pyfunction]
 fn backlog_of(py: Python<'_>, access_ns: &[u8], rate: u64, write_bytes: u64) -> Option<(u64, u64)> {
     let times = of_bytes(access_ns);
-    py.detach(|| backlog::backlog(&times, write_bytes, rate)).map(|worst| (worst.left_bytes, worst.peak_bytes))
+    let need = py.detach(|| backlog::need(&times, write_bytes, rate));
+    need.map(|need| (need.worst.left_bytes, need.worst.peak_bytes))
 }
 
 #[pyfunction]

@@ -171,6 +171,7 @@ def test_backlogs_are_the_librarys_own() -> None:
     assert steadyfs.backlog(times.astype("timedelta64[ns]"), "1MB/s", "4KiB") == (5904, 10_000)
     assert steadyfs.backlog((times / 1.0).tolist(), 1_000_000, 4096) == (5904, 10_000)
     assert steadyfs.backlog(times, 2_000_000, 4096) is None
+    assert steadyfs.backlog([1_000_000] * 9, 4_000_000, 4096) is None  # 98 % of the mean rate
     assert steadyfs.backlog([], 1, 1) == (0, 0)
     assert steadyfs.backlog_levels(times, 1_000_000, 4096).tolist() == [0, 5904, 2808, 0]
     assert steadyfs.highest_rate([250_000_000], 512, 0) == 2048

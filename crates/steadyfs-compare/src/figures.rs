@@ -85,7 +85,7 @@ fn decades(canvas: &mut Canvas, x: &Axis, bottom: f64, text: impl Fn(f64) -> Str
 /// RAM against the rate: a curve for each contender, which ends where no buffer is large enough.
 pub fn rates(comparison: &Comparison, board: &Board) -> String {
     let bottom = TOP + CURVES;
-    let subtitle = "in front of durable overwrites of 4,096 B; a curve ends where no buffer suffices";
+    let subtitle = "in front of durable overwrites of 4,096 B; a curve ends at 95 % of the mean rate";
     let mut canvas = Canvas::new(bottom + BOTTOM, "How much RAM does a rate need?", subtitle);
     canvas.make_room(LETTERS);
     let curves: Vec<_> = on(comparison, board)

@@ -2,7 +2,7 @@
 
 use crate::entrant::Facts;
 use serde::{Deserialize, Serialize};
-use steadyfs_lab::backlog::backlog_repeated;
+use steadyfs_lab::backlog;
 use steadyfs_lab::bench::{Case, Fault, Figures, Gauge, Row};
 use steadyfs_lab::report::downsample;
 
@@ -119,8 +119,11 @@ pub struct Cuts {
 pub struct Need {
     /// Bytes per second.
     pub rate: u64,
-    /// Bytes; none where no buffer is large enough.
+    /// Bytes; none if the rate is above 95 % of the mean rate.
     pub bytes: Option<u64>,
+    /// True if the level still grew in the second half of the case: a longer one would need more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub grows: bool,
 }
 
 impl Outcome {
@@ -150,9 +153,12 @@ impl Outcome {
     }
 }
 
-/// RAM for each rate, by the backlog equation, if the accesses repeat for ever.
+/// RAM for each rate, by the backlog equation.
 fn needs(access_ns: &[u64], write_bytes: u64) -> Vec<Need> {
-    let need = |rate| Need { rate, bytes: backlog_repeated(access_ns, write_bytes, rate).map(|most| most.left_bytes) };
+    let need = |rate| {
+        let needed = backlog::need(access_ns, write_bytes, rate);
+        Need { rate, bytes: needed.map(|need| need.worst.left_bytes), grows: needed.is_some_and(|need| need.grows) }
+    };
     rates().into_iter().map(need).collect()
 }
 
@@ -202,12 +208,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ram_grows_with_the_rate_until_none_suffices() {
+    fn ram_grows_with_the_rate_until_near_the_mean() {
         let needs = needs(&[1_000_000, 1_000_000, 4_000_000], 4096);
-        assert_eq!((needs[0], needs.len()), (Need { rate: 1_000, bytes: Some(0) }, 41));
+        assert_eq!((needs[0], needs.len()), (Need { rate: 1_000, bytes: Some(0), grows: false }, 41));
         // 2 ms on average: 2.048 MB/s. In the longest access 7,981.05 bytes come, and 4,096 have gone.
+        // 1,995,262 B/s are above 95 % of the mean.
         let at = |rate: u64| needs.iter().find(|need| need.rate == rate).unwrap().bytes;
-        assert_eq!((at(1_995_262), at(2_511_886)), (Some(3_886), None));
+        assert_eq!((at(1_584_893), at(1_995_262), at(2_511_886)), (Some(2_244), None, None));
         assert!(needs.windows(2).all(|pair| pair[1].bytes.is_none() || pair[0].bytes <= pair[1].bytes));
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::result::{Board, Comparison, Entry, Outcome};
 use std::fmt;
+use steadyfs_lab::backlog::{Load, buffer_text};
 use steadyfs_lab::bench::Figures;
 use steadyfs_lab::table::{Align, table};
 use steadyfs_lab::units::{format_count, format_duration, format_rate, format_size};
@@ -47,9 +48,11 @@ pub fn reason(outcome: Option<&Outcome>) -> String {
     }
 }
 
-/// RAM that a rate needs.
-pub fn need(outcome: &Outcome, rate: u64) -> Option<Option<u64>> {
-    outcome.needs.iter().find(|need| need.rate == rate).map(|need| need.bytes)
+/// RAM that a rate needs, as text.
+pub fn need(outcome: &Outcome, rate: u64) -> String {
+    let need = outcome.needs.iter().find(|need| need.rate == rate);
+    let mean = outcome.row.figures.as_ref().map_or(0.0, |figures| 4096e6 / figures.mean_us);
+    buffer_text(need.and_then(|need| need.bytes), need.is_some_and(|need| need.grows), Load::of_mean(mean, rate))
 }
 
 fn duration(us: f64) -> String {
@@ -116,10 +119,7 @@ impl Comparison {
         for (entry, standing) in self.on(board).filter(|(_, standing)| standing.absent.is_none()) {
             let mut row = vec![entry.facts.name.clone(), format_size(standing.ram_bytes)];
             match standing.outcome("random-4096").filter(|outcome| !outcome.needs.is_empty()) {
-                Some(outcome) => row.extend(RATES.map(|rate| match need(outcome, rate).flatten() {
-                    Some(bytes) => format_size(bytes),
-                    None => "none suffices".to_string(),
-                })),
+                Some(outcome) => row.extend(RATES.map(|rate| need(outcome, rate))),
                 None => row.push(reason(standing.outcome("random-4096"))),
             }
             answer.push(entry, row);

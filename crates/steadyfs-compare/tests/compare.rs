@@ -132,7 +132,7 @@ fn the_report_shows_every_contender_and_every_reason() {
         assert!(html.contains(&steadyfs_lab::report::escape(&entry.facts.name)), "{}", entry.facts.name);
     }
     assert!(html.contains("--contender steadyfs --case random-4096"));
-    assert!(html.contains("a store of small values, not of files") && html.contains("none suffices"));
+    assert!(html.contains("a store of small values, not of files") && html.contains("above mean"));
     assert!(!html.contains("{{") && !html.contains("NaN") && html.len() < 2 << 20, "{} bytes", html.len());
     for (name, svg) in report.svg() {
         assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n") && !svg.contains("NaN") && !svg.contains("inf"), "{name}");

@@ -4,8 +4,11 @@ const model = {
   /** Whole bytes, rounded up; a millionth forgives the rounding of doubles. */
   whole: bytes => Math.ceil(bytes - 1e-6),
 
-  /** Whether a finite buffer suffices if the accesses repeat for ever. */
-  sustained: (data, rate) => data.total_ns * rate <= data.access_ns.length * data.write_bytes * 1e9,
+  /** The relation of a rate to the mean rate: "below" up to 95 % of it, "near", or "above". */
+  load(data, rate) {
+    const written = data.access_ns.length * data.write_bytes * 1e9;
+    return data.total_ns * rate > written ? "above" : data.total_ns * Math.ceil(rate * 100 / 95) > written ? "near" : "below";
+  },
 
   /** The greatest backlog left after an access and within one; with `each`, called with both for every access. */
   backlog(data, rate, each) {

@@ -123,13 +123,13 @@
     for (let i = 0; i <= points; i++) {
       const r = lowest * (highest / lowest) ** (i / points);
       rates.push(r);
-      left.push(model.sustained(data, r) ? drawn(model.backlog(data, r).left) : null);
+      left.push(model.load(data, r) === "below" ? drawn(model.backlog(data, r).left) : null);
       guaranteed.push(drawn(model.guaranteed(data, r)));
     }
     const most = Math.max(1024, ...left, ...guaranteed), bytes = { width: 2, points: { show: false } };
     const atRate = text => (u, v, series, index) => text(index == null ? rate : u.data[0][index]);
     const lines = [[left, Object.assign({ label: "RAM needed", stroke: color("blue"),
-      value: atRate(r => leftText(model.sustained(data, r) ? model.whole(model.backlog(data, r).left) : null)) }, bytes)]];
+      value: atRate(r => leftText(model.load(data, r) === "below" ? model.whole(model.backlog(data, r).left) : null)) }, bytes)]];
     if (model.isDrawn(guaranteed)) lines.push([guaranteed, Object.assign({ label: "guaranteed", stroke: color("red"), dash: [6, 4],
       value: atRate(r => promiseText(model.promised(data, r))) }, bytes)]);
     const marks = highest / lowest > 200 ? DECADES : DECADES.flatMap(r => [r, 3 * r]);
@@ -144,19 +144,20 @@
   }
 
   function answer() {
-    const worst = model.backlog(data, rate), sustained = model.sustained(data, rate);
-    const left = sustained ? model.whole(worst.left) : null, peak = sustained ? model.whole(worst.peak) : null;
+    const worst = model.backlog(data, rate), load = model.load(data, rate), isBelow = load === "below";
+    const left = isBelow ? model.whole(worst.left) : null, peak = isBelow ? model.whole(worst.peak) : null;
     const guaranteed = model.promised(data, rate);
     const texts = { "rate-text": rateText(rate), "tile-rate": rateText(rate), "tile-left": leftText(left), left: leftText(left),
       peak: leftText(peak), guaranteed: promiseText(guaranteed) };
     for (const id in texts) element(id).textContent = texts[id];
     slider.setAttribute("aria-valuetext", rateText(rate));
     const unit = sizeText(data.write_bytes), meanText = timeText(data.total_ns / access.length / 1e6);
-    let verdict = sustained
+    let verdict = isBelow
       ? left === 0 ? `At ${rateText(rate)} these accesses need no buffer beside the ${unit} that are being written.`
         : `At ${rateText(rate)} these accesses need ${sizeText(left)} beside the ${unit} that are being written.`
+      : load === "near" ? `${rateText(rate)} is above 95 % of the mean rate. There the buffer depends on the length of the run.`
       : `At ${rateText(rate)} no finite buffer suffices: ${unit} arrive every ${timeText(data.write_bytes / rate * 1e3)}, and an access takes ${meanText} on average.`;
-    if (promised && sustained) verdict += guaranteed === null ? " Nothing finite is promised for this rate."
+    if (promised && isBelow) verdict += guaranteed === null ? " Nothing finite is promised for this rate."
       : guaranteed === 0 ? " This is promised for every run." : ` The promise for every run is ${sizeText(guaranteed)}.`;
     element("verdict").textContent = verdict;
     model.backlog(data, rate, (k, left) => { lefts[k] = left; });

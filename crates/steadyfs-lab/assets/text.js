@@ -9,7 +9,7 @@ const sizeText = b => b < 1024 ? trim(b, 0) + " B" : b < 1048525 ? trim(b / 1024
 const timeText = ms => ms < 1 ? trim(ms * 1e3, 1) + " µs" : ms < 1000 ? trim(ms, 3) + " ms" : trim(ms / 1e3, 3) + " s";
 const countText = n => n.toLocaleString("en-US");
 
-const leftText = b => b === null ? "none suffices" : sizeText(b);
+const leftText = b => b === null ? "near or above the mean rate" : sizeText(b);
 const promiseText = b => b === null ? "none" : sizeText(b);
 
 /** Values of a legend: at the pointer, and as long as there is none at `standing`, which `name` names. */

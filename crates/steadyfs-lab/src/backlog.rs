@@ -12,9 +12,10 @@
 //! All arithmetic is exact: durations are whole nanoseconds, rates whole bytes per second, and levels are kept in
 //! billionths of a byte and rounded up to whole bytes at the end.
 //!
-//! Begin with [`smallest_buffer_bytes`] for a rate, or with [`highest_rate`] for a buffer. What holds for every run, not for one, is in
-//! [`envelope`](crate::envelope).
+//! Begin with [`need`] for a rate, or with [`highest_rate`] for a buffer. [`envelope`](crate::envelope) has
+//! the numbers that hold for every run.
 
+use crate::units::format_size;
 use serde::{Deserialize, Serialize};
 
 /// Billionths in one byte; nanoseconds times bytes per second are billionths of a byte.
@@ -59,6 +60,84 @@ pub fn is_sustained(access_ns: &[u64], write_bytes: u64, rate_bytes_per_s: u64) 
     let written = access_ns.len() as u128 * u128::from(write_bytes) * NANO;
     total_ns.saturating_mul(u128::from(rate_bytes_per_s)) <= written
 }
+
+/// Percent of the mean rate up to which a run gives a buffer. Nearer to the mean, the number grows with
+/// the length of the run.
+pub const LOAD_MAX_PERCENT: u64 = 95;
+
+/// The relation of an input rate to the mean rate of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// At most [`LOAD_MAX_PERCENT`] of the mean rate.
+    Below,
+    /// Between that and the mean rate.
+    NearMean,
+    /// Above the mean rate: the backlog grows without bound.
+    AboveMean,
+}
+
+impl Load {
+    /// Computes the load from the accesses of a run.
+    pub fn of(access_ns: &[u64], write_bytes: u64, rate_bytes_per_s: u64) -> Load {
+        let raised = rate_bytes_per_s.saturating_mul(100).div_ceil(LOAD_MAX_PERCENT);
+        match rate_bytes_per_s {
+            rate if !is_sustained(access_ns, write_bytes, rate) => Load::AboveMean,
+            _ if !is_sustained(access_ns, write_bytes, raised) => Load::NearMean,
+            _ => Load::Below,
+        }
+    }
+
+    /// Computes the load from the mean rate of a run.
+    pub fn of_mean(mean_bytes_per_s: f64, rate_bytes_per_s: u64) -> Load {
+        match rate_bytes_per_s as f64 {
+            rate if rate > mean_bytes_per_s => Load::AboveMean,
+            rate if rate * 100.0 > mean_bytes_per_s * LOAD_MAX_PERCENT as f64 => Load::NearMean,
+            _ => Load::Below,
+        }
+    }
+}
+
+/// The buffer that a run needs for an input rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// The greatest backlog of the run.
+    pub worst: Backlog,
+    /// True if the level had not settled: the second half of the run raised it by a quarter and a write.
+    pub grows: bool,
+}
+
+/// Returns the buffer that a run needs for an input rate. `None` if the rate is above
+/// [`LOAD_MAX_PERCENT`] of the mean rate: [`Load`] has the reason.
+///
+/// # Example
+/// ```
+/// use steadyfs_lab::backlog::{Load, need};
+/// let run = [1_000_000; 100]; // 4,096 bytes in a millisecond: 4.096 MB/s
+/// assert_eq!(need(&run, 4096, 3_000_000).map(|need| need.worst.left_bytes), Some(0));
+/// assert_eq!((need(&run, 4096, 4_000_000), Load::of(&run, 4096, 4_000_000)), (None, Load::NearMean));
+/// ```
+pub fn need(access_ns: &[u64], write_bytes: u64, rate_bytes_per_s: u64) -> Option<Need> {
+    if Load::of(access_ns, write_bytes, rate_bytes_per_s) != Load::Below {
+        return None;
+    }
+    let worst_of = |accesses: &[u64]| greatest(levels(accesses.iter().copied(), write_bytes, rate_bytes_per_s));
+    let (worst, first) = (worst_of(access_ns), worst_of(&access_ns[..access_ns.len() / 2]));
+    let settled = first.left_bytes.saturating_mul(5) / 4 + write_bytes;
+    Some(Need { worst, grows: worst.left_bytes > settled })
+}
+
+/// Returns the text of a buffer in a table, in the words of [`BUFFER_LEGEND`].
+pub fn buffer_text(bytes: Option<u64>, grows: bool, load: Load) -> String {
+    match bytes {
+        Some(bytes) if grows => format!("≥ {}", format_size(bytes)),
+        Some(bytes) => format_size(bytes),
+        None if load == Load::NearMean => "near mean".to_string(),
+        None => "above mean".to_string(),
+    }
+}
+
+/// The meaning of the words of [`buffer_text`].
+pub const BUFFER_LEGEND: &str = "≥: still growing at the end. Near mean: above 95 % of the mean rate, no number.";
 
 /// The greatest backlog of a sequence of accesses that starts with an empty buffer and runs once.
 ///
@@ -190,6 +269,23 @@ mod tests {
         {
             assert_eq!(smallest_buffer_bytes(&[calm, peak_ns, calm, calm], 4096, rate), Some(left), "{peak_ns} ns");
         }
+    }
+
+    /// One question had four answers: 57.5 KiB, 848 KiB and 2 MiB by the length of the run, or none.
+    #[test]
+    fn rate_near_the_mean_has_no_buffer_and_one_that_grows_is_marked() {
+        let calm = [MS; 1000];
+        assert_eq!(need(&calm, 1000, 950_000), Some(Need { worst: Backlog { left_bytes: 0, peak_bytes: 950 }, grows: false }));
+        for (rate, load) in [(950_001, Load::NearMean), (MB, Load::NearMean), (MB + 1, Load::AboveMean)] {
+            assert_eq!((need(&calm, 1000, rate), Load::of(&calm, 1000, rate)), (None, load));
+            assert_eq!(Load::of_mean(1e6, rate), load);
+        }
+        // The second half of the run is slow.
+        let growing: Vec<u64> = (0..1000).map(|access| if access < 500 { MS / 2 } else { MS }).collect();
+        let needed = need(&growing, 1000, 1_100_000).unwrap();
+        assert_eq!((needed.worst.left_bytes, needed.grows), (50_000, true));
+        let texts = [Some(2048), None].map(|bytes| buffer_text(bytes, true, Load::NearMean));
+        assert_eq!(texts, ["≥ 2 KiB", "near mean"]);
     }
 
     #[test]

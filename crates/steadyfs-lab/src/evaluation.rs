@@ -1,7 +1,7 @@
 //! The result of an evaluation: what a run measured, what was promised, and what the floor would need.
 //!
 //! [`Evaluation`] is the JSON that `steady evaluate --json` writes. Its keys are part of the project's interface: units
-//! stand at their ends, durations are microseconds, and `null` means that no finite buffer suffices.
+//! stand at their ends, durations are microseconds. `null` means that a run of this rate has no buffer.
 //!
 //! [`evaluate::run`](crate::evaluate::run) makes one; [`Report::of_evaluation`](crate::report::Report::of_evaluation) draws it.
 
@@ -11,7 +11,7 @@ mod idle;
 pub use beside::{Beside, Peer};
 pub use idle::{IdleMeasured, IdleResult, WithoutIdle};
 
-use crate::backlog::backlog;
+use crate::backlog::{BUFFER_LEGEND, Load, buffer_text, need};
 use crate::envelope::{Envelope, guaranteed_left_bytes};
 use crate::stats::Stats;
 use crate::table::{Align, facts, table};
@@ -78,13 +78,17 @@ pub struct EraseCount {
 pub struct BacklogRow {
     /// Input rate in bytes per second.
     pub rate: u64,
-    /// Most bytes left in the buffer after an access of this run; `None` when no finite buffer suffices.
+    /// Most bytes left in the buffer after an access of this run; `None` if the rate is above 95 % of the
+    /// mean rate.
     pub bytes: Option<u64>,
     /// Most bytes in the buffer within an access of this run; `None` as above.
     pub peak_bytes: Option<u64>,
     /// Most bytes that can be left after any access of any run, by the promised envelopes; `None` when nothing finite
     /// is promised for this rate.
     pub guaranteed_bytes: Option<u64>,
+    /// True if the level still grew in the second half of the run: a longer run would need more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub grows: bool,
 }
 
 /// What a log with the whole map in RAM and free metadata would reach on the same chip with the same writes, with no more moves and
@@ -178,11 +182,12 @@ impl Evaluation {
         let stats = Stats::of(&run.access_ns)?;
         let floor = Stats::of(&run.floor_ns)?;
         let row = |&rate: &u64| {
-            let seen = backlog(&run.access_ns, run.write_bytes, rate);
+            let seen = need(&run.access_ns, run.write_bytes, rate);
             BacklogRow {
                 rate,
-                bytes: seen.map(|worst| worst.left_bytes),
-                peak_bytes: seen.map(|worst| worst.peak_bytes),
+                bytes: seen.map(|need| need.worst.left_bytes),
+                peak_bytes: seen.map(|need| need.worst.peak_bytes),
+                grows: seen.is_some_and(|need| need.grows),
                 guaranteed_bytes: guaranteed_left_bytes(&run.envelopes, run.bound_ns, run.write_bytes, rate),
             }
         };
@@ -304,8 +309,10 @@ impl Evaluation {
     fn rates(&self) -> String {
         let mut rows = vec![["Input rate", "buffer", "peak", "guaranteed buffer"].map(String::from).to_vec()];
         rows.extend(self.backlog.iter().map(|row| {
-            let sizes = [row.bytes, row.peak_bytes, row.guaranteed_bytes].map(size_or_dash);
-            std::iter::once(format_rate(row.rate as f64)).chain(sizes).collect()
+            let load = Load::of_mean(self.throughput_bytes_per_s, row.rate);
+            let seen = [row.bytes, row.peak_bytes].map(|bytes| buffer_text(bytes, row.grows, load));
+            let guaranteed = size_or_dash(row.guaranteed_bytes);
+            std::iter::once(format_rate(row.rate as f64)).chain(seen).chain([guaranteed]).collect()
         }));
         table(&rows, &[Align::Right; 4])
     }
@@ -316,7 +323,7 @@ impl fmt::Display for Evaluation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n{}\n", self.device, self.title())?;
         writeln!(f, "{}\n{}\n{}", self.times(), self.facts(), self.rates().trim_end())?;
-        writeln!(f, "Buffer: left after an access. Peak: with the write in progress. —: unbounded.")?;
+        writeln!(f, "Buffer: left after an access. Peak: with the write in progress.\n{BUFFER_LEGEND}")?;
         if self.idle.is_some() {
             writeln!(f, "Data comes in at the rate during bursts, and not in idle time.")?;
         }
@@ -443,6 +450,7 @@ pub(crate) mod tests {
             peak_bytes: Some(9_000),
             // Ten milliseconds are the longest access; two would be 20 ms, but the envelope allows 11.2.
             guaranteed_bytes: Some(10_000 - 4_096),
+            grows: false,
         };
         assert_eq!(evaluation.backlog, [row]);
         assert!((evaluation.share_of_floor() - 1_000.0 / 1_008.0).abs() < 1e-12);

@@ -6,9 +6,8 @@
 //!
 //! [`Summary::of`] makes one of a [`Trace`]; [`Report::of_trace`](crate::report::Report::of_trace) draws it.
 
-use crate::backlog::{BufferHolds, backlog, highest_rate};
+use crate::backlog::{BUFFER_LEGEND, BufferHolds, Load, buffer_text, highest_rate, need};
 use crate::envelope::Envelope;
-use crate::evaluation::size_or_dash;
 use crate::replay::Trace;
 use crate::stats::Stats;
 use crate::table::{Align, facts, table};
@@ -24,10 +23,13 @@ const ENVELOPE_POINTS: usize = 6;
 pub struct RateRow {
     /// Input rate in bytes per second.
     pub rate: u64,
-    /// Most bytes left in the buffer after an access; `None` when no finite buffer suffices if the trace repeats.
+    /// Most bytes left in the buffer after an access; `None` if the rate is above 95 % of the mean rate.
     pub bytes: Option<u64>,
     /// Most bytes in the buffer within an access; `None` as above.
     pub peak_bytes: Option<u64>,
+    /// True if the level still grew in the second half of the trace: a longer one would need more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub grows: bool,
 }
 
 /// The highest rates for a given buffer.
@@ -86,8 +88,13 @@ impl Summary {
         let access_ns = &trace.access_ns;
         let stats = Stats::of(access_ns)?;
         let row = |&rate: &u64| {
-            let worst = backlog(access_ns, write_bytes, rate);
-            RateRow { rate, bytes: worst.map(|b| b.left_bytes), peak_bytes: worst.map(|b| b.peak_bytes) }
+            let seen = need(access_ns, write_bytes, rate);
+            RateRow {
+                rate,
+                bytes: seen.map(|need| need.worst.left_bytes),
+                peak_bytes: seen.map(|need| need.worst.peak_bytes),
+                grows: seen.is_some_and(|need| need.grows),
+            }
         };
         let envelope_row =
             |envelope: Envelope| EnvelopeRow { burst_us: envelope.burst_ns as f64 / 1e3, rate_us: envelope.rate_ns as f64 / 1e3 };
@@ -143,13 +150,13 @@ impl fmt::Display for Summary {
         }
         writeln!(f, "{}", facts(lines))?;
         let mut rows = vec![["Input rate", "buffer", "peak"].map(String::from).to_vec()];
-        rows.extend(
-            self.backlog
-                .iter()
-                .map(|row| vec![format_rate(row.rate as f64), size_or_dash(row.bytes), size_or_dash(row.peak_bytes)]),
-        );
+        let mean = self.throughput_bytes_per_s.unwrap_or(f64::INFINITY);
+        rows.extend(self.backlog.iter().map(|row| {
+            let text = |bytes| buffer_text(bytes, row.grows, Load::of_mean(mean, row.rate));
+            vec![format_rate(row.rate as f64), text(row.bytes), text(row.peak_bytes)]
+        }));
         write!(f, "{}", table(&rows, &[Align::Right; 3]))?;
-        writeln!(f, "Buffer: left after an access. Peak: with the write in progress. —: unbounded.\n")?;
+        writeln!(f, "Buffer: left after an access. Peak: with the write in progress.\n{BUFFER_LEGEND}\n")?;
         let mut rows = vec![["Any n accesses:", "burst", "+ n times"].map(String::from).to_vec()];
         rows.extend(self.envelope.iter().map(|row| vec![String::new(), duration(row.burst_us), duration(row.rate_us)]));
         write!(f, "{}", table(&rows, &[Align::Left, Align::Right, Align::Right]))
@@ -167,8 +174,8 @@ mod tests {
     #[test]
     fn summary_tells_buffer_highest_rate_and_envelope() {
         let summary = Summary::of(&trace(), 4096, &[1_000_000, 2_000_000], Some(5_904)).unwrap();
-        assert_eq!(summary.backlog[0], RateRow { rate: 1_000_000, bytes: Some(5_904), peak_bytes: Some(10_000) });
-        assert_eq!(summary.backlog[1], RateRow { rate: 2_000_000, bytes: None, peak_bytes: None });
+        assert_eq!(summary.backlog[0], RateRow { rate: 1_000_000, bytes: Some(5_904), peak_bytes: Some(10_000), grows: false });
+        assert_eq!(summary.backlog[1], RateRow { rate: 2_000_000, bytes: None, peak_bytes: None, grows: false });
         let highest = summary.highest_rate.unwrap();
         assert_eq!((highest.rate, highest.peak_rate), (Some(1_000_000), Some(590_400)));
         assert_eq!(summary.envelope.first(), Some(&EnvelopeRow { burst_us: 7_200.0, rate_us: 2_800.0 }));
@@ -179,7 +186,7 @@ mod tests {
     fn printed_summary_fits_into_80_columns() {
         let text = Summary::of(&trace(), 4096, &[500_000, 2_000_000], Some(10_240)).unwrap().to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-        for part in ["board.csv", "5 accesses of 4 KiB", "p99.9", "Highest rate", "unbounded", "burst"] {
+        for part in ["board.csv", "5 accesses of 4 KiB", "p99.9", "Highest rate", "above mean", "burst"] {
             assert!(text.contains(part), "{part} in {text}");
         }
     }

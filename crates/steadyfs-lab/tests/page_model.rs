@@ -2,7 +2,7 @@
 //! what the page says in words.
 
 use std::process::Command;
-use steadyfs_lab::backlog::backlog;
+use steadyfs_lab::backlog::need;
 use steadyfs_lab::envelope::{Envelope, guaranteed_left_bytes};
 
 const MODEL: &str = include_str!("../assets/model.js");
@@ -22,7 +22,7 @@ fn numbers(seed: u64, limit: u64) -> impl Iterator<Item = u64> {
 /// One line per case: `left peak guaranteed`, `null` where there is none.
 fn expected(access_ns: &[u64], rate: u64, bound_ns: u64, envelopes: &[Envelope]) -> String {
     let text = |bytes: Option<u64>| bytes.map_or("null".to_string(), |bytes| bytes.to_string());
-    let worst = backlog(access_ns, 4096, rate);
+    let worst = need(access_ns, 4096, rate).map(|need| need.worst);
     let guaranteed = guaranteed_left_bytes(envelopes, bound_ns, 4096, rate);
     [worst.map(|b| b.left_bytes), worst.map(|b| b.peak_bytes), guaranteed].map(text).join(" ")
 }
@@ -55,7 +55,7 @@ fn page_computes_what_the_library_computes() {
         );
         for rate in [100_000, 500_000, 1_000_000, 2_000_000, 2_345_678, 3_000_000, 9_000_000] {
             script += &format!(
-                "{{ const w = model.sustained(data, {rate}) ? model.backlog(data, {rate}) : {{ left: null, peak: null }};\n\
+                "{{ const w = model.load(data, {rate}) === \"below\" ? model.backlog(data, {rate}) : {{ left: null, peak: null }};\n\
                  console.log(`${{bytes(w.left)}} ${{bytes(w.peak)}} ${{model.promised(data, {rate})}}`); }}\n"
             );
             lines.push(expected(&access_ns, rate, 21_000_000, &envelopes));
@@ -93,6 +93,6 @@ fn legend_follows_the_pointer_and_stands_at_a_value_before_there_is_one() {
 fn page_has_words_for_what_is_missing() {
     let script = "console.log([leftText(null), promiseText(null), leftText(0), promiseText(2048)].join('; '));";
     if let Some(printed) = printed("page_words.js", script) {
-        assert_eq!(printed, "none suffices; none; 0 B; 2 KiB\n");
+        assert_eq!(printed, "near or above the mean rate; none; 0 B; 2 KiB\n");
     }
 }

@@ -287,7 +287,9 @@ def advise(
 
 
 def backlog(access_times: AnyTimes, rate: Number, write_bytes: Number) -> Optional[Backlog]:
-    """Return the greatest backlog of a run that starts with an empty buffer; nothing where no finite one suffices if it repeats.
+    """Return the greatest backlog of a run that starts with an empty buffer.
+
+    None if the rate is above 95 % of the mean rate: there the buffer depends on the length of the run.
 
     Access times are nanoseconds in order, or ``timedelta64``. ``rate`` comes in, in bytes per second, and each access takes ``write_bytes`` away.
     The arithmetic is exact.

@@ -36,11 +36,13 @@ class BacklogRow:
     rate: int
     """Input rate in bytes per second."""
     bytes: Optional[int]
-    """Most bytes left in the buffer after an access of this run; nothing where no finite buffer suffices."""
+    """Most bytes left in the buffer after an access of this run; None above 95 % of the mean rate."""
     peak_bytes: Optional[int]
     """Most bytes in the buffer within an access of this run; nothing as above."""
     guaranteed_bytes: Optional[int]
-    """Most bytes that can be left after any access of any run; nothing where nothing finite is promised for this rate."""
+    """Most bytes that can be left after any access of any run; None if nothing finite is promised."""
+    grows: bool = False
+    """True if the level still grew in the second half of the run: a longer run would need more."""
 
 
 @dataclass(frozen=True)
@@ -175,11 +177,13 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class RateRow:
-    """The buffer that an input rate needs for a trace, in bytes; nothing where no finite buffer suffices if the trace repeats."""
+    """The buffer that an input rate needs for a trace, in bytes; None above 95 % of the mean rate."""
 
     rate: int
     bytes: Optional[int]
     peak_bytes: Optional[int]
+    grows: bool = False
+    """True if the level still grew in the second half of the trace."""
 
 
 @dataclass(frozen=True)

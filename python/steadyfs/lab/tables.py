@@ -237,6 +237,8 @@ class RealtimeBacklog:
     rate: int
     buffer_bytes: Optional[int]
     uncleaned_bytes: Optional[int] = None
+    grows: bool = False
+    """True if the level still grew in the second half of the run."""
 
 
 @dataclass(frozen=True)
@@ -278,6 +280,8 @@ class RealtimeAdvice:
     """Bytes that a power cut may lose, of commit and buffer together."""
     lost_ms: Optional[float]
     written_per_byte: float
+    near_mean: bool = False
+    """True if the rate is not above the mean rate, but above 95 % of it."""
 
 
 @dataclass(frozen=True)

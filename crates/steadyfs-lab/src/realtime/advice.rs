@@ -2,6 +2,7 @@
 
 use super::options::Options;
 use super::row::{Medium, Row};
+use crate::backlog::Load;
 use serde::{Deserialize, Serialize};
 
 /// On whose word a rate is kept.
@@ -37,8 +38,11 @@ pub struct Advice {
     pub system: String,
     /// Writes for each commit.
     pub commit_every: u32,
-    /// Buffer for the rate, in bytes; nothing where no finite one suffices.
+    /// Buffer for the rate, in bytes; nothing if the rate is above 95 % of the mean rate.
     pub buffer_bytes: Option<u64>,
+    /// True if the rate is not above the mean rate, but above 95 % of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub near_mean: bool,
     /// What it were without the device's own cleaning; nothing on raw flash.
     pub uncleaned_bytes: Option<u64>,
     /// RAM of the file system, in bytes.
@@ -68,12 +72,15 @@ fn advise_on(row: &Row, options: &Options) -> Advice {
         system: row.medium.to_string(),
         commit_every: row.commit_every,
         buffer_bytes,
+        near_mean: row.load_at(options.rate) == Load::NearMean,
         uncleaned_bytes: row.backlog_at(options.rate).and_then(|row| row.uncleaned_bytes),
         file_system_bytes: row.ram_bytes,
         answer: match (buffer_bytes, lost_bytes) {
             (Some(buffer), _) if buffer + row.ram_bytes > options.ram_bytes => Answer::TooMuchRam,
             (Some(_), Some(lost)) if lost > may_lose => Answer::LosesTooMuch,
-            (Some(_), _) if row.is_too_short() => Answer::RunTooShort,
+            (Some(_), _) if row.is_too_short() || row.backlog_at(options.rate).is_some_and(|row| row.grows) => {
+                Answer::RunTooShort
+            }
             (Some(_), _) => Answer::Yes,
             (None, _) => Answer::TooMuchRam,
         },
@@ -125,8 +132,10 @@ mod tests {
         assert_eq!(answer(&row(3, 16, 8), Some(Loss::Time(132_000_000))), Answer::Yes);
         assert_eq!(answer(&row(3, 16, 8), Some(Loss::Time(131_000_000))), Answer::LosesTooMuch);
         assert_eq!(answer(&row(0, 16, 9), None), Answer::TooMuchRam, "no buffer suffices, in a short run either");
-        let other =
-            Row { backlog: vec![Backlog { rate: 500_000, buffer_bytes: Some(2001), uncleaned_bytes: None }], ..row(3, 1, 8) };
+        let other = Row {
+            backlog: vec![Backlog { rate: 500_000, buffer_bytes: Some(2001), uncleaned_bytes: None, grows: false }],
+            ..row(3, 1, 8)
+        };
         assert_eq!(answer(&other, None), Answer::TooMuchRam);
     }
 

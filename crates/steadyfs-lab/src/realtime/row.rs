@@ -2,7 +2,7 @@
 
 use super::cards::{Cleaning, Trace};
 use super::options::{WINDOW, WRITE_BYTES};
-use crate::backlog::backlog;
+use crate::backlog::{Load, need};
 use crate::stats::Stats;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -16,11 +16,14 @@ pub(super) const CLEANINGS_MIN: u64 = 3;
 pub struct Backlog {
     /// Input rate, in bytes a second.
     pub rate: u64,
-    /// Bytes of buffer of the whole run; nothing where no finite buffer suffices.
+    /// Bytes of buffer of the whole run; nothing if the rate is above 95 % of the mean rate.
     pub buffer_bytes: Option<u64>,
     /// The same without the time that accesses waited for the device's own cleaning; nothing on raw flash.
     #[serde(default)]
     pub uncleaned_bytes: Option<u64>,
+    /// True if the level still grew in the second half of the run: a longer run would need more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub grows: bool,
 }
 
 /// A medium, and the file system on it.
@@ -106,11 +109,15 @@ impl Row {
             trace.access_ns.iter().zip(&cleaning.access_ns).map(|(all, part)| all.saturating_sub(*part)).collect()
         };
         let uncleaned = trace.cleaning.as_ref().map(uncleaned_of);
-        let buffer = |access_ns: &[u64], rate| backlog(access_ns, trace.access_bytes, rate).map(|worst| worst.left_bytes);
-        let of_rate = |&rate: &u64| Backlog {
-            rate,
-            buffer_bytes: buffer(&trace.access_ns, rate),
-            uncleaned_bytes: uncleaned.as_ref().and_then(|access_ns| buffer(access_ns, rate)),
+        let of_rate = |&rate: &u64| {
+            let seen = need(&trace.access_ns, trace.access_bytes, rate);
+            let uncleaned = uncleaned.as_ref().and_then(|access_ns| need(access_ns, trace.access_bytes, rate));
+            Backlog {
+                rate,
+                buffer_bytes: seen.map(|need| need.worst.left_bytes),
+                uncleaned_bytes: uncleaned.map(|need| need.worst.left_bytes),
+                grows: seen.is_some_and(|need| need.grows),
+            }
         };
         Row {
             medium,
@@ -141,6 +148,11 @@ impl Row {
     /// Mean rate, in bytes a second.
     pub fn bytes_per_s(&self) -> f64 {
         self.access_bytes as f64 * 1e6 / self.mean_us.max(f64::MIN_POSITIVE)
+    }
+
+    /// The relation of a rate to the mean rate.
+    pub(crate) fn load_at(&self, rate: u64) -> Load {
+        Load::of_mean(self.bytes_per_s(), rate)
     }
 
     /// The buffer that a rate needs.

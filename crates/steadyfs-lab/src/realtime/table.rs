@@ -2,7 +2,8 @@
 
 use super::advice::{Advice, Answer, Guarantee, advise};
 use super::options::{Options, WRITE_BYTES};
-use super::row::{CLEANINGS_MIN, Row};
+use super::row::{Backlog, CLEANINGS_MIN, Row};
+use crate::backlog::buffer_text;
 use crate::table::{Align, table};
 use crate::units::{format_count, format_duration, format_rate, format_size};
 use serde::{Deserialize, Serialize};
@@ -43,10 +44,6 @@ impl Realtime {
 pub(crate) const SPECIFICATION: &str =
     "By the SD specification alone, a card may be busy for 250 ms behind each 512 B: 2 s for 4 KiB, 2 kB/s without a buffer.";
 
-fn buffer(bytes: Option<u64>) -> String {
-    bytes.map_or_else(|| "–".to_string(), format_size)
-}
-
 /// A time in microseconds.
 fn time(us: Option<f64>) -> String {
     us.map_or_else(|| "–".to_string(), |us| format_duration(us * 1e3))
@@ -58,11 +55,8 @@ impl Row {
         let longest = if self.is_too_short() { format!("≥ {}", time(Some(self.max_us))) } else { time(Some(self.max_us)) };
         let mut cells = vec![self.medium.to_string(), commit, time(Some(self.mean_us)), format_rate(self.bytes_per_s()), longest];
         cells.extend([time(self.max_uncleaned_us), time(self.max_root_us)]);
-        let at_least = |bytes: Option<u64>| match bytes {
-            Some(_) if self.is_too_short() => format!("≥ {}", buffer(bytes)),
-            _ => buffer(bytes),
-        };
-        cells.extend(self.backlog.iter().map(|row| at_least(row.buffer_bytes)));
+        let text = |row: &Backlog| buffer_text(row.buffer_bytes, row.grows || self.is_too_short(), self.load_at(row.rate));
+        cells.extend(self.backlog.iter().map(text));
         cells.extend([format!("{:.2}", self.written_per_byte), format!("{:.2}", self.flushes_per_access)]);
         cells.push(self.stream_bytes_per_s.map_or_else(|| "–".to_string(), format_rate));
         cells
@@ -80,7 +74,7 @@ impl Advice {
             (Answer::RunTooShort, _) => "not known, the run is too short",
         };
         let (Some(needed), Some(lost), Some(ms)) = (self.buffer_bytes, self.lost_bytes, self.lost_ms) else {
-            return format!("{word}: no buffer suffices");
+            return format!("{word}: the rate is {} the mean rate", if self.near_mean { "above 95 % of" } else { "above" });
         };
         let uncleaned = self.uncleaned_bytes.filter(|bytes| *bytes < needed);
         let uncleaned =
@@ -109,7 +103,7 @@ impl Realtime {
     /// What the columns mean.
     pub(crate) fn legend(&self) -> String {
         let mut legend = "Commit: writes for each. Uncleaned: the longest access without what it waited for the card's own cleaning; with root: of those in which SteadyFS wrote a root.\n\
-             Below a rate: the buffer that it needs; – where none suffices. Written: bytes to the medium for each byte of the caller. Flushes: of the device, for each access.\n\
+             Below a rate: the buffer that it needs. ≥: still growing, or too short a run; near mean: above 95 % of the mean rate. Written: bytes to the medium for each byte of the caller. Flushes: of the device, for each access.\n\
              In order: the rate of a new file in pieces of 16 pages, on an empty volume.\n\
              FAT: written through, data and the file's entry for each commit; it knows where the file lies, and its RAM is not counted."
             .to_string();

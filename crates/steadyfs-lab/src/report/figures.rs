@@ -6,7 +6,7 @@ use super::canvas::{BOTTOM, Canvas, LEFT, TOP};
 use super::downsample::downsample;
 use super::levels::place;
 use super::view::View;
-use crate::backlog::{backlog_series, is_sustained};
+use crate::backlog::{Load, backlog_series, need};
 use crate::stats::{Scale, histogram};
 use crate::units::{format_count, format_duration, format_rate, format_size};
 use std::collections::HashSet;
@@ -136,10 +136,14 @@ pub(super) fn ends_s(access_ns: &[u64]) -> Vec<f64> {
 fn backlog_panel(canvas: &mut Canvas, report: &Report, rate: u64, x: &Axis, ends_s: &[f64], top: f64) {
     let series = backlog_series(&report.access_ns, report.write_bytes, rate);
     let left: Vec<u64> = series.iter().map(|level| level.left_bytes).collect();
-    let most = left.iter().copied().max().unwrap_or(0);
-    let mut name = match is_sustained(&report.access_ns, report.write_bytes, rate) {
-        true => format!("{}: {} of buffer", format_rate(rate as f64), format_size(most)),
-        false => format!("{}: no finite buffer suffices", format_rate(rate as f64)),
+    let text = format_rate(rate as f64);
+    let mut name = match need(&report.access_ns, report.write_bytes, rate) {
+        Some(need) if need.grows => format!("{text}: {} of buffer, still growing", format_size(need.worst.left_bytes)),
+        Some(need) => format!("{text}: {} of buffer", format_size(need.worst.left_bytes)),
+        None if Load::of(&report.access_ns, report.write_bytes, rate) == Load::NearMean => {
+            format!("{text}: above 95 % of the mean rate, the buffer depends on the length of the run")
+        }
+        None => format!("{text}: no finite buffer suffices"),
     };
     if let Some(bytes) = report.guaranteed_bytes(rate) {
         let _ = write!(name, ", {} guaranteed", format_size(bytes));

@@ -3,7 +3,7 @@
 use super::levels::place;
 use super::opening::{opening_rate, sentence};
 use super::{Fact, Report, escape};
-use crate::backlog::{backlog, is_sustained};
+use crate::backlog::{Backlog, Load, buffer_text, need};
 use crate::units::{format_rate, format_size};
 use serde_json::json;
 
@@ -31,7 +31,7 @@ pub(super) fn page(report: &Report) -> String {
             ("facts", &facts(&report.facts)),
             ("access_lead", &access_lead(report)),
             ("rates", &rate_rows(report)),
-            ("rates_lead", rates_lead(report)),
+            ("rates_lead", &rates_lead(report)),
             ("guaranteed_class", class),
             ("style", STYLE),
             ("uplot_style", UPLOT_STYLE),
@@ -62,7 +62,7 @@ pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
 fn tiles(report: &Report) -> String {
     let mut tiles: Vec<_> = report.tiles.iter().map(tile_of).collect();
     let rate = opening_rate(report);
-    let left = left_text(backlog(&report.access_ns, report.write_bytes, rate).map(|worst| worst.left_bytes));
+    let left = rate_text(report, rate, |worst| worst.left_bytes);
     let label = format!("Buffer at <span id=\"tile-rate\">{}</span>", format_rate(rate as f64));
     let buffer = tile(&label, &format!("<span id=\"tile-left\">{left}</span>"), "beside the write in progress");
     tiles.insert(tiles.len().min(1), buffer);
@@ -102,18 +102,19 @@ fn access_lead(report: &Report) -> String {
     lead
 }
 
-/// The size of a buffer, or words when no finite one suffices.
-fn left_text(bytes: Option<u64>) -> String {
-    bytes.map_or_else(|| "none suffices".to_string(), format_size)
+/// A number of the buffer for a rate, or the reason for which there is none.
+fn rate_text(report: &Report, rate: u64, bytes: impl Fn(Backlog) -> u64) -> String {
+    let seen = need(&report.access_ns, report.write_bytes, rate);
+    let load = Load::of(&report.access_ns, report.write_bytes, rate);
+    buffer_text(seen.map(|need| bytes(need.worst)), seen.is_some_and(|need| need.grows), load)
 }
 
 /// The table of input rates as markup.
 fn rate_rows(report: &Report) -> String {
     let row = |&rate: &u64| {
-        let seen = backlog(&report.access_ns, report.write_bytes, rate);
         let cells = [
-            left_text(seen.map(|worst| worst.left_bytes)),
-            left_text(seen.map(|worst| worst.peak_bytes)),
+            rate_text(report, rate, |worst| worst.left_bytes),
+            rate_text(report, rate, |worst| worst.peak_bytes),
             report.guaranteed_bytes(rate).map_or_else(|| "none".to_string(), format_size),
         ];
         format!(
@@ -128,19 +129,23 @@ fn rate_rows(report: &Report) -> String {
     report.rates.iter().map(row).collect()
 }
 
-/// Says what the words of the table mean, if it has any.
-fn rates_lead(report: &Report) -> &'static str {
-    let sustained = |&rate: &u64| is_sustained(&report.access_ns, report.write_bytes, rate);
-    let guaranteed = |&rate: &u64| report.bound_ns.is_none() || report.guaranteed_bytes(rate).is_some();
-    match (report.rates.iter().all(sustained), report.rates.iter().all(guaranteed)) {
-        (true, true) => "",
-        (false, true) => "None suffices: the backlog grows without end if these accesses repeat for ever.",
-        (true, false) => "None guaranteed: nothing finite is promised for that rate.",
-        (false, false) => {
-            "None suffices: the backlog grows without end if these accesses repeat for ever. \
-             None guaranteed: nothing finite is promised for that rate."
-        }
+/// Explains the words of the table, if it has any.
+fn rates_lead(report: &Report) -> String {
+    let (mut lead, of) = (Vec::new(), |rate| Load::of(&report.access_ns, report.write_bytes, rate));
+    let has = |load| report.rates.iter().any(|&rate| of(rate) == load);
+    if report.rates.iter().any(|&rate| need(&report.access_ns, report.write_bytes, rate).is_some_and(|need| need.grows)) {
+        lead.push("≥: the level still grew at the end of the run; a longer run needs more.");
     }
+    if has(Load::NearMean) {
+        lead.push("Near mean: above 95 % of the mean rate. There the buffer depends on the length of the run.");
+    }
+    if has(Load::AboveMean) {
+        lead.push("Above mean: the rate is above the mean rate, and no finite buffer suffices.");
+    }
+    if report.bound_ns.is_some() && report.rates.iter().any(|&rate| report.guaranteed_bytes(rate).is_none()) {
+        lead.push("None guaranteed: nothing finite is promised for that rate.");
+    }
+    lead.join(" ")
 }
 
 /// The data for the script, as JSON that cannot end the element it stands in.
@@ -232,10 +237,10 @@ mod tests {
     fn what_is_missing_is_told_in_words() {
         let page = markup(&report());
         assert!(!page.contains('—'));
-        assert!(page.contains("<td>none suffices</td><td>none suffices</td><td class=\"guaranteed\">none</td>"));
-        assert!(page.contains("None suffices:"));
+        assert!(page.contains("<td>above mean</td><td>above mean</td><td class=\"guaranteed\">none</td>"));
+        assert!(page.contains("Above mean:"));
         let few = Report { rates: vec![500_000], ..report() };
-        assert!(!markup(&few).contains("None suffices") && !markup(&few).contains(">none"));
+        assert!(!markup(&few).contains("bove mean") && !markup(&few).contains(">none"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What a report says before anybody touches it: one sentence, and the rate at which the slider stands.
 
 use super::Report;
-use crate::backlog::is_sustained;
+use crate::backlog::{LOAD_MAX_PERCENT, Load};
 use crate::units::format_duration;
 
 /// The rate at which the slider stands when nothing limits it, in bytes per second.
@@ -16,11 +16,11 @@ pub(super) fn sentence(report: &Report) -> String {
     format!("Longest {longest}, promised {}: {verdict}.", format_duration(bound_ns as f64))
 }
 
-/// The highest offered rate, in bytes per second, for which a finite buffer suffices; where there is none, the highest of all,
-/// which is the mean of the accesses, rounded down to three digits.
+/// The highest offered rate, in bytes per second, for which the run has a buffer. If there is none, 95 % of
+/// the mean rate of the accesses, rounded down to three digits.
 pub(super) fn opening_rate(report: &Report) -> u64 {
-    let sustained = |rate: u64| is_sustained(&report.access_ns, report.write_bytes, rate);
-    if let Some(offered) = report.rates.iter().copied().filter(|&rate| sustained(rate)).max() {
+    let has_buffer = |rate: u64| Load::of(&report.access_ns, report.write_bytes, rate) == Load::Below;
+    if let Some(offered) = report.rates.iter().copied().filter(|&rate| has_buffer(rate)).max() {
         return offered;
     }
     let total_ns: u128 = report.access_ns.iter().map(|&ns| u128::from(ns)).sum();
@@ -28,7 +28,7 @@ pub(super) fn opening_rate(report: &Report) -> u64 {
         return ANY_RATE;
     }
     let mean = report.access_ns.len() as u128 * u128::from(report.write_bytes) * 1_000_000_000 / total_ns;
-    three_digits(u64::try_from(mean).unwrap_or(u64::MAX)).max(1)
+    three_digits(u64::try_from(mean * u128::from(LOAD_MAX_PERCENT) / 100).unwrap_or(u64::MAX)).max(1)
 }
 
 /// Rounds down to three digits.
@@ -57,9 +57,9 @@ mod tests {
         let report = report();
         assert_eq!(opening_rate(&report), 1_000_000);
         let offering = |rates: &[u64]| Report { rates: rates.to_vec(), ..report.clone() };
-        assert_eq!(opening_rate(&offering(&[4_063_000, 1_000, 5_000_000])), 4_063_000, "in whatever order");
+        assert_eq!(opening_rate(&offering(&[3_860_000, 1_000, 4_063_000, 5_000_000])), 3_860_000, "in whatever order");
         for rates in [[].as_slice(), &[5_000_000, 6_000_000]] {
-            assert_eq!(opening_rate(&offering(rates)), 4_060_000, "the highest of all");
+            assert_eq!(opening_rate(&offering(rates)), 3_860_000, "95 % of the mean");
         }
         let slow = Report { access_ns: vec![u64::MAX / 4; 3], ..report.clone() };
         assert_eq!(opening_rate(&slow), 1);

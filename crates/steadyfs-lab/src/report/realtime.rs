@@ -6,7 +6,7 @@ use super::canvas::{BOTTOM, Canvas, LEFT, TOP};
 use super::downsample::downsample;
 use super::figures::{ends_s, label, level_panel, plain};
 use super::paper::{Paper, Table, figure};
-use crate::backlog::backlog_series;
+use crate::backlog::{Load, backlog_series};
 use crate::realtime::{Medium, Realtime, Row, SPECIFICATION, WRITE_BYTES};
 use crate::units::{format_duration, format_rate, format_size};
 use std::fmt::Write;
@@ -65,7 +65,8 @@ impl<'a> RealtimeReport<'a> {
     fn sentence(&self) -> String {
         let needs = |row: &Row| match row.backlog_at(self.0.rate).and_then(|backlog| backlog.buffer_bytes) {
             Some(bytes) => format!("{} {}", row.medium, format_size(bytes)),
-            None => format!("{} more than any", row.medium),
+            None if row.load_at(self.0.rate) == Load::NearMean => format!("{} no number, near its mean rate", row.medium),
+            None => format!("{} none, above its mean rate", row.medium),
         };
         // One of each kind: the table has all of them.
         let kinds = self.0.rows.iter().map(|row| std::mem::discriminant(&row.medium)).collect::<Vec<_>>();
