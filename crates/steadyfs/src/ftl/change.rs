@@ -1,4 +1,4 @@
-//! What changes of the map bring with them: frames that are released, leaves that are replaced, frames that moved.
+//! Changes of the map and their effects: frames are released, leaves are replaced, frames move.
 
 use super::Ftl;
 use crate::media::{Flash, Kind, Kinds, Tag};
@@ -12,7 +12,8 @@ impl<F: Flash> Ftl<'_, F> {
         self.space.release(old);
     }
 
-    /// Where few frames are left: releases the frame that the leaf still names for a page that was changed, for the price of a read.
+    /// Releases the frame that the leaf still names for a changed page, if few frames are left.
+    /// Costs a read.
     pub fn release_old(&mut self, logical: u32) {
         if self.map.copy() != 0 && !self.has_spare_frames(0) {
             self.map.drop_copy(&mut self.space);
@@ -24,8 +25,8 @@ impl<F: Flash> Ftl<'_, F> {
         }
     }
 
-    /// Returns true if the volume, filled as it is and with a transaction as large as one may be, has room for
-    /// so many frames more.
+    /// Returns true if the volume has room for `more` frames: at its present fill, and with a
+    /// transaction of the largest permitted size.
     pub fn has_spare_frames(&self, more: u32) -> bool {
         let transaction = u32::from(self.layout.config.transaction_pages) + 1;
         let most = self.layout.live_max(self.space.blocks().count(State::Bad));
@@ -43,16 +44,19 @@ impl<F: Flash> Ftl<'_, F> {
         self.map.adopt_leaf(&mut self.space, &self.layout, leaf, frame);
     }
 
-    /// As what a live frame moves, by the tag of its first page, and which logical page or leaf it is; `None` where it need not move, and is released.
+    /// Returns the kind under which a live frame moves, and its logical page or leaf. `tag` is
+    /// the tag of the frame's first page. Returns `None` if the frame need not move; the frame
+    /// is then released.
     pub fn moves_as(&mut self, frame: Frame, tag: Option<Tag>) -> Option<(Kind, u32)> {
         if self.map.forget_copy(frame) {
-            // Idle work or the end of the use makes another one.
+            // Idle work or the end of the use makes another copy.
             self.space.release(frame);
             return None;
         }
         let movable = |tag: &Tag| self.layout.names_something(tag) && (Kinds::LEAF.has(tag.kind) || Kinds::DATA.has(tag.kind));
         let Some(Tag { kind, logical, .. }) = tag.filter(movable) else {
-            // Nobody can tell any more whose frame this is. Its block is never used again, so that no other data takes its place.
+            // The owner of this frame is lost. The block is never used again, so no other data
+            // takes the frame's place.
             self.space.spoil(self.space.block_of(frame));
             self.space.release(frame);
             return None;
@@ -68,17 +72,20 @@ impl<F: Flash> Ftl<'_, F> {
             return Some((Kind::MovedPending, logical));
         }
         if self.map.supersedes(logical, frame) {
-            // The frame that the leaf still names. It is used again before the leaf is folded, so the fold must not release it.
+            // The leaf still names this frame. The frame is used again before the leaf is
+            // written back, so the write-back must not release it.
             self.space.release(frame);
             return None;
         }
         Some((Kind::Moved, logical))
     }
 
-    /// Lets a logical page or leaf be where it was moved to.
+    /// Records the new frame of a logical page or leaf that was moved, and releases the old
+    /// frame.
     pub fn was_moved(&mut self, kind: Kind, logical: u32, from: Frame, to: Frame) {
         match kind {
-            // A change of its log that a cut has torn is copied as it is: what is known of the log stays.
+            // A change in the leaf's log that a cut has torn is copied as it is: the state of
+            // the log stays.
             Kind::MovedLeaf => self.map.move_leaf(logical, to),
             Kind::MovedPending if self.transaction.move_page(logical, to) => {}
             _ => self.map_move(logical, to),

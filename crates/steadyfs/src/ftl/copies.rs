@@ -12,14 +12,15 @@ pub(crate) struct Copied {
     pub kind: Kind,
     pub logical: u32,
     pub from: Frame,
-    /// Where the map names it: another place in each block of the ring that is tried.
+    /// The frame that the map names. It differs for each ring block that the mount tries.
     pub named: Frame,
 }
 
 impl<F: Flash> Ftl<'_, F> {
-    /// Lets the map name the copy of a frame.
+    /// Records in the map the place of a frame's copy.
     pub fn name_copy(&mut self, copied: &mut Copied, to: Frame) -> Result<(), Error> {
-        // The map is not asked where it was: a leaf that is copied as well is not at its new place yet.
+        // The map's own entry is not looked up: a leaf that is copied as well is not at its new
+        // place yet.
         if Kinds::LEAF.has(copied.kind) {
             self.map.move_leaf(copied.logical, to);
         } else {
@@ -30,8 +31,11 @@ impl<F: Flash> Ftl<'_, F> {
         Ok(())
     }
 
-    /// Copies the pages of a frame to the next ones of the ring, checking what is read: several times, for it may be metastable. A page that was
-    /// lost since an earlier mount copied it, or before it moved, costs what is in it, and no more.
+    /// Copies the pages of a frame to the next pages of the ring, and checks each page. Each
+    /// page is read several times, because it may be metastable.
+    ///
+    /// A page may have been lost since an earlier mount copied it, or before it moved. Then only
+    /// the content of this page is lost.
     pub fn copy_into_ring(&mut self, copied: &Copied) -> Result<(), Error> {
         let kinds = Kinds::of(&[copied.kind]);
         let was_copied = self.ring.has(self.space.block_of(copied.from));
@@ -51,8 +55,9 @@ impl<F: Flash> Ftl<'_, F> {
         Ok(())
     }
 
-    /// Sequence of page `index` of a copy in the ring. No record since the root has it: the tag of a page whose erase was cut may be anything, also that
-    /// of the copy, and what the page holds the same.
+    /// Returns the sequence number of page `index` of a copy in the ring. No record since the
+    /// root has this number, because the tag of a page whose erase was cut may read as anything:
+    /// even as the copy's tag, with the copy's data.
     pub fn copy_sequence(&self, index: u32) -> u64 {
         self.space.sequence().saturating_sub(self.layout.config.unit_pages.into()) + u64::from(index)
     }

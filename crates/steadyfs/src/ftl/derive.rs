@@ -1,4 +1,4 @@
-//! What a mount derives: whose the blocks are, and which frames are live.
+//! State that a mount derives: the owner of each block, and the live frames.
 
 use super::Ftl;
 use crate::config::Layout;
@@ -7,7 +7,7 @@ use crate::media::Flash;
 use crate::space::{Frame, Space, State};
 
 impl<F: Flash> Ftl<'_, F> {
-    /// Gives the blocks that the superblocks name their state.
+    /// Reserves the blocks that the superblocks name, and no other block.
     pub fn reserve_own_blocks(&mut self) {
         for block in 0..self.space.blocks().block_count() {
             let own = self.ring.owns(block);
@@ -55,13 +55,14 @@ impl<F: Flash> Ftl<'_, F> {
         for block in 0..self.space.blocks().block_count() {
             let in_use = self.space.blocks().live(block) > 0 || self.space.holds_journal(block);
             match self.space.blocks().state(block) {
-                // The record that took it is lost, or the root contradicts the map: it must not be erased.
+                // The record that took the block is lost, or the root contradicts the map: the
+                // block must not be erased.
                 State::Free | State::Listed | State::Erased | State::Clean | State::Dead if in_use => {
                     self.space.blocks_mut().set_state(block, State::Used)
                 }
-                // It may hold what a lost page of a leaf maps.
+                // The block may hold frames that a lost page of a leaf maps.
                 _ if result.is_err() => {}
-                // Nothing is marked on the medium: a mount may be for reading only.
+                // The medium gets no mark here: the mount may be for reading only.
                 State::Retiring if !in_use => self.space.lose(block),
                 _ => self.space.quarantine_if_empty(block),
             }
@@ -70,7 +71,7 @@ impl<F: Flash> Ftl<'_, F> {
     }
 }
 
-/// Marks a frame as live; no frame can be live twice.
+/// Marks a frame as live. Returns an error if the frame does not exist or is live already.
 fn claim(space: &mut Space<'_>, layout: &Layout, frame: Frame) -> Result<(), Error> {
     if frame == 0 {
         return Ok(());

@@ -1,15 +1,24 @@
-//! Groups: pages that are programmed in one command, and moves that wait to be as many.
+//! Groups: pages programmed in one command, and moves that wait until they fill a group.
 //!
-//! What a card charges for is the end of a stream of writes, some two milliseconds, and hardly for its bytes: a commit ends one, a read does, a change of
-//! the block does. So on such devices a move is not made when it is due. It waits until there is a group of them; then the victim's frames are read into
-//! lent memory, one behind the other, and programmed in one command behind the caller's pages. A call that has committed makes groups, for its flush has ended the stream
-//! anyway; another one when two of them would be due. Leaves and roots wait for a commit as well, where they can.
+//! A card charges for the end of a stream of writes, some two milliseconds, and hardly for the
+//! bytes. A commit ends a stream, and so does a read or a change of the block. So on such
+//! devices a move is not made when it is due:
 //!
-//! What waits counts as moved where reclamation [plans](crate::pace), so a plan is what it would be otherwise. Nothing is lost by that: a move that is not made
-//! yet has not taken its frame either. What is due in a call is counted up to whole groups in its bound.
+//! - It waits until there is a group of moves.
+//! - Then the victim's frames are read into lent memory, one behind the other. One command
+//!   programs them behind the caller's pages.
+//! - A call that has committed makes groups, because its flush has ended the stream anyway.
+//!   Another call makes one group when two would be due.
+//! - Leaves and roots wait for a commit as well, if they can.
 //!
-//! A device may leave any of a command's pages behind when power fails. So a mount takes the records up to the first that is missing, unless a commit
-//! behind it proves that it was flushed, as behind a cache that reorders; and after a group that failed a root comes before anything else.
+//! A waiting move counts as moved when reclamation [plans](crate::pace), so the plan is the same
+//! as without groups. This costs no room: a move that is not made yet has not taken its frame
+//! either. The bound of a call rounds its due moves up to whole groups.
+//!
+//! A device may lose any of a command's pages when power fails. So a mount applies the records
+//! up to the first missing record. It goes on only if a commit behind the gap proves that the
+//! record was flushed, as behind a cache that reorders. After a group that failed, a root is
+//! written before anything else.
 
 use super::Ftl;
 use super::heads::Failed;
@@ -19,7 +28,8 @@ use crate::pages::{LOST_CHECK, TRIES, was_read};
 use crate::space::{Frame, HeadIndex};
 
 impl<F: Flash> Ftl<'_, F> {
-    /// Reads a frame as member `index` of the group, and gives it the tag of a copy; `false` where it need not move.
+    /// Reads a frame as member `index` of the group, and gives it the tag of a copy. Returns
+    /// `false` if the frame need not move.
     pub fn read_member(&mut self, frame: Frame, index: u32) -> Result<bool, Error> {
         let (unit, from) = (u32::from(self.layout.config.unit_pages), self.layout.frame_page(frame));
         let mut tag = [0; TAG_BYTES];
@@ -40,7 +50,8 @@ impl<F: Flash> Ftl<'_, F> {
         Ok(true)
     }
 
-    /// Reads a page into the group, and its tag. Returns the checksum that its copy carries; `None` where not even the tag can be read.
+    /// Reads a page and its tag into the group. Returns the checksum that its copy carries, or
+    /// `None` if not even the tag can be read.
     fn read_to_group(&mut self, page: PageIndex, index: u32, tag: &mut [u8; TAG_BYTES]) -> Result<Option<u32>, Error> {
         for _ in 0..TRIES {
             if was_read(self.pages.read_to(page, self.group.page_mut(index), tag))? {
@@ -55,9 +66,11 @@ impl<F: Flash> Ftl<'_, F> {
         Ok(Some(LOST_CHECK))
     }
 
-    /// Programs the first `count` frames of the group, which were a block's, and lets the map name them.
+    /// Programs the first `count` frames of the group, which came from the block `victim`, and
+    /// records their new places.
     ///
-    /// Nobody can tell which of them are there after a program that failed: a root says that none counts, before anything follows them.
+    /// After a failed program it is unknown which of the frames are on the medium. So a root
+    /// discards all of them before anything follows.
     pub fn program_group(&mut self, victim: BlockIndex, count: u32) -> Result<(), Error> {
         let unit = u32::from(self.layout.config.unit_pages);
         let pages = count * unit;

@@ -1,4 +1,4 @@
-//! Blocks for heads, and what a program that failed leaves to be done.
+//! Blocks for heads, and the work after a failed program.
 
 use super::Ftl;
 use crate::error::Error;
@@ -9,27 +9,29 @@ use crate::space::{Choice, FAILURE_JUMP, Head, HeadIndex, NONE, State};
 /// Frames or journal pages left in a head's block that one call may use up.
 const SCARCE: u32 = 4;
 
-/// Why a place that was taken does not hold what it should.
+/// The reason why a taken place is not programmed as intended.
 pub(crate) enum Failed {
-    /// A later page of the frame could not be made.
+    /// The content of a later page of the frame could not be made.
     Unmade(Error),
-    /// A program failed, and whether it was the last one, with which the record may be there all the same.
+    /// A program failed. True if it was the last program of the record: then the record may be
+    /// on the medium all the same.
     Program(Error, bool),
 }
 
 impl<F: Flash> Ftl<'_, F> {
-    /// Makes sure that a head has room, so that taking its next place touches no flash.
+    /// Ensures that a head has room, so that taking its next place needs no access to flash.
     pub fn ready_head(&mut self, head: HeadIndex) -> Result<(), Error> {
         if self.space.rest(head) == 0 {
             self.space.close(head);
             self.space.close_full_streams();
-            // Data that moves is data that rests: it goes to the blocks that have had most.
+            // Moved data rests for long, so it goes to the blocks with the most erases.
             self.open_head(head, head.is_moved())?;
         }
         Ok(())
     }
 
-    /// Gives a head a block: the least worn that is erased, or the most worn. Reclamation keeps a stock of them; should it be empty, this erases one.
+    /// Gives a head the least worn erased block, or the most worn one if `worn`. Reclamation
+    /// keeps a stock of erased blocks. If the stock is empty, this function erases one.
     pub fn open_head(&mut self, head: HeadIndex, worn: bool) -> Result<(), Error> {
         while self.space.blocks().count(State::Erased) == 0 {
             if self.space.blocks().count(State::Listed) == 0 {
@@ -43,11 +45,11 @@ impl<F: Flash> Ftl<'_, F> {
         if self.space.open_head(head, worn) { Ok(()) } else { Err(Error::NoSpace) }
     }
 
-    /// Erases listed blocks until one is erased.
+    /// Erases listed blocks until one erase succeeds.
     ///
-    /// A block at which the device does not answer becomes free: the next root lists it again, and
-    /// until then no call comes back to it. The call goes on with another one, at most `failures`
-    /// times.
+    /// If the device does not answer at a block, the block becomes free: the next root lists it
+    /// again, and until then no call comes back to it. The call goes on with another block, at
+    /// most `failures` times.
     pub fn erase_listed(&mut self) -> Result<(), Error> {
         while let Some(block) = self.space.blocks().choose(State::Listed, Choice::LeastWorn) {
             match self.erase(block) {
@@ -68,23 +70,26 @@ impl<F: Flash> Ftl<'_, F> {
         Ok(())
     }
 
-    /// Counts a failure of the call in progress; how many it has had.
+    /// Counts a failure of the call in progress. Returns the number of its failures.
     fn count_failure(&mut self) -> u32 {
         self.call.failures = self.call.failures.saturating_add(1);
         self.call.failures.into()
     }
 
-    /// After a place was taken and not programmed as it should be: uses it up, and lets the caller try elsewhere, as often as the settings say.
+    /// Uses up a place that was taken and not programmed as intended. Returns `Ok` if the caller
+    /// may try again elsewhere; the settings limit the number of tries.
     ///
-    /// A block that failed goes out of use. One whose device did not answer is left as well: its
-    /// place may be blank, and a mount would take a record behind a blank place for nothing, or for
-    /// a loss. A commit is repeated once more, because it may be there.
+    /// A block whose program failed goes out of use. A block at which the device did not answer
+    /// is given up as well: its place may be blank. A mount would ignore a record behind a blank
+    /// place, or report it as a loss. A commit gets one more try, because its first program may
+    /// be on the medium.
     pub fn survive_failure(&mut self, head: HeadIndex, failed: Failed, commits: bool) -> Result<(), Error> {
-        // A mount takes a smaller gap in the numbers for a record that was lost.
+        // A mount treats a smaller gap in the sequence numbers as a lost record.
         self.space.take_sequences(FAILURE_JUMP);
         let (error, may_be_there) = match failed {
             Failed::Unmade(error) => {
-                // A mount takes a record with another one behind it for whole.
+                // A mount takes a record for complete if another record follows it. So nothing
+                // may follow this one.
                 self.give_up_block(head);
                 return Err(error);
             }
@@ -101,13 +106,14 @@ impl<F: Flash> Ftl<'_, F> {
         if repeats { Ok(()) } else { Err(error) }
     }
 
-    /// Gives up the block of a head before it is full; the frames that are left in it come out of the savings.
+    /// Gives up the block of a head before it is full. Takes the frames of a whole block out of
+    /// the savings.
     pub fn give_up_block(&mut self, head: HeadIndex) {
         self.space.close(head);
         self.savings.use_up(self.layout.frames_per_block);
     }
 
-    /// Gives up the block of a head in which a page is weak, so that its frames move.
+    /// Gives up the block of a head in which a page is weak, so that the block's frames move.
     pub fn release_head(&mut self, head: HeadIndex) {
         let block = self.space.heads().get(head).block;
         self.give_up_block(head);
@@ -116,12 +122,13 @@ impl<F: Flash> Ftl<'_, F> {
 
     /// Skips the places of each head that a cut program may have touched without a trace.
     ///
-    /// These are one place, or two if the first one is not blank, and those of a
-    /// [group](Self::group_frames) more. The journal's comes first after a mount. The others can
-    /// have been in use only if there is a trace of anything.
+    /// These are one place, or two if the first one is not blank. Heads of frames also skip the
+    /// frames of a [group](Self::group_frames). The journal's head is always skipped, because it
+    /// programs first after a mount. The other heads can have been in use only if there is a
+    /// trace of any program.
     pub fn skip_places(&mut self, traces: &Traces) {
         if self.layout.programs_bytes() {
-            // A chain never goes on behind a place that may have been touched.
+            // A chain never continues behind a place that a cut may have touched.
             self.space.close(HeadIndex::JOURNAL);
         }
         let used = traces.are_there() || !self.space.is_unmarked();
@@ -135,27 +142,30 @@ impl<F: Flash> Ftl<'_, F> {
         }
     }
 
-    /// Returns the frames of a group of moves on a chip that takes each page once: a cut may have
-    /// programmed any of them. It is 0 without groups, and on devices of sectors.
+    /// Returns the number of frames in a group of moves on a chip that takes each page once. A
+    /// cut may have programmed any of these frames. Returns 0 without groups, and on devices of
+    /// sectors.
     pub fn group_frames(&self) -> u32 {
         if self.layout.moves_join() && self.pages.takes_pages_once() { self.layout.move_group() } else { 0 }
     }
 
-    /// Erases blocks for the heads that will soon need one, so that no call after the mount erases twice: a call may erase one
-    /// itself and then moves nothing. Where blocks are small, one call may need two.
+    /// Erases blocks for the heads that will soon need one, so that no call after the mount
+    /// erases twice. A call may erase one block itself, and then it moves nothing. If blocks are
+    /// small, one call may need two.
     pub fn stock_heads(&mut self) -> Result<(), Error> {
         if self.layout.programs_bytes() {
-            // A mount is short where erases last so long that it waits for nothing else: the first call may erase once more, and its bound says so.
+            // Here an erase takes so long that a mount does not spend time on stock. The first
+            // call may need one more erase, and its bound includes that.
             return Ok(());
         }
         let is_scarce = |&head: &HeadIndex| self.space.rest(head) <= SCARCE;
-        // A call writes to one stream beside what is of none.
+        // A call writes to at most one named stream.
         let scarce = [HeadIndex::USER, HeadIndex::JOURNAL].iter().filter(|head| is_scarce(head)).count() as u32
             + u32::from(self.space.heads().of_streams().any(|head| is_scarce(&head)));
         let needed = scarce.saturating_sub(1).max(16 / self.layout.frames_per_block);
         while self.space.blocks().count(State::Erased) < needed && self.space.blocks().count(State::Listed) > 0 {
             match self.erase_listed() {
-                // No mount depends on it: the calls that need a block erase another one.
+                // No mount depends on it: a call that needs a block erases another one.
                 Err(Error::Device) => break,
                 result => result?,
             }

@@ -1,55 +1,65 @@
-//! Bits that flip, blocks that wear out, and what is done about it.
+//! Flipped bits, worn blocks, and the reaction to them.
 //!
-//! The ECC tells with each read how many bits it corrected. A block in which a page needed three quarters of its strength is *weak*: its frames move
-//! at the pace of reclamation, and its next erase makes it new. Flips come with age and with reads of the same block, so not only what
-//! is read is looked at: after every 1,024 reads another page of the block that was read last is (a block that is read often is so
-//! looked at often, without a counter for each), and [`scrub`](crate::FileSystem::scrub) goes through everything.
+//! With each read the ECC reports the number of corrected bits. A block is *weak* if a page of
+//! it needed three quarters of the ECC's strength. The frames of a weak block move at the pace
+//! of reclamation, and its next erase renews it.
+//!
+//! Flips come with age and with reads of the same block. So the volume also checks pages that no
+//! caller reads:
+//!
+//! - After every 1,024 reads it reads another page of the block that was read last. A block that
+//!   is read often is therefore checked often, without a counter for each block.
+//! - [`scrub`](crate::FileSystem::scrub) goes through everything.
 
 use super::Ftl;
 use crate::error::Error;
 use crate::media::{BlockIndex, Corrected, Flash, TAG_BYTES};
 use crate::space::State;
 
-/// How the medium is doing.
+/// The health of the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Health {
-    /// Whether the volume can only be read, for whatever reason.
+    /// True if the volume can only be read, for any reason.
     pub read_only: bool,
-    /// Whether what it holds does not leave the room that reclamation needs, since so many blocks are bad.
+    /// True if so many blocks are bad that the stored data does not leave the room for
+    /// reclamation.
     pub worn_out: bool,
-    /// Blocks that are bad, those of the manufacturer included.
+    /// Bad blocks, including factory bad blocks.
     pub bad_blocks: u32,
     /// Blocks that may still go bad before the volume shrinks.
     pub spare_blocks: u32,
-    /// Blocks whose data is to move because their pages needed many corrections.
+    /// Blocks whose data is to move, because their pages needed many corrections.
     pub weak_blocks: u32,
     /// Erases of the least worn block since the first format.
     pub erases_min: u32,
     /// Erases of the most worn block.
     pub erases_max: u32,
-    /// Erases of all blocks that are in use.
+    /// Sum of the erases of all blocks in use.
     pub erases_total: u64,
-    /// Blocks that `erases_total` is of.
+    /// Number of blocks that `erases_total` covers.
     pub blocks: u32,
     /// Reads since the mount.
     pub reads: u32,
     /// Reads since the mount that needed a correction.
     pub corrected_reads: u32,
-    /// Reads since the mount that could not be corrected.
+    /// Reads since the mount that failed because the ECC could not correct the page.
     pub lost_reads: u32,
-    /// The worst correction since the mount; its strength is 0 where the device does not tell.
+    /// The worst correction since the mount. Its strength is 0 if the device does not report
+    /// one.
     pub worst: Corrected,
 }
 
 impl Health {
-    /// Share of the life that is used, in thousandths, on a chip whose blocks take `endurance` erases.
+    /// Returns the used share of the life, in thousandths, for a chip whose blocks endure
+    /// `endurance` erases.
     pub fn life_used_permille(&self, endurance: u32) -> u32 {
         let whole = u64::from(self.blocks) * u64::from(endurance);
         (self.erases_total * 1000).checked_div(whole).unwrap_or(1000).min(1000) as u32
     }
 
-    /// Time until the erases are used up at the rate between `earlier` and now; `None` when nothing was erased since.
+    /// Returns the time until the erases are used up, at the rate between `earlier` and now.
+    /// Returns `None` if nothing was erased since `earlier`.
     pub fn life_left_ns(&self, endurance: u32, earlier: &Self, elapsed_ns: u64) -> Option<u64> {
         let left = (u64::from(self.blocks) * u64::from(endurance)).saturating_sub(self.erases_total);
         let erases = self.erases_total.checked_sub(earlier.erases_total).filter(|&erases| erases > 0)?;
@@ -57,7 +67,7 @@ impl Health {
     }
 }
 
-/// What a block is used for.
+/// The use of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BlockState {
@@ -65,39 +75,40 @@ pub enum BlockState {
     Bad,
     /// Holds a superblock or roots.
     Reserved,
-    /// Holds nothing; may be listed by the next root.
+    /// Holds nothing. The next root may list it.
     Free,
-    /// The same, and erased.
+    /// Holds nothing and is erased. The next root may list it.
     Clean,
-    /// May be allocated before the next root, once erased.
+    /// May be allocated before the next root, after an erase.
     Listed,
-    /// The same, erased since the mount.
+    /// May be allocated before the next root, and was erased since the mount.
     Erased,
     /// In quarantine: empty, but the last root may need it.
     Dead,
     /// Holds live pages.
     Used,
-    /// Programmed at present.
+    /// A head programs it at present.
     Active,
-    /// Holds live pages; goes bad when they have moved.
+    /// Holds live pages. It goes bad when they have moved.
     Retiring,
-    /// Holds live pages; a page needed so many corrections that all of them are to move.
+    /// Holds live pages. All of them are to move, because a page needed many corrections.
     Weak,
 }
 
-/// What is known of a block.
+/// State and wear of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockInfo {
-    /// What it is used for.
+    /// Its use.
     pub state: BlockState,
-    /// Erase count, above that of the least worn block at some time.
+    /// Erase count, relative to the least worn block at some time.
     pub wear: u8,
-    /// Logical pages and leaves in it that are live; superseded ones count until their leaf is written anew.
+    /// Live logical pages and leaves in it. A superseded page counts until its leaf is written
+    /// anew.
     pub live: u32,
 }
 
 impl<F: Flash> Ftl<'_, F> {
-    /// Looks at another page of the block that was read last, one that holds something, if it is time.
+    /// Reads another live page of the block that was read last, if it is time.
     ///
     /// # Cost
     /// One read at most.
@@ -118,14 +129,15 @@ impl<F: Flash> Ftl<'_, F> {
         Ok(())
     }
 
-    /// Lets scrubbing begin anywhere, so that a device that is never on for a whole round gets everywhere.
+    /// Starts a scrub round at a scattered frame. So even a device that is never on for a whole
+    /// round reaches every frame over time.
     pub fn start_scrub(&mut self) {
         let total = self.layout.frame_count();
         let at = (self.space.sequence() as u32).wrapping_mul(0x9E37_79B9) % total;
         self.pages.watch_mut().begin_round(at, total);
     }
 
-    /// How the medium is doing. Costs nothing.
+    /// Returns the health of the medium. Costs nothing.
     pub fn health(&self) -> Health {
         let base = self.space.blocks().wear_base;
         let (mut blocks, mut total) = (0, 0);
@@ -153,7 +165,8 @@ impl<F: Flash> Ftl<'_, F> {
         }
     }
 
-    /// What is known of a block; `None` behind the last one. Costs nothing.
+    /// Returns state, wear and live frames of a block, or `None` if the index is past the last
+    /// block. Costs nothing.
     pub fn block(&self, block: BlockIndex) -> Option<BlockInfo> {
         if block >= self.space.blocks().block_count() {
             return None;

@@ -1,4 +1,4 @@
-//! What the map says of a logical page, and whether a frame holds it.
+//! Look-ups of a logical page in the map, and checks of a frame.
 
 use super::Ftl;
 use crate::error::Error;
@@ -8,51 +8,55 @@ use crate::pages::{UNSTEADY_TRIES, Wanted};
 use crate::space::Frame;
 
 impl<'m, F: Flash> Ftl<'m, F> {
-    /// What a page must be: one that may be unsteady is looked at until it is.
+    /// Returns the criteria for a page: kinds, logical page, and the number of reads. A page
+    /// that may be unsteady is read until it meets them.
     pub fn wanted(&self, kinds: Kinds, logical: u32) -> Wanted {
         Wanted { kinds, logical, tries: self.looks() }
     }
 
-    /// Looks at a page that reads as damaged.
+    /// Returns how many times a page that reads as damaged is read.
     fn looks(&self) -> u32 {
         if self.pages.flash().is_clean() { 1 } else { self.status.looks() }
     }
 
-    /// Whether a page may read differently each time.
+    /// Returns true if a page may read differently each time.
     pub fn is_unsteady(&self) -> bool {
         !self.pages.flash().is_clean() && self.status.is_unsteady()
     }
 
-    /// Reads more that a call may need for that: of the one frame that was programmed last.
+    /// Returns the additional reads of a call on an unsteady volume. They are reads of one
+    /// frame: the last programmed one.
     pub fn unsteady_reads(&self) -> u32 {
         if self.status.is_unsteady() { UNSTEADY_TRIES * u32::from(self.layout.config.unit_pages) } else { 0 }
     }
 
-    /// Refuses a logical page that there is not: only damaged data can name one.
+    /// Refuses a logical page that does not exist: only damaged data can name one.
     pub fn check_logical(&self, logical: u32) -> Result<(), Error> {
         if logical < self.layout.logical_count { Ok(()) } else { Err(Error::Corrupt) }
     }
 
-    /// What a look at the map needs, and the map.
+    /// Returns the map, and the parts that a look-up in it needs.
     pub fn map_and_look(&mut self) -> (&mut Map<'m>, Look<'_, 'm, F>) {
         let tries = self.looks();
         (&mut self.map, Look { pages: &mut self.pages, layout: &self.layout, tries })
     }
 
-    /// Whether a repair has found that nobody knows the frame of a logical page any more, because the leaf that named it was lost.
+    /// Returns true if a repair has marked the frame of a logical page as lost, because the leaf
+    /// that named it was lost.
     pub fn is_missing(&mut self, logical: u32) -> Result<bool, Error> {
         self.check_logical(logical)?;
         let (map, look) = self.map_and_look();
         map.is_missing(look, logical)
     }
 
-    /// Reads a page of a leaf into the page buffer, several times if it is damaged; `false` when the leaf was never written.
+    /// Reads a page of a leaf into the page buffer, several times if it is damaged. Returns
+    /// `false` if the leaf was never written.
     pub(super) fn load_leaf_page_anyhow(&mut self, leaf: u32, index: u32) -> Result<bool, Error> {
         let (map, mut look) = self.map_and_look();
         map.load_leaf_page_anyhow(&mut look, leaf, index)
     }
 
-    /// Whether every page of a leaf can be read.
+    /// Returns true if every page of a leaf can be read.
     pub fn leaf_can_be_read(&mut self, leaf: u32) -> Result<bool, Error> {
         for index in 0..u32::from(self.layout.config.unit_pages) {
             match self.load_leaf_page_anyhow(leaf, index) {
@@ -64,8 +68,9 @@ impl<'m, F: Flash> Ftl<'m, F> {
         Ok(true)
     }
 
-    /// Makes one page of a leaf in the page buffer. A leaf that no look can read any more makes the volume read-only, unless a repair replaces it: the overlay
-    /// cannot be emptied without it.
+    /// Makes one page of a leaf in the page buffer. If no attempt can read the leaf, the volume
+    /// becomes read-only, unless a repair replaces the leaf: the overlay cannot be emptied
+    /// without it.
     pub fn compose_leaf_page(&mut self, leaf: u32, index: u32) -> Result<(), Error> {
         let (tries, replaces) = (self.status.looks(), self.status.replaces_leaves());
         let look = Look { pages: &mut self.pages, layout: &self.layout, tries };
@@ -76,7 +81,7 @@ impl<'m, F: Flash> Ftl<'m, F> {
         result
     }
 
-    /// Checks every page of a frame and tells whether it is complete.
+    /// Checks every page of a frame. Returns true if the frame is complete.
     pub fn frame_is_complete(&mut self, frame: Frame, kinds: Kinds, logical: u32) -> Result<bool, Error> {
         let first = self.layout.frame_page(frame);
         for page in first..first + u32::from(self.layout.config.unit_pages) {

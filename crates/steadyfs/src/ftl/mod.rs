@@ -1,21 +1,23 @@
-//! The translation layer: which frame holds a logical page, where the next one goes, and which roots say so.
+//! The translation layer: the frame of each logical page, the place of the next frame, and the
+//! roots that record both.
 //!
-//! [`Ftl`] holds the rooms of the medium, each with its own state, and what concerns several of them: a head that needs a block, a root, a frame that was
-//! moved, a place whose program failed. It knows the map as it was committed, and nothing of what is written in a frame: that is for the
-//! [logical pages](crate::logical) above.
+//! [`Ftl`] owns the rooms of the medium, each with its own state. It also does the work that
+//! concerns several rooms: it gives a head a block, writes a root, records a moved frame, and
+//! retries after a failed program. It holds the committed map. The content of a frame is the
+//! business of the [logical pages](crate::logical) above.
 //!
 //! | file | idea |
 //! |---|---|
 //! | `heads` | blocks for heads, and retries after a failed program |
-//! | `roots` | roots are written, and what follows from that |
-//! | `look` | what the map says of a logical page, and whether a frame holds it |
-//! | `change` | what changes of the map bring with them: frames that are released, leaves that are replaced, frames that moved |
+//! | `roots` | writing roots, and the consequences |
+//! | `look` | look-ups of a logical page in the map, and checks of a frame |
+//! | `change` | changes of the map: frames released, leaves replaced, frames moved |
 //! | `group` | moves that are made in one command |
 //! | `copies` | frames that a mount copies into the ring |
-//! | `derive` | what a mount derives from the map: which frames are live |
-//! | `health` | bits that flip, blocks that wear out, and what is known of a block |
-//! | `status` | what the volume may still do |
-//! | `savings` | how much of the reserve is there |
+//! | `derive` | the live frames, which a mount derives from the map |
+//! | `health` | flipped bits, worn blocks, and the state of each block |
+//! | `status` | the operations that the volume still permits |
+//! | `savings` | the part of the reserve that is present |
 
 mod change;
 mod copies;
@@ -43,28 +45,28 @@ use crate::pages::{Group, Pages};
 use crate::root::{Lost, Ring};
 use crate::space::{Space, State};
 
-/// What the call in progress has done so far.
+/// Counts and events of the call in progress.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Call {
     /// Frames programmed for the caller.
     pub frames: u32,
     /// Programs that failed.
     pub failures: u8,
-    /// Erases before it.
+    /// Value of the erase counter when the call began.
     pub erases_before: u16,
-    /// The ring was opened: it is the first change after a clean end.
+    /// The call opened the ring: it is the first change after a clean end.
     pub opened: bool,
     /// Changes of the map.
     pub changes: u32,
-    /// It has committed, and emptied the device's cache.
+    /// The call has committed and flushed the device's cache.
     pub flushed: bool,
-    /// A page that had little in the journal was written.
+    /// The call has written a page that has few patches in the journal.
     pub flushed_small: bool,
     /// Roots that were lost because the device did not answer.
     pub lost_roots: Lost,
-    /// Blocks that were bad when it began.
+    /// Blocks that were bad when the call began.
     pub bad_blocks: u32,
-    /// The program of a commit failed, and may be there all the same.
+    /// The program of a commit failed, but the commit may still be on the medium.
     pub in_doubt: bool,
 }
 
@@ -74,7 +76,7 @@ pub(crate) struct Ftl<'m, F> {
     pub pages: Pages<'m, F>,
     pub space: Space<'m>,
     pub map: Map<'m>,
-    /// The pages of the open transaction: roots say them.
+    /// The pages of the open transaction. A root contains them.
     pub transaction: Transaction<'m>,
     pub ring: Ring,
     pub group: Group<'m>,
@@ -84,13 +86,14 @@ pub(crate) struct Ftl<'m, F> {
 }
 
 impl<F: Flash> Ftl<'_, F> {
-    /// A call begins, which has done nothing yet.
+    /// Starts a call: resets its counts.
     pub fn begin_call(&mut self) {
         let bad_blocks = self.space.blocks().count(State::Bad);
         self.call = Call { bad_blocks, erases_before: self.pages.erases(), ..Call::default() };
     }
 
-    /// Erases a block and counts it; a block that does not erase is bad from now on.
+    /// Erases a block and counts the erase. Returns `false` if the erase failed; the block is
+    /// bad from then on.
     pub fn erase(&mut self, block: BlockIndex) -> Result<bool, Error> {
         let is_erased = self.space.erase(&mut self.pages, block).map_err(|error| self.refused(error))?;
         if !is_erased {
@@ -99,15 +102,18 @@ impl<F: Flash> Ftl<'_, F> {
         Ok(is_erased)
     }
 
-    /// Marks a bad block. Only a note for other users of the chip; the root is what counts. Superblocks and roots are looked for in blocks without a mark.
+    /// Marks a bad block for other users of the chip. The volume itself relies on the root.
+    /// Blocks of the ring and of superblocks get no mark, because a mount looks for superblocks
+    /// and roots only in blocks without a mark.
     fn mark_bad(&mut self, block: BlockIndex) {
         if !self.ring.owns(block) {
             let _ = self.pages.flash_mut().mark_bad(block);
         }
     }
 
-    /// Marks a block that is empty and in which a program failed. A root was written when it was: a mark may destroy what is in it, and a
-    /// recovery needed that until then. One at each root, so that a bound has one in it.
+    /// Marks one block that is empty and in which a program failed. Runs after each root: a mark
+    /// may destroy the content of the block, and until that root a recovery needed it. Marks one
+    /// block for each root, so the bound of a call contains one mark.
     pub(super) fn mark_retired(&mut self) {
         if let Some(block) = self.space.retired() {
             self.space.lose(block);
@@ -115,17 +121,20 @@ impl<F: Flash> Ftl<'_, F> {
         }
     }
 
-    /// Logical pages that may hold data: fewer where more blocks are bad than the volume has to spare.
+    /// Returns the number of logical pages that may hold data. It shrinks when more blocks are
+    /// bad than the volume has to spare.
     pub fn usable(&self) -> u32 {
         self.layout.usable_with(self.space.blocks().count(State::Bad))
     }
 
-    /// Blocks that have gone bad in the call in progress. A bad block stays bad.
+    /// Returns the number of blocks that have gone bad in the call in progress. A bad block
+    /// stays bad.
     pub fn blocks_lost(&self) -> u32 {
         self.space.blocks().count(State::Bad).saturating_sub(self.call.bad_blocks)
     }
 
-    /// Whether so many blocks are bad that what the volume holds does not leave the room that reclamation needs.
+    /// Returns true if too many blocks are bad: the stored data does not leave the room that
+    /// reclamation needs, or the ring has too few good blocks.
     pub fn is_worn_out(&self) -> bool {
         let bad = self.space.blocks().count(State::Bad);
         let is_too_full =
@@ -133,19 +142,21 @@ impl<F: Flash> Ftl<'_, F> {
         bad > 0 && (is_too_full() || self.ring.is_worn_out(&self.space, &self.layout))
     }
 
-    /// Lets the frames of the blocks move in which reads have found a weak page.
+    /// Marks the blocks in which reads found a weak page, so that their frames move.
     pub fn note_weak(&mut self) {
         if !self.pages.flash().is_clean() {
             self.space.note_weak(self.pages.watch_mut());
         }
     }
 
-    /// Before what proves that all before it is there.
+    /// Makes all earlier programs durable on a device that reorders. Call it before a program
+    /// that proves them.
     pub fn keep_order(&mut self) -> Result<(), Error> {
         self.pages.keep_order().map_err(|error| self.refused(error))
     }
 
-    /// Notes that the chip has locked itself, or has failed to flush, where that is why a program or an erase failed.
+    /// Records a chip that has locked itself or has failed to flush, as the error of a program
+    /// or an erase reports it. Returns the error.
     pub fn refused(&mut self, error: Error) -> Error {
         self.status.note_refusal(error);
         error

@@ -1,4 +1,4 @@
-//! What follows from the work of the [ring](crate::root): what its answers mean for what the volume may still do.
+//! The consequences of the [ring](crate::root)'s results for the volume's status.
 
 use super::Ftl;
 use crate::error::Error;
@@ -7,7 +7,8 @@ use crate::pages::Group;
 use crate::root::{Lost, Ring, Roots, Said, Search, Tables};
 
 impl<'m, F: Flash> Ftl<'m, F> {
-    /// The rooms whose state a root says, the ring, and memory for a group of pages.
+    /// Returns the rooms whose state a root contains, the ring, and the memory for a group of
+    /// pages.
     fn parts(&mut self) -> (Tables<'_, 'm, F>, &mut Ring, &mut Group<'m>) {
         let tables = Tables {
             layout: &self.layout,
@@ -19,13 +20,13 @@ impl<'m, F: Flash> Ftl<'m, F> {
         (tables, &mut self.ring, &mut self.group)
     }
 
-    /// A search of the ring.
+    /// Returns a search of the ring.
     pub fn search(&mut self) -> Search<'_, 'm, F> {
         let (tables, ring, _) = self.parts();
         Search { ring, tables }
     }
 
-    /// Lets the ring work. Where the chip has locked itself that is noted.
+    /// Runs `work` with the ring. Records a chip that has locked itself.
     pub fn in_ring<R>(
         &mut self,
         work: impl FnOnce(&mut Roots<'_, 'm, F>, Said, &mut Lost) -> Result<R, Error>,
@@ -39,7 +40,8 @@ impl<'m, F: Flash> Ftl<'m, F> {
         result.map_err(|error| self.refused(error))
     }
 
-    /// Lets the ring write a root, and tell whether it has.
+    /// Runs `work`, which writes a root and returns true if it has written one. Then handles the
+    /// consequences.
     fn with_root(
         &mut self,
         work: impl FnOnce(&mut Roots<'_, 'm, F>, Said, &mut Lost) -> Result<bool, Error>,
@@ -48,9 +50,10 @@ impl<'m, F: Flash> Ftl<'m, F> {
         self.after_root(result)
     }
 
-    /// Draws the consequences of an attempt to write a root, which returns whether there is one.
+    /// Handles the result of an attempt to write a root; `true` means that a root was written.
     pub fn after_root(&mut self, result: Result<bool, Error>) -> Result<(), Error> {
-        // What the newest root needs must not be destroyed on the word of one that is not there.
+        // The newest root's blocks must stay intact: the root that would free them was not
+        // written.
         if result.is_err() && self.ring.needs_root() {
             self.status.lock();
         }
@@ -63,23 +66,24 @@ impl<'m, F: Flash> Ftl<'m, F> {
     /// Writes a root with its copies.
     ///
     /// # Cost
-    /// That of [`Roots::write`], and the mark of a block in which a program failed.
+    /// The cost of [`Roots::write`], and the mark of a block in which a program failed.
     pub fn write_root(&mut self) -> Result<(), Error> {
         self.with_root(|roots, said, lost| roots.write(said, lost).map(|()| true))
     }
 
-    /// Makes the first change after a clean end possible.
+    /// Opens the ring for the first change after a clean end.
     ///
     /// # Cost
-    /// That of [`Roots::open`], and the mark of a block in which a program failed.
+    /// The cost of [`Roots::open`], and the mark of a block in which a program failed.
     pub fn open_ring(&mut self) -> Result<(), Error> {
         self.with_root(|roots, said, lost| roots.open(said, lost))
     }
 
-    /// Turns the volume read-only for good: a last root says so, and spares later mounts the roll-forward.
+    /// Turns the volume read-only for good. Writes a last root that records this and spares
+    /// later mounts the roll-forward.
     pub fn give_up(&mut self) -> Result<(), Error> {
         self.status.wear_out();
-        // Where not even that can be written, the next mount finds out by itself.
+        // If even this root cannot be written, the next mount finds the wear by itself.
         let _ = self.write_root();
         self.status.lock();
         Err(Error::ReadOnly)

@@ -1,13 +1,14 @@
-//! How much of the reserve is there.
+//! The part of the reserve that is present.
 
 use crate::config::Layout;
 
-/// Frames of the reserve that are there: at most one block is lacking after restarts, one is saved for wear levelling.
+/// Frames of the reserve that are present. At most one block of the reserve is missing after
+/// restarts. One more block is saved for wear levelling.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Savings(u32);
 
 impl Savings {
-    /// Of a new volume: all of the reserve is there.
+    /// The savings of a new volume: the whole reserve is present.
     pub fn new(layout: &Layout) -> Self {
         Self(most(layout))
     }
@@ -16,27 +17,28 @@ impl Savings {
         self.0
     }
 
-    /// The same, as a root says it.
+    /// The number of frames, as a root stores it.
     pub fn said(self) -> u16 {
         self.0 as u16
     }
 
-    /// Takes over what a root says.
+    /// Takes over the number of frames from a root.
     pub fn adopt(&mut self, said: u16, layout: &Layout) {
         self.0 = u32::from(said).min(most(layout));
     }
 
-    /// Takes frames out of the reserve that a restart, a block that was given up, or a block at rest has cost.
+    /// Takes frames out of the reserve. A restart, a block that was given up, or a block at rest
+    /// has cost them.
     pub fn use_up(&mut self, frames: u32) {
         self.0 = self.0.saturating_sub(frames);
     }
 
-    /// Saves frames for wear levelling, where there is room for them.
+    /// Saves frames for wear levelling, up to the most that there is room for.
     pub fn save(&mut self, frames: u32, layout: &Layout) {
         self.0 = (self.0 + frames).min(most(layout));
     }
 
-    /// Whether a block is saved for wear levelling.
+    /// Returns true if a whole block is saved for wear levelling.
     pub fn is_full(self, layout: &Layout) -> bool {
         self.0 == most(layout)
     }

@@ -1,4 +1,4 @@
-//! What the volume may still do: every transition of it is here.
+//! The operations that the volume still permits. Every transition is in this file.
 //!
 //! ```text
 //!              lock                    lose_certainty
@@ -11,37 +11,38 @@ use crate::error::Error;
 use crate::mount::{Access, Damage};
 use crate::pages::UNSTEADY_TRIES;
 
-/// Whether calls may change the volume.
+/// Permission to change the volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Writable,
-    /// Nothing may be changed.
+    /// No change is permitted.
     Locked,
-    /// The same, and nobody knows whether the last commit is there, until the next mount.
+    /// No change is permitted until the next mount, because the last commit may or may not be on
+    /// the medium.
     Unknown,
 }
 
-/// What the volume may still do.
+/// The operations that the volume still permits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Status {
     mode: Mode,
-    /// What the mount found missing, or a write-back since.
+    /// The loss that the mount or a later leaf write-back has found.
     damage: Option<Damage>,
     /// A repair may begin: the volume was mounted for writing, and no leaf was lost since.
     may_repair: bool,
-    /// No later mount shows another state than this one did.
+    /// Every later mount shows the same state as this one.
     is_settled: bool,
-    /// The volume can only be read, and no mount changes that. Roots say so.
+    /// The volume can only be read, and no mount changes that. Roots record it.
     is_worn_out: bool,
-    /// A loss was accepted, and what it left is not mended yet. Roots say so.
+    /// A loss was accepted, and its effects are not mended yet. Roots record it.
     is_unchecked: bool,
-    /// Small changes or frames are missing, and no page names them. A page without content may have
-    /// had some.
+    /// Small changes or frames are missing, and their pages are unknown. A page without content
+    /// may have had some.
     is_in_doubt: bool,
 }
 
 impl Status {
-    /// Of a volume that is made, or mounted as told.
+    /// The status of a volume that is made, or mounted with this access.
     pub fn new(access: Access) -> Self {
         let is_writable = access == Access::ReadWrite;
         Self {
@@ -63,17 +64,19 @@ impl Status {
         self.mode == Mode::Unknown
     }
 
-    /// Whether every later mount begins with the state that is shown.
+    /// Returns true if every later mount begins with the state that this one shows.
     pub fn is_settled(&self) -> bool {
         self.is_settled && self.damage.is_none() && !self.is_unknown()
     }
 
-    /// Whether a page may read differently each time: nothing was settled since a power cut, and nothing can be.
+    /// Returns true if a page may read differently each time. Then nothing was settled since a
+    /// power cut, and nothing can be.
     pub fn is_unsteady(&self) -> bool {
         self.is_read_only() && !self.is_settled
     }
 
-    /// Looks at a page that reads as damaged: at one that may be unsteady until it is whole.
+    /// Returns how many times a page that reads as damaged is read. If pages may be unsteady, it
+    /// is read until it verifies, up to the limit.
     pub fn looks(&self) -> u32 {
         if self.is_unsteady() { UNSTEADY_TRIES } else { 1 }
     }
@@ -90,29 +93,30 @@ impl Status {
         self.is_unchecked
     }
 
-    /// Returns whether a page without content may have lost it.
+    /// Returns true if a page without content may have lost its content.
     pub fn is_in_doubt(&self) -> bool {
         self.is_in_doubt
     }
 
-    /// Returns whether such a page reads as an error: until a repair begins.
+    /// Returns true if a page without content reads as an error. This ends when a repair begins.
     pub fn hides_blank_pages(&self) -> bool {
         self.is_in_doubt && self.is_read_only()
     }
 
-    /// Whether a repair replaces leaves that are lost.
+    /// Returns true if a repair replaces lost leaves.
     pub fn replaces_leaves(&self) -> bool {
         self.damage == Some(Damage::Leaf) && !self.is_read_only()
     }
 
-    /// Nothing may be changed any more.
+    /// Forbids all changes.
     pub fn lock(&mut self) {
         if self.mode == Mode::Writable {
             self.mode = Mode::Locked;
         }
     }
 
-    /// The same, where an error says that the chip has locked itself, or that nobody knows what it has kept.
+    /// Forbids all changes if the error reports a chip that has locked itself, or data in an
+    /// unknown state.
     pub fn note_refusal(&mut self, error: Error) {
         match error {
             Error::ReadOnly => self.lock(),
@@ -121,73 +125,77 @@ impl Status {
         }
     }
 
-    /// The last program of a commit may be there or not, or what was not flushed when a flush failed: nothing may be programmed any more that would decide it.
+    /// Forbids all changes until the next mount. The last program of a commit, or unflushed data
+    /// after a failed flush, may or may not be on the medium. No later program may decide that.
     pub fn lose_certainty(&mut self) {
         self.mode = Mode::Unknown;
     }
 
-    /// So many blocks are bad that roots say that the volume can only be read. The root that says it first is still to be written.
+    /// Records that the volume can only be read, because too many blocks are bad. The first root
+    /// with this flag is still to be written.
     pub fn wear_out(&mut self) {
         self.is_worn_out = true;
     }
 
-    /// Takes over what a root says.
+    /// Takes over both flags from a root.
     pub fn adopt(&mut self, is_worn_out: bool, is_unchecked: bool) {
         (self.is_worn_out, self.is_unchecked) = (is_worn_out, is_unchecked);
     }
 
-    /// A mount begins to look for the state: nothing is known to be missing, but what a repair has left.
+    /// Starts a mount's search for the state. It has found no loss yet; a mark of an earlier
+    /// repair stays.
     pub fn begin_search(&mut self) {
         (self.damage, self.is_in_doubt) = (None, false);
     }
 
-    /// Something is missing.
+    /// Records a loss.
     pub fn find(&mut self, damage: Damage) {
         self.damage = Some(damage);
-        // Pages of a lost leaf, and of lost tables, are errors when they are read.
+        // Pages of a lost leaf or of lost tables return an error when they are read.
         self.is_in_doubt |= !matches!(damage, Damage::Leaf | Damage::Tables);
     }
 
-    /// Something is missing, and more than that may be: nothing may be changed.
+    /// Records a loss beside which more may be missing, and forbids all changes.
     pub fn find_and_lock(&mut self, damage: Damage) {
         self.damage = self.damage.or(Some(damage));
         self.lock();
     }
 
-    /// A leaf was lost in a volume at work, whose tables only a mount can make anew: no repair can begin before.
+    /// Records that a leaf was lost while the volume was in use. Only a mount can make its
+    /// tables anew, so no repair can begin before.
     pub fn lose_leaf(&mut self) {
         self.damage = Some(Damage::Leaf);
         self.may_repair = false;
         self.lock();
     }
 
-    /// What was found is the state that every later mount begins with, or not.
+    /// Records whether every later mount begins with the state that this mount found.
     pub fn settle(&mut self, is_settled: bool) {
         self.is_settled = is_settled;
     }
 
-    /// What a repair would be of; [`None`] where nothing is missing.
+    /// Returns the damage that a repair would accept, or [`None`] if nothing is missing.
     pub fn repairable(&self) -> Result<Option<Damage>, Error> {
         if self.damage.is_some() && !self.may_repair { Err(Error::ReadOnly) } else { Ok(self.damage) }
     }
 
-    /// Accepts what is missing.
+    /// Starts a repair: accepts the loss.
     pub fn begin_repair(&mut self) {
         (self.damage, self.mode, self.is_unchecked) = (None, Mode::Writable, true);
     }
 
-    /// A repair came to nothing: what was missing is.
+    /// Ends a repair that failed: the loss remains.
     pub fn abandon_repair(&mut self, damage: Option<Damage>) {
         self.damage = damage;
         self.lock();
     }
 
-    /// The leaves that were lost are to be replaced, or have been.
+    /// Starts or ends the replacement of lost leaves.
     pub fn replace_leaves(&mut self, is_begun: bool) {
         self.damage = is_begun.then_some(Damage::Leaf);
     }
 
-    /// A repair is over: all is mended, or not.
+    /// Ends a repair. `is_mended` is true if all of it is mended.
     pub fn end_repair(&mut self, is_mended: bool) {
         self.is_unchecked = !is_mended;
         self.is_in_doubt &= !is_mended;

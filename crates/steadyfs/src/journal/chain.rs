@@ -1,10 +1,12 @@
-//! The buffer as records of a chain: what a commit programs of it, what of it is on the medium, and what a delta does to it.
+//! The buffer as records of a chain: the part for a commit to program, the part that is on the
+//! medium, and the effect of a delta.
 
 use super::record::{DISCARD, DROP, Record, START};
 use super::{Full, Journal};
 
 impl Journal<'_> {
-    /// Leaves what a record of the medium says: all, or, as a delta, what the one before does not say.
+    /// Reduces the buffer to the content of a record on the medium: the whole buffer or, as a
+    /// delta, the changes since the record before.
     pub fn make_record(&mut self, is_delta: bool) {
         if self.is_chain() {
             self.remove_records(
@@ -15,14 +17,15 @@ impl Journal<'_> {
         }
     }
 
-    /// After a commit: all that is left is on the medium.
+    /// Records a commit: all remaining records are on the medium.
     pub fn was_committed(&mut self) {
         self.remove_discards();
         self.end_fresh();
         self.dirty = false;
     }
 
-    /// Notes that every record is on the medium, and joins those that touch or overlap: where they do, they say the same.
+    /// Marks every record as being on the medium, and joins patches that touch or overlap.
+    /// Overlapping patches agree in their shared bytes.
     fn end_fresh(&mut self) {
         let mut at = START;
         while self.is_chain() && at < self.used() {
@@ -38,7 +41,8 @@ impl Journal<'_> {
         self.seal();
     }
 
-    /// Makes room: what is fresh within a patch that is on the medium makes all of that one fresh.
+    /// Makes room: joins each patch on the medium with the fresh patches within it. All of the
+    /// joined patch is fresh.
     pub(super) fn merge_overlapping(&mut self) {
         let mut at = START;
         while self.is_chain() && at < self.mark() {
@@ -54,7 +58,8 @@ impl Journal<'_> {
         self.seal();
     }
 
-    /// Joins a patch with the one behind it, which it touches or overlaps, and with which it agrees.
+    /// Joins a patch with the patch behind it. The second one touches or overlaps the first, and
+    /// they agree.
     pub(super) fn merge(&mut self, record: Record, next: Record) {
         let shared = (record.stop() - next.offset).min(next.length);
         self.write_header(&Record { length: record.length + next.length - shared, ..record });
@@ -63,11 +68,13 @@ impl Journal<'_> {
         self.set_ends(self.used() - goes, self.mark() - goes);
     }
 
-    /// Applies a delta; `false` when it is not well formed. What it discards can be asked for until the next one.
+    /// Applies a delta. Returns `false` if it is not well formed. Its discards can be read until
+    /// the next delta.
     pub fn apply_delta(&mut self, delta: &[u8], logical_count: u32, logical_bytes: u32) -> bool {
         self.remove_discards();
         let used = usize::from(u16::from_le_bytes([delta[0], delta[1]]));
-        // First what goes, then the patches, then the discards: so there is room for all of them, as there was when they came.
+        // First the removals, then the patches, then the discards. In this order all of them
+        // fit, as they did when they were made.
         for step in 0..3 {
             let mut at = START;
             while at < used {
@@ -87,7 +94,8 @@ impl Journal<'_> {
                     }
                     DISCARD if step == 2 => self.insert_discard(record.logical),
                     _ if step == 1 && record.is_patch() => {
-                        // What went into it goes first: the buffer has room for one of them.
+                        // The old patches within the new one go first: the buffer has room for
+                        // only one of them.
                         let goes = |old: &Record| old.offset >= record.offset && old.stop() <= record.stop();
                         self.remove_records(false, |old| old.logical == record.logical && goes(old));
                         self.insert(record.logical, record.offset, &delta[record.data()])

@@ -1,24 +1,27 @@
-//! A logical page of which the buffer says nothing: who reads on asks for the same one several times, and each answer takes a walk over all records.
+//! A logical page without a record in the buffer. A reader looks for the same page several
+//! times, and each search walks over all records.
 
-/// The logical page that was last found to have no record in the buffer, superseded ones included.
+/// The logical page that was last found to have no record in the buffer, not even a superseded
+/// one.
 #[derive(Clone, Copy)]
 pub(super) struct Gap(u32);
 
 impl Gap {
-    /// None is known.
+    /// No such page.
     pub const UNKNOWN: Self = Self(u32::MAX);
 
-    /// No record of a logical page was found.
+    /// Records that no record of a logical page was found.
     pub fn of(logical: u32) -> Self {
         Self(logical)
     }
 
-    /// Whether a logical page is known to have no record.
+    /// Returns true if this logical page is recorded as having no record.
     pub fn is_of(self, logical: u32) -> bool {
         self.0 == logical
     }
 
-    /// A record of a logical page comes. What goes needs no such note.
+    /// Records that the buffer takes a record of a logical page. A removed record needs no such
+    /// note.
     pub fn fill(&mut self, logical: u32) {
         if self.is_of(logical) {
             *self = Self::UNKNOWN;

@@ -1,35 +1,46 @@
 //! The journal buffer: small changes to logical pages, in RAM and, as one page, on the medium.
 //!
-//! The buffer *is* the newest journal page: it holds every patch that was committed and not yet written into its logical
-//! page, and the patches of the open transaction. A commit programs the whole of it, so that
+//! The buffer *is* the newest journal page. It holds every patch that was committed and not yet
+//! written into its logical page, and the patches of the open transaction. A commit programs all
+//! of it. Therefore
 //!
 //! - one page program commits any number of small changes,
 //! - a reader applies patches from RAM and never searches the medium for them,
-//! - a mount needs the newest journal page only, and a rollback reads it back.
+//! - a mount needs only the newest journal page, and a rollback reads it back.
 //!
 //! ```text
 //! 0      2                                             used
 //! | used | logical, offset, length, bits | bytes … | …
 //! ```
 //!
-//! A record's header has as many bits of each field as the volume needs ([`Shape`]): 4 bytes on 1 MiB of NOR, 6 on 128 MiB of NAND. Records are
-//! sorted by logical page and offset; they neither overlap nor touch. A record without bytes
-//! discards the logical page when the page is committed; it has no meaning afterwards.
+//! The header of a record has as many bits for each field as the volume needs ([`Shape`]): 4
+//! bytes on 1 MiB of NOR, 6 on 128 MiB of NAND. Records are sorted by logical page and offset.
+//! They neither overlap nor touch. A record without bytes discards its logical page when it is
+//! committed; it has no meaning afterwards.
 //!
-//! The call in progress can be undone. Its records follow behind a *mark* in the order in which they came, and a later one counts before
-//! an earlier one. Records before the mark stay; those of a page that the call writes or discards as a whole are *superseded*, which a bit of their
-//! length says. When the call has succeeded its records take their place among the others.
+//! The call in progress can be undone. Its records follow behind a *mark* in the order in which
+//! they came. A later record counts before an earlier one. Records before the mark stay. If the
+//! call writes or discards a page as a whole, the page's earlier records are *superseded*, and a
+//! bit in their header marks them. When the call has succeeded, its records take their places
+//! among the others.
 //!
 //! ```text
 //! 2                      mark               used
 //! | sorted, as before … | of the call, in turn |
 //! ```
 //!
-//! Where the medium programs bytes, journal records follow each other in a block as a *chain*: its first record is the whole buffer, each later one a
-//! *delta*: what has changed since the record before. So a record of the buffer is *fresh* until it is on the medium, and a page of which patches
-//! were removed that are there has a record with the offset [`DROP`] until the next commit. A patch within one that is on the medium changes that one,
-//! and stays behind it, fresh, until the next commit or until the room is needed: so a delta has what changed and no more. Applying a delta removes the patches of the pages
-//! that it drops or discards, and then adds its own.
+//! On media that program bytes, journal records follow each other in a block as a *chain*. Its
+//! first record is the whole buffer. Each later record is a *delta*: the changes since the
+//! record before. Therefore
+//!
+//! - a record of the buffer is *fresh* until it is on the medium;
+//! - if patches of a page are removed that are on the medium, the page has a record with the
+//!   offset [`DROP`] until the next commit;
+//! - a patch within a patch on the medium changes that one, and stays behind it, fresh, until
+//!   the next commit or until the room is needed. So a delta holds only the changes.
+//!
+//! Applying a delta removes the patches of the pages that it drops or discards, and then adds
+//! its own patches.
 
 mod chain;
 mod gap;
@@ -44,27 +55,28 @@ use crate::features::NOR;
 use gap::Gap;
 use record::{DISCARD, DROP, Record, START, well_formed};
 
-/// The buffer does not hold the patch as well.
+/// The buffer has no room for the patch.
 pub(crate) struct Full;
 
 pub(crate) struct Journal<'m> {
     bytes: &'m mut [u8],
-    /// As the first two bytes say it.
+    /// The end of the records, as the first two bytes store it.
     used: u16,
-    /// Where the records of the call in progress begin.
+    /// The place at which the records of the call in progress begin.
     mark: u16,
-    /// Nothing is said of this logical page.
+    /// The logical page that was last found to have no record.
     gap: Gap,
     /// The buffer differs from the newest journal page.
     dirty: bool,
-    /// It did before the call in progress.
+    /// The buffer differed from it before the call in progress.
     was_dirty: bool,
-    /// The newest journal record is a delta of the one before.
+    /// Journal records form chains: each one behind the first of a block is a delta of the one
+    /// before.
     is_chain: bool,
     shape: Shape,
-    /// The logical page that was written last in its turn, because little of it was left here.
+    /// The logical page that was last written in its turn because it had few patches here.
     turn: u32,
-    /// Pages written so far to make room.
+    /// Number of pages written so far to make room.
     flushes: u8,
 }
 
@@ -86,7 +98,8 @@ impl<'m> Journal<'m> {
         journal
     }
 
-    /// Whether the medium has journal records as chains, which a build without the feature `nor` knows not to be so.
+    /// Returns true if the medium has journal records as chains. In a build without the feature
+    /// `nor` this is a constant `false`.
     fn is_chain(&self) -> bool {
         NOR && self.is_chain
     }
@@ -96,18 +109,18 @@ impl<'m> Journal<'m> {
         self.dirty = false;
     }
 
-    /// Ends the records at `used`; no call is in progress.
+    /// Ends the records at `used`. No call is in progress then.
     fn set_used(&mut self, used: usize) {
         self.set_ends(used, used);
         self.seal();
     }
 
-    /// Where the records end.
+    /// Returns the end of the records.
     fn used(&self) -> usize {
         self.used.into()
     }
 
-    /// Where those of before the call in progress do.
+    /// Returns the end of the records from before the call in progress.
     fn mark(&self) -> usize {
         self.mark.into()
     }
@@ -120,12 +133,12 @@ impl<'m> Journal<'m> {
         self.bytes[..2].copy_from_slice(&self.used.to_le_bytes());
     }
 
-    /// The bytes in use: those to program, when no call is in progress.
+    /// Returns the bytes in use. Without a call in progress they are the bytes to program.
     pub fn page(&self) -> &[u8] {
         &self.bytes[..self.used()]
     }
 
-    /// Makes in `page` what this buffer will be when the call in progress has succeeded.
+    /// Makes in `page` the buffer as it will be when the call in progress has succeeded.
     pub fn accepted_in<'p>(&self, page: &'p mut [u8]) -> Journal<'p> {
         let page = &mut page[..self.bytes.len()];
         page[..self.used()].copy_from_slice(self.page());
@@ -135,7 +148,8 @@ impl<'m> Journal<'m> {
         copy
     }
 
-    /// Takes over a page that was read; `false`, and nothing changes, when it is not well formed.
+    /// Takes over a page that was read. If it is not well formed, returns `false` and changes
+    /// nothing.
     pub fn replace(&mut self, page: &[u8], logical_count: u32, logical_bytes: u32) -> bool {
         let Some(used) = well_formed(self.shape, page, logical_count, logical_bytes).filter(|&used| used <= self.bytes.len())
         else {
@@ -154,7 +168,7 @@ impl<'m> Journal<'m> {
         self.was_dirty = self.dirty;
     }
 
-    /// Undoes what the call in progress did.
+    /// Undoes the changes of the call in progress.
     pub fn undo(&mut self) {
         self.used = self.mark;
         self.seal();
@@ -167,7 +181,8 @@ impl<'m> Journal<'m> {
         self.dirty = self.was_dirty;
     }
 
-    /// Ends a call that has succeeded: its records take their places. One that has changed nothing has none.
+    /// Ends a call that has succeeded: its records take their places. Does nothing if the buffer
+    /// has no changes.
     pub fn accept(&mut self) {
         if !self.dirty {
             return;
@@ -182,12 +197,12 @@ impl<'m> Journal<'m> {
         Record::parse(self.shape, self.bytes, at)
     }
 
-    /// The record at a place, if that lies before the mark.
+    /// Returns the record at a place before the mark.
     fn record_before_mark(&self, at: usize) -> Option<Record> {
         (at < self.mark()).then(|| self.record(at))
     }
 
-    /// All records from `at` on.
+    /// Returns all records from `at` on.
     fn records_from(&self, at: usize) -> impl Iterator<Item = Record> + '_ {
         let mut at = at;
         core::iter::from_fn(move || {
@@ -200,12 +215,12 @@ impl<'m> Journal<'m> {
         })
     }
 
-    /// The records that count, in the order in which they do.
+    /// Returns the records that count, in the order in which they apply.
     fn records(&self) -> impl Iterator<Item = Record> + '_ {
         self.records_from(START).filter(|record| !record.superseded)
     }
 
-    /// Those of one logical page.
+    /// Returns the records of one logical page that count.
     fn records_of(&self, logical: u32) -> impl Iterator<Item = Record> + '_ {
         let mut at = START;
         let all = core::iter::from_fn(move || {
@@ -216,17 +231,17 @@ impl<'m> Journal<'m> {
         all.filter(|record| !record.superseded)
     }
 
-    /// Where the next record of a logical page is, from one on.
+    /// Returns the place of the next record of a logical page at or behind `at`.
     fn next_of(&self, at: usize, logical: u32) -> Option<usize> {
         if self.gap.is_of(logical) { None } else { Record::next_of(self.shape, self.page(), at, Some(logical)) }
     }
 
-    /// Patches of one logical page of before the call in progress.
+    /// Returns the patches of one logical page from before the call in progress.
     fn earlier_patches_of(&self, logical: u32) -> impl Iterator<Item = Record> + '_ {
         self.records_of(logical).take_while(|record| record.at < self.mark()).filter(Record::is_patch)
     }
 
-    /// Those of before the call in progress.
+    /// Returns the records that count from before the call in progress.
     fn earlier(&self) -> impl Iterator<Item = Record> + '_ {
         self.records().take_while(|record| record.at < self.mark())
     }
@@ -253,21 +268,22 @@ impl<'m> Journal<'m> {
         Ok(())
     }
 
-    /// Adds a patch. In a chain one that changes few bytes of an earlier patch has these alone.
+    /// Adds a patch. In a chain, a patch that changes few bytes of an earlier patch is reduced
+    /// to these bytes.
     pub fn insert(&mut self, logical: u32, offset: u32, data: &[u8]) -> Result<(), Full> {
         let (from, to) = self.differing(logical, offset, data);
         if from < to { self.append(logical, offset + from as u32, &data[from..to]) } else { Ok(()) }
     }
 
-    /// The part of a patch that changes what the buffer says already: all of it where no earlier patch has all of these bytes, or the call in
-    /// progress has changed the page.
+    /// Returns the part of a patch that differs from the buffer. This is the whole patch if no
+    /// earlier patch contains all of its bytes, or if the call in progress has changed the page.
     fn differing(&self, logical: u32, offset: u32, data: &[u8]) -> (usize, usize) {
         let (new_end, all) = (offset + data.len() as u32, (0, data.len()));
         if !self.is_chain() || self.records_from(self.mark()).any(|own| own.logical == logical) {
             return all;
         }
         let covers = |old: &Record| old.logical == logical && old.is_patch() && old.offset <= offset && new_end <= old.stop();
-        // Of patches within each other the last one counts.
+        // If patches lie within each other, the last one counts.
         let Some(old) = self.earlier().filter(covers).last() else { return all };
         let start = old.data().start + (offset - old.offset) as usize;
         let before = &self.bytes[start..start + data.len()];
@@ -278,12 +294,13 @@ impl<'m> Journal<'m> {
         }
     }
 
-    /// Adds a discard of a logical page whose patches were superseded.
+    /// Adds a discard of a logical page whose patches are superseded.
     pub fn insert_discard(&mut self, logical: u32) -> Result<(), Full> {
         if self.is_discarded(logical) { Ok(()) } else { self.append(logical, DISCARD, &[]) }
     }
 
-    /// Puts the first record behind the mark in its place before it, and joins it with those that it overlaps or touches.
+    /// Moves the first record behind the mark to its place before the mark, and joins it with
+    /// the records that it overlaps or touches.
     fn sort_in(&mut self) {
         let new = self.record(self.mark());
         let holds = |old: &Record| old.is_on_medium() && old.covers(&new);
@@ -309,22 +326,25 @@ impl<'m> Journal<'m> {
         }
     }
 
-    /// Whether a patch is joined with an older one, which it overlaps or touches. In a chain one that it touches is joined only if that is fresh as well: the
-    /// delta has what is new.
+    /// Returns true if a patch is joined with an older one. It must overlap or touch the older
+    /// one. In a chain, an older patch that it merely touches is joined only if both are fresh:
+    /// the delta holds only new bytes.
     fn joins(&self, new: &Record, old: &Record) -> bool {
         let touches = old.offset == new.stop() && self.is_chain() && !old.fresh;
         old.is_beside(new) && old.offset <= new.stop() && !touches
     }
 
-    /// What becomes of a patch that is joined with an older one.
+    /// Returns a patch with its flags after it is joined with an older one.
     fn joined(&self, new: &Record, old: &Record) -> Record {
         Record { fresh: self.is_chain(), mixed: self.is_chain() && (new.mixed || old.is_known()), ..*new }
     }
 
-    /// Joins the first record behind the mark with the earlier one that it overlaps or touches, and with those behind that. What lies behind moves once, and
-    /// only as far as the patch grows.
+    /// Joins the first record behind the mark with `old`, an earlier patch that it overlaps or
+    /// touches. Also joins the following patches within its reach. The bytes behind the patch
+    /// move once, and only as far as it grows.
     fn take_in(&mut self, old: Record, new: Record) {
-        // What is left of the old patch before and behind the new one; of the new one, what takes the place of old bytes.
+        // `before` and `behind` are bytes of the old patch around the new one. `replaces` are
+        // bytes of the new patch that take the place of old bytes.
         let before = new.offset.saturating_sub(old.offset) as usize;
         let behind = old.stop().saturating_sub(new.stop()) as usize;
         let replaces = old.length as usize - before - behind;
@@ -343,7 +363,8 @@ impl<'m> Journal<'m> {
         self.seal();
     }
 
-    /// Whether the open transaction discards this logical page. Whoever looks for a page asks this first, so this notes where nothing is said of it.
+    /// Returns true if the open transaction discards this logical page. Every search for a page
+    /// begins here, so this function records a page without records.
     pub fn is_discarded(&mut self, logical: u32) -> bool {
         if self.next_of(START, logical).is_none() {
             self.gap = Gap::of(logical);
@@ -351,28 +372,31 @@ impl<'m> Journal<'m> {
         self.records_of(logical).any(|record| record.is_discard())
     }
 
-    /// Whether there are discards, or notes of what was dropped. Mostly there are none, and a look for them takes apart no record.
+    /// Returns true if there are discards or notes of dropped pages. Mostly there are none, and
+    /// this search parses no record.
     fn has_notes(&self) -> bool {
         Record::next_of(self.shape, self.page(), START, None).is_some()
     }
 
-    /// The first logical page from `from` on that was discarded before the call in progress, or patched.
+    /// Returns the first logical page, from `from` on, that was discarded before the call in
+    /// progress, or patched, as `discard` selects.
     fn first_from(&self, from: u32, discard: bool) -> Option<u32> {
         let wanted = |r: &Record| if discard { r.is_discard() } else { r.is_patch() };
         self.earlier().find(|r| r.logical >= from && wanted(r)).map(|r| r.logical)
     }
 
-    /// Number of logical pages that the open transaction discards.
+    /// Returns the number of logical pages that the open transaction discards.
     pub fn discard_count(&self) -> u32 {
         if self.has_notes() { self.records().filter(Record::is_discard).count() as u32 } else { 0 }
     }
 
-    /// The first discarded logical page from `from` on, when no call is in progress.
+    /// Returns the first discarded logical page from `from` on. No call may be in progress.
     pub fn next_discard(&self, from: u32) -> Option<u32> {
         if self.has_notes() { self.first_from(from, true) } else { None }
     }
 
-    /// Removes records; whether there were any. In a chain `drops` leaves a note of each page of which patches go that are on the medium.
+    /// Removes records. Returns true if there were any. In a chain, `drops` leaves a note for
+    /// each page that loses patches on the medium.
     fn remove_records(&mut self, drops: bool, goes: impl Fn(&Record) -> bool) -> bool {
         let (mut from, mut to, mut mark) = (START, START, START);
         let mut dropped = u32::MAX;
@@ -400,13 +424,14 @@ impl<'m> Journal<'m> {
         removed
     }
 
-    /// Removes what the buffer says of a logical page, because it is written or discarded as a whole and no error can follow in the call.
+    /// Removes the records of a logical page that is written or discarded as a whole. No error
+    /// can follow in the call.
     pub fn remove(&mut self, logical: u32) {
         self.dirty |= self.remove_records(true, |record| record.logical == logical && record.offset != DROP);
     }
 
-    /// Removes what the buffer said of a logical page before the call in progress, because the page was written with it. That stays
-    /// so when the call is undone.
+    /// Removes the records of a logical page from before the call in progress, because they were
+    /// written with the page. An undo of the call does not bring them back.
     pub fn remove_earlier(&mut self, logical: u32) {
         let mark = self.mark();
         if self.remove_records(true, |record| record.logical == logical && record.at < mark && record.offset != DROP) {
@@ -414,7 +439,8 @@ impl<'m> Journal<'m> {
         }
     }
 
-    /// Lets what the buffer says of a logical page count no more, because the call in progress writes or discards it as a whole.
+    /// Makes the records of a logical page ineffective, because the call in progress writes or
+    /// discards it as a whole.
     pub fn supersede(&mut self, logical: u32) {
         let mark = self.mark();
         self.dirty |= self.remove_records(true, |record| record.logical == logical && record.at >= mark);
@@ -429,7 +455,7 @@ impl<'m> Journal<'m> {
         }
     }
 
-    /// Forgets discards, and notes of what was dropped, that a commit has carried out.
+    /// Removes the discards and the notes of dropped pages that a commit has carried out.
     pub fn remove_discards(&mut self) {
         if self.has_notes() {
             self.remove_records(false, |record| !record.is_patch());
@@ -441,7 +467,7 @@ impl<'m> Journal<'m> {
         self.records_of(logical).filter(Record::is_patch).for_each(|patch| self.lay(&patch, offset, data));
     }
 
-    /// The same with the patches of before the call in progress only.
+    /// Lays only the patches from before the call in progress over `data`.
     pub fn apply_earlier(&self, logical: u32, offset: u32, data: &mut [u8]) {
         self.earlier_patches_of(logical).for_each(|patch| self.lay(&patch, offset, data));
     }
@@ -518,7 +544,7 @@ mod tests {
         assert!(journal.patches(5));
     }
 
-    /// What may happen to the buffer within a call.
+    /// Possible changes of the buffer within a call.
     #[derive(Clone, Debug)]
     enum Act {
         Patch(u32, u32, usize, u8),
@@ -539,14 +565,15 @@ mod tests {
         ]
     }
 
-    /// What the buffer says of each page: the patches over a page of ones, and whether it is discarded.
+    /// Returns the buffer's state of each page: its patches over a page of zeros, and true if it
+    /// is discarded.
     fn says(journal: &mut Journal<'_>) -> Vec<(Vec<u8>, bool)> {
         (0..4).map(|logical| (view(journal, logical, 300), journal.is_discarded(logical))).collect()
     }
 
     proptest! {
-        /// A call that failed had merged its patches into those of before, so that only reading the journal page again could undo it, and with it the
-        /// whole transaction.
+        /// A failed call had merged its patches into the earlier ones. Only a second read of the
+        /// journal page could undo that, and it undid the whole transaction.
         #[test]
         fn a_call_is_undone_or_takes_its_place(is_chain in any::<bool>(), calls in prop::collection::vec((any::<bool>(), prop::collection::vec(act(), 1..8)), 1..12)) {
             let mut bytes = [0; 1024];
@@ -588,7 +615,7 @@ mod tests {
             }
         }
 
-        /// What a commit programs is enough to follow it.
+        /// The programmed records suffice to follow every commit.
         #[test]
         fn a_chain_says_what_was_committed(
             size in 80usize..400,

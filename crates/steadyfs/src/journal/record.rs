@@ -1,31 +1,34 @@
-//! Records of the journal buffer: a patch, or what is said of a whole page.
+//! Records of the journal buffer: patches, and records about a whole page.
 
 /// Offset of a record that discards its logical page. On the medium: no bytes at offset 0.
 pub(super) const DISCARD: u32 = 0xFF_FFFF;
-/// Offset of a record that says, in a delta, that what the records before said of a logical page is void. On the medium: no bytes at offset 1.
+/// Offset of a record in a delta that voids the earlier patches of its logical page. On the
+/// medium: no bytes at offset 1.
 pub(super) const DROP: u32 = 0xFF_FFFE;
 /// Bytes before the first record.
 pub(super) const START: usize = 2;
 
-/// Bits of each field of a record's header: the logical page in its lowest ones; in its highest ones three that are never on the medium and say what is
-/// known of the record, and below them length and offset.
+/// The widths of the fields in a record's header. The lowest bits hold the logical page. The
+/// highest three bits are flags of the record in RAM; on the medium they are always 0. Length
+/// and offset lie below them.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     logical: u8,
     offset: u8,
     length: u8,
-    /// Bytes of all of them.
+    /// Bytes of the header.
     header: u8,
 }
 
 impl Shape {
-    /// Whether offset and length fit beside the three bits into a word.
+    /// Returns true if offset and length fit into a word beside the three flags.
     pub const fn has_room(logical_bytes: u32, buffer_bytes: u32) -> bool {
         let shape = Self::new(2, logical_bytes, buffer_bytes);
         shape.offset + shape.length <= 29
     }
 
-    /// The narrowest for so many logical pages of so many bytes, and a buffer of so many bytes.
+    /// Returns the narrowest shape for this number and size of logical pages, and this size of
+    /// the buffer.
     pub const fn new(logical_count: u32, logical_bytes: u32, buffer_bytes: u32) -> Self {
         const fn bits(most: u32) -> u8 {
             (u32::BITS - most.leading_zeros()) as u8
@@ -35,7 +38,7 @@ impl Shape {
         Self { logical, offset, length, header: if header < 4 { 4 } else { header } }
     }
 
-    /// Bytes of a record before its data.
+    /// Returns the bytes of a record before its data.
     pub const fn header_bytes(self) -> usize {
         self.header as usize
     }
@@ -48,28 +51,28 @@ pub(super) struct Record {
     pub logical: u32,
     pub offset: u32,
     pub length: u32,
-    /// The call in progress supersedes it.
+    /// True if the call in progress supersedes the record.
     pub superseded: bool,
-    /// It is not on the medium yet.
+    /// True if the record is not on the medium yet.
     pub fresh: bool,
-    /// It is fresh, and patches went into it that are on the medium.
+    /// True if the record is fresh and contains patches that are on the medium.
     pub mixed: bool,
 }
 
-/// The lowest bits of a word.
+/// Returns the lowest bits of a word.
 #[inline(always)]
 fn field(word: u32, bits: u8) -> u32 {
     word & ((1 << bits) - 1)
 }
 
-/// A word of the buffer. A function of its own would be longer.
+/// Returns a word of the buffer. Inlined, because a function of its own would be longer.
 #[inline(always)]
 fn word(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |word| u32::from_le_bytes(*word))
 }
 
 impl Record {
-    /// Not inlined: a call is shorter.
+    /// Reads the header at `at`. Not inlined: a call is shorter.
     #[inline(never)]
     pub fn parse(shape: Shape, bytes: &[u8], at: usize) -> Self {
         let header = shape.header_bytes();
@@ -85,7 +88,9 @@ impl Record {
         Self { at, header, logical, offset, length, superseded: bit(29), fresh: bit(30), mixed: bit(31) }
     }
 
-    /// Where the next record of a logical page is, or the next one without bytes, from one on. Others are stepped over without being taken apart.
+    /// Returns the place of the next record of a logical page at or behind `at`. Without a
+    /// logical page, returns the next record without bytes. Other records are skipped without
+    /// parsing them.
     #[inline(never)]
     pub fn next_of(shape: Shape, bytes: &[u8], mut at: usize, logical: Option<u32>) -> Option<usize> {
         let header = shape.header_bytes();
@@ -99,7 +104,7 @@ impl Record {
         None
     }
 
-    /// Makes its header. Not inlined: a call is shorter.
+    /// Writes the record's header. Not inlined: a call is shorter.
     #[inline(never)]
     pub fn emit(&self, shape: Shape, bytes: &mut [u8]) {
         let offset = match self.offset {
@@ -119,7 +124,8 @@ impl Record {
         self.offset < DROP
     }
 
-    /// Whether the medium says something of it, which a later record must take back.
+    /// Returns true if the medium holds some of the patch, so that a later record must take it
+    /// back.
     pub fn is_known(&self) -> bool {
         self.is_patch() && (!self.fresh || self.mixed)
     }
@@ -140,28 +146,28 @@ impl Record {
         self.end() - self.at
     }
 
-    /// The offset behind the patch.
+    /// Returns the offset behind the patch.
     pub fn stop(&self) -> u32 {
         self.offset + self.length
     }
 
-    /// Whether this patch has all that another one changes.
+    /// Returns true if this patch contains all bytes of another one.
     pub fn covers(&self, other: &Self) -> bool {
         self.is_beside(other) && self.offset <= other.offset && other.stop() <= self.stop()
     }
 
-    /// Whether both are patches of one page.
+    /// Returns true if both are patches of one page.
     pub fn is_beside(&self, other: &Self) -> bool {
         self.is_patch() && other.is_patch() && self.logical == other.logical
     }
 
-    /// Whether all of it is on the medium.
+    /// Returns true if all of the patch is on the medium.
     pub fn is_on_medium(&self) -> bool {
         self.is_patch() && !self.fresh
     }
 }
 
-/// Bytes in use of a journal page that was read; `None` when it is not well formed.
+/// Returns the bytes in use of a journal page that was read, or `None` if it is not well formed.
 pub(super) fn well_formed(shape: Shape, page: &[u8], logical_count: u32, logical_bytes: u32) -> Option<usize> {
     let used = usize::from(u16::from_le_bytes([page[0], page[1]]));
     if used > page.len() {

@@ -1,15 +1,20 @@
-//! Journal records on the medium: pages, or chains where it programs bytes.
+//! Journal records on the medium: pages, or chains on media that program bytes.
 //!
-//! A *page* is the whole journal buffer. A longer buffer takes several, each with its number as logical page; only the ring has such ones.
+//! A *page* is the whole journal buffer. A longer buffer takes several pages, each with its
+//! index as logical page; only the ring has such records.
 //!
 //! ```text
 //! block of a chain:  | tag, whole buffer | tag, delta | tag, delta | … |
 //! ```
 //!
-//! A record of a chain begins at a *slot* of 8 bytes: its tag of 16, and behind that what a journal page would hold. The first record of a block is the
-//! whole journal buffer, each later one what a commit has changed in it. So a commit programs little more than what its caller wrote, and what
-//! is committed at a record is said by its block alone, from the first record to that one. A chain never leaves its block: a mount after a power
-//! cut, or a program that failed, begins with another one. What a mount copies into the ring is a page there, as on other media.
+//! A record of a chain begins at a *slot* of 8 bytes: its tag of 16 bytes, and behind it the
+//! content of a journal page. The first record of a block is the whole journal buffer. Each
+//! later record holds the changes that a commit made in it. So a commit programs little more
+//! than its caller's data.
+//!
+//! The committed state at a record depends on its block alone: on the records from the first one
+//! to this one. A chain never leaves its block. A mount after a power cut, or a failed program,
+//! starts another block. A mount copies the journal into the ring as a page, as on other media.
 
 use super::Journal;
 use crate::config::{Layout, SLOT_BYTES};
@@ -28,18 +33,18 @@ pub(crate) struct ChainRecord {
 }
 
 impl ChainRecord {
-    /// Slots of the record.
+    /// Returns the slots of the record.
     pub fn places(&self) -> u32 {
         slots(self.bytes)
     }
 }
 
-/// Slots of a record with so many bytes behind its tag.
+/// Returns the slots of a record with `bytes` bytes behind its tag.
 fn slots(bytes: usize) -> u32 {
     ((bytes + TAG_BYTES) as u32).div_ceil(SLOT_BYTES)
 }
 
-/// Slots of a record that changes nothing in the journal buffer.
+/// Returns the slots of a record that changes nothing in the journal buffer.
 pub(crate) fn empty_places() -> u32 {
     slots(2)
 }
@@ -54,29 +59,32 @@ pub(crate) struct Records<'s, 'm, F> {
 }
 
 impl<F: Flash> Records<'_, '_, F> {
-    /// Whether journal records are a chain in this block; on other media, and in the ring, they are pages.
+    /// Returns true if the journal records of this block are a chain. On other media and in the
+    /// ring they are pages.
     pub fn is_chain(&self, block: BlockIndex) -> bool {
         self.layout.programs_bytes() && !self.ring.has(block)
     }
 
-    /// Slots of the next record, as the whole buffer or as a delta.
+    /// Returns the slots of the next record, as the whole buffer or as a delta.
     pub fn next_places(&mut self, is_delta: bool) -> u32 {
         slots(self.compose(is_delta))
     }
 
-    /// Makes what the next record holds in the page buffer, behind the room for its tag; its bytes.
+    /// Makes the content of the next record in the page buffer, behind the room for its tag.
+    /// Returns its bytes.
     fn compose(&mut self, is_delta: bool) -> usize {
         let mut record = self.journal.accepted_in(&mut self.pages.long_mut()[TAG_BYTES..]);
         record.make_record(is_delta);
         record.page().len()
     }
 
-    /// Programs the next record at a place of the head that takes it.
+    /// Programs the next record at a place that the caller took from a head.
     pub fn program(&mut self, place: u32, tag: &Tag) -> Result<(), Error> {
         if self.layout.programs_bytes() { self.program_chain_record(place, tag) } else { self.program_page(place, tag) }
     }
 
-    /// Programs what the journal buffer will be when the call in progress has succeeded, as a page; it stays as it is.
+    /// Programs, as a page, the journal buffer as it will be when the call in progress has
+    /// succeeded. The buffer itself stays as it is.
     pub fn program_page(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
         let (page_bytes, pages) = (self.layout.geometry.page_bytes as usize, self.layout.journal_pages());
         let used = self.journal.accepted_in(self.pages.long_mut()).page().len();
@@ -107,13 +115,14 @@ impl<F: Flash> Records<'_, '_, F> {
         Ok(self.pages.program_mark(block, offset, &record)?)
     }
 
-    /// Block and first byte of a place of the journal's head.
+    /// Returns the block of a place of the journal's head, and the offset of the place in bytes.
     fn chain_place(&self, place: u32) -> (BlockIndex, u32) {
         let capacity = self.space.capacity(HeadIndex::JOURNAL);
         (place / capacity, place % capacity * SLOT_BYTES)
     }
 
-    /// Reads a record of a chain into the page buffer, several times if it is damaged; `None` when there is none that is sound.
+    /// Reads a record of a chain into the page buffer, several times if it is damaged. Returns
+    /// `None` if no read finds a sound record.
     pub fn read_chain_record(&mut self, tries: u32, place: u32) -> Result<Option<ChainRecord>, Error> {
         for _ in 0..tries {
             let record = self.try_read_chain_record(place)?;
@@ -124,8 +133,9 @@ impl<F: Flash> Records<'_, '_, F> {
         Ok(None)
     }
 
-    /// The first record of a chain that can be read at some places of a block, and its place there; none lies behind a blank one, and where there is
-    /// none the search ends at such a place.
+    /// Searches some places of a block for the first readable record of a chain. Returns its
+    /// place in the block, and the record. No record lies behind a blank place. So without a
+    /// record the search ends at the first blank place.
     pub fn find_chain_record(&mut self, block: BlockIndex, places: Range<u32>) -> Result<(u32, Option<ChainRecord>), Error> {
         let capacity = self.space.capacity(HeadIndex::JOURNAL);
         let end = places.end.min(capacity);
@@ -138,9 +148,10 @@ impl<F: Flash> Records<'_, '_, F> {
         Ok((end, None))
     }
 
-    /// Ends a chain to which no delta may be added: its records cannot be read, so the ring's copy
-    /// of the journal took their place; or the bits behind it are not erased, so a record there
-    /// could not be read.
+    /// Ends a chain to which no delta may be added. There are two such cases:
+    ///
+    /// - Its records cannot be read, so the ring's copy of the journal took their place.
+    /// - The bits behind it are not erased, so a record there could not be read.
     pub fn leave_touched_chain(&mut self) -> Result<(), Error> {
         let Head { block, next, .. } = self.space.heads().get(HeadIndex::JOURNAL);
         let capacity = self.space.capacity(HeadIndex::JOURNAL);
@@ -154,7 +165,7 @@ impl<F: Flash> Records<'_, '_, F> {
         Ok(())
     }
 
-    /// Whether the page buffer has nothing but ones.
+    /// Returns true if the page buffer has only ones.
     fn page_buffer_is_blank(&self) -> bool {
         self.pages.bytes().iter().all(|&byte| byte == 0xFF)
     }
@@ -167,7 +178,8 @@ impl<F: Flash> Records<'_, '_, F> {
         let mut near = room.min(page_bytes as usize);
         self.pages.bytes_mut()[near..].fill(0xFF);
         if !self.read_piece(block, offset, 0..near)? {
-            // The second page may be lost. It must not take the records that end in the first one.
+            // The second page may be lost. The records that end in the first page must not be
+            // lost with it.
             let first = (page_bytes - offset % page_bytes) as usize;
             if first >= near || !self.read_piece(block, offset, 0..first)? {
                 return Ok(None);
@@ -190,28 +202,30 @@ impl<F: Flash> Records<'_, '_, F> {
         Ok(Tag::checked(&tag, check).map(|tag| ChainRecord { tag, bytes }))
     }
 
-    /// Reads some bytes of what may be a record; `false` when they cannot be read.
+    /// Reads some bytes of a possible record. Returns `false` if they cannot be read.
     fn read_piece(&mut self, block: BlockIndex, offset: u32, part: Range<usize>) -> Result<bool, Error> {
         let at = offset + part.start as u32;
         let is_read = self.pages.read_bytes(block, at, part)?;
         if !is_read {
-            // What cannot be read is not blank.
+            // Unreadable bytes are not blank.
             self.pages.bytes_mut().fill(0);
         }
         Ok(is_read)
     }
 
-    /// Makes the journal buffer hold what a chain says at a record, the discards of that record included. It may hold already what the
-    /// chain says at the record `after`.
+    /// Brings the journal buffer to its state at a record of a chain, including the discards of
+    /// that record. If the buffer has the state at the record `after` already, the walk
+    /// continues from there.
     ///
     /// # Cost
-    /// Reads the block's records up to that one.
+    /// Reads the block's records up to that record.
     fn read_chain(&mut self, after: u32, to: u32) -> Result<Tag, Error> {
         self.walk_chain(TRIES, after, to, true)
     }
 
-    /// Puts what a chain says at a record in the place of the journal buffer, once all of it was read and checked. [`Error::Unknown`] where half of it is
-    /// there, which only a mount makes whole.
+    /// Replaces the journal buffer by its state at a record of a chain, after all of the chain
+    /// was read and verified. Returns [`Error::Unknown`] if the buffer holds only a part of it;
+    /// then only a mount can make it whole.
     fn restore_chain(&mut self, to: u32) -> Result<(), Error> {
         self.walk_chain(1, NONE, to, false)?;
         for _ in 0..TRIES {
@@ -222,7 +236,7 @@ impl<F: Flash> Records<'_, '_, F> {
         Err(Error::Unknown)
     }
 
-    /// Whether every record of a chain before one can be read.
+    /// Returns true if every record of a chain before `to` can be read.
     pub fn chain_reaches(&mut self, to: u32) -> Result<bool, Error> {
         let mut at = self.space.journal_start(to);
         while at < to {
@@ -234,7 +248,8 @@ impl<F: Flash> Records<'_, '_, F> {
         Ok(at == to)
     }
 
-    /// The place behind a record of a chain; `None` where that can be read no more, and the next record begins another chain then.
+    /// Returns the place behind a record of a chain, or `None` if the record cannot be read any
+    /// more. In that case the next record begins another chain.
     #[cfg(feature = "scrub")]
     pub fn look_at(&mut self, at: u32) -> Result<Option<u32>, Error> {
         let record = self.read_chain_record(TRIES, at)?;
@@ -267,7 +282,8 @@ impl<F: Flash> Records<'_, '_, F> {
         Err(Error::Corrupt)
     }
 
-    /// Puts what the newest record says in the place of the journal buffer, once it was read and checked. [`Error::Unknown`] where half of it is there.
+    /// Replaces the journal buffer by the newest record, after it was read and verified. Returns
+    /// [`Error::Unknown`] if the buffer holds only a part of it.
     pub fn restore(&mut self) -> Result<(), Error> {
         match self.space.journal_at() {
             NONE => self.journal.clear(),
@@ -285,14 +301,15 @@ impl<F: Flash> Records<'_, '_, F> {
             return Ok(());
         }
         self.read(NONE, self.space.journal_at())?;
-        // Where nothing changes nobody asks for them.
+        // On a volume without changes nothing uses the discards.
         if !self.pages.flash().is_clean() {
             self.journal.remove_discards();
         }
         Ok(())
     }
 
-    /// Makes the journal buffer hold what a record says, its discards included. It may hold what the record `after` says.
+    /// Brings the journal buffer to its state at a record, including its discards. The buffer
+    /// may have the state at the record `after` already.
     pub fn read(&mut self, after: u32, place: u32) -> Result<Tag, Error> {
         let is_chain = self.is_chain(self.space.journal_block(place));
         let result = if is_chain { self.read_chain(after, place) } else { self.read_page(self.layout.journal_page(place)) };
@@ -302,7 +319,7 @@ impl<F: Flash> Records<'_, '_, F> {
         result
     }
 
-    /// Takes a journal page over, once it was read and checked.
+    /// Takes over a journal page after it was read and verified.
     fn read_page(&mut self, page: PageIndex) -> Result<Tag, Error> {
         let pages = self.layout.journal_pages();
         let mut first = None;

@@ -1,4 +1,4 @@
-//! What takes the room of the buffer, and which page is written so that there is more.
+//! The use of the buffer's room, and the choice of the page that is written to make more.
 
 use super::Journal;
 use super::record::{Record, START};
@@ -6,7 +6,8 @@ use crate::config::Layout;
 use core::ops::Range;
 
 impl Journal<'_> {
-    /// The logical page whose patches of before the call take most room, and how many bytes.
+    /// Returns the logical page whose patches from before the call take most room, and their
+    /// bytes.
     pub fn largest(&self) -> Option<(u32, usize)> {
         let mut best = None;
         for page in self.page_sizes() {
@@ -17,39 +18,43 @@ impl Journal<'_> {
         best
     }
 
-    /// The logical page whose patches of the call itself take most room, and how many bytes.
+    /// Returns the logical page whose patches of the call itself take most room, and their
+    /// bytes.
     pub fn largest_own(&self) -> Option<(u32, usize)> {
         let own = || self.records_from(self.mark()).filter(Record::is_patch);
         let size = |logical: u32| own().filter(|record| record.logical == logical).map(|record| record.bytes()).sum::<usize>();
         own().map(|record| (record.logical, size(record.logical))).max_by_key(|&(_, bytes)| bytes)
     }
 
-    /// Number of records that stay until the commit: discards, and notes of dropped pages.
+    /// Returns the number of records that stay until the commit: discards, and notes of dropped
+    /// pages.
     pub fn kept_records(&self) -> u32 {
         if self.has_notes() { self.records().filter(|record| !record.is_patch()).count() as u32 } else { 0 }
     }
 
-    /// Bytes of all records that there may be.
+    /// Returns the bytes that all records together may take.
     pub fn capacity(&self) -> u32 {
         (self.bytes.len() - START) as u32
     }
 
-    /// Bytes that are free.
+    /// Returns the free bytes.
     pub fn room(&self) -> u32 {
         (self.bytes.len() - self.used()) as u32
     }
 
-    /// Bytes that each of the logical pages takes that were patched before the call, the largest first.
+    /// Returns the bytes of each logical page that was patched before the call, the largest
+    /// first.
     pub fn sizes(&self) -> impl Iterator<Item = u32> + '_ {
         let mut limit = (usize::MAX, u32::MAX);
         core::iter::from_fn(move || {
-            // The next smaller page: fewer bytes, or as many and a smaller number.
+            // The next smaller page has fewer bytes, or as many bytes and a smaller number.
             limit = self.page_sizes().map(|(logical, size)| (size, logical)).filter(|&page| page < limit).max()?;
             Some(limit.0 as u32)
         })
     }
 
-    /// The logical pages that were patched before the call, each with the bytes that it takes.
+    /// Returns the logical pages that were patched before the call. Each comes with its bytes:
+    /// the room that a write of the page frees.
     fn page_sizes(&self) -> impl Iterator<Item = (u32, usize)> + '_ {
         let mut records = self.earlier().filter(Record::is_patch).peekable();
         core::iter::from_fn(move || {
@@ -59,12 +64,12 @@ impl Journal<'_> {
                 bytes += record.bytes();
                 is_known |= record.is_known();
             }
-            // A note that it was dropped stays.
+            // The note that the page was dropped stays.
             Some((first.logical, if self.is_chain() && is_known { bytes - self.shape.header_bytes() } else { bytes }))
         })
     }
 
-    /// Number of logical pages that the buffer patches.
+    /// Returns the number of logical pages that the buffer patches.
     pub fn patched_pages(&self) -> u32 {
         let is_new = |record: &Record| {
             let before = self.records().take_while(|r| r.at < record.at);
@@ -74,72 +79,79 @@ impl Journal<'_> {
         (self.page_sizes().count() + own) as u32
     }
 
-    /// Bytes that a patch takes in the buffer.
+    /// Returns the bytes that a patch takes in the buffer.
     pub fn patch_room(&self, bytes: usize) -> usize {
         self.shape.header_bytes() + bytes
     }
 
-    /// The first logical page from `from` on that was patched before the call.
+    /// Returns the first logical page, from `from` on, that was patched before the call.
     pub fn patched_from(&self, from: u32) -> Option<u32> {
         self.first_from(from, false)
     }
 
-    /// Whether the buffer patches this logical page.
+    /// Returns true if the buffer patches this logical page.
     pub fn patches(&self, logical: u32) -> bool {
         self.records_of(logical).any(|record| record.is_patch())
     }
 
-    /// Whether there are patches of some bytes of a logical page.
+    /// Returns true if there are patches of some of these bytes of a logical page.
     pub fn patches_within(&self, logical: u32, bytes: Range<u32>) -> bool {
         let is_there = |record: Record| record.is_patch() && record.offset < bytes.end && record.stop() > bytes.start;
         self.records_of(logical).any(is_there)
     }
 
-    /// Bytes of a logical page that the buffer had before the call.
+    /// Returns the number of bytes of a logical page that the buffer had before the call.
     pub fn bytes_of(&self, logical: u32) -> u32 {
         self.earlier_patches_of(logical).map(|patch| patch.length).sum()
     }
 
-    /// Bytes of a logical page that the buffer had before the call, and the medium has not.
+    /// Returns the number of bytes of a logical page that the buffer had before the call and the
+    /// medium has not.
     pub fn fresh_bytes_of(&self, logical: u32) -> u32 {
         self.earlier_patches_of(logical).filter(|patch| patch.fresh).map(|patch| patch.length).sum()
     }
 
-    /// After a page was written to make room: whether one that has little here is to be written as well.
+    /// Records that a page was written to make room. Returns true if a page with few patches is
+    /// to be written as well.
     ///
-    /// Little things that nobody changes again would take room for good. So one is written after every fourth time if more
-    /// than a 36th of the buffer is left (56 bytes of 2 KiB: what appends to a file renew), after every one if it is half.
+    /// Small patches that never change again would take room for good. So one such page is
+    /// written
+    ///
+    /// - after every such write if more than half of the buffer is left,
+    /// - after every fourth one if more than a 36th is left (56 bytes of 2 KiB: the patches that
+    ///   an append to a file renews).
     pub fn note_flush(&mut self) -> bool {
         let (used, capacity) = (self.counting_bytes(), self.patch_bytes_max());
         self.flushes = self.flushes.wrapping_add(1);
         used > capacity / 2 || (used > capacity / 36 && self.flushes.is_multiple_of(4))
     }
 
-    /// The next page that had patches before the call, each in its turn.
+    /// Returns the next page that had patches before the call, each page in its turn.
     pub fn take_turn(&mut self) -> Option<u32> {
         let next = self.patched_from(self.turn + 1).or_else(|| self.patched_from(0));
         self.turn = next.unwrap_or(self.turn);
         next
     }
 
-    /// Bytes of the records that count.
+    /// Returns the bytes of the records that count.
     pub fn counting_bytes(&self) -> usize {
         self.records().map(|record| record.bytes()).sum()
     }
 
-    /// Whether the buffer differs from the newest journal page.
+    /// Returns true if the buffer differs from the newest journal page.
     pub fn is_dirty(&self) -> bool {
         self.dirty
     }
 
-    /// Longest patch that is worth a place; longer changes write their logical page.
+    /// Returns the length of the longest patch that is worth a place. A longer change writes its
+    /// logical page.
     pub fn small_patch_bytes_max(&self, layout: &Layout) -> usize {
         let most = self.patch_bytes_max();
-        // In a chain it costs its own bytes only.
+        // In a chain a patch costs only its own bytes.
         if layout.programs_bytes() { (most / 2).min(layout.logical_bytes as usize / 2) } else { self.bytes.len() / 4 }
     }
 
-    /// Largest patch that an empty buffer holds.
+    /// Returns the length of the largest patch that an empty buffer holds.
     pub fn patch_bytes_max(&self) -> usize {
         self.bytes.len() - START - self.shape.header_bytes()
     }

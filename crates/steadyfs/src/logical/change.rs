@@ -8,14 +8,18 @@ use crate::journal::Full;
 use crate::media::{Flash, Kind};
 
 impl<F: Flash> Logical<'_, F> {
-    /// Writes bytes of a logical page: as a new frame, or into the cache where there is one and they are not the whole page. `bytes`
-    /// lie within the page; the rest of it stays. Nothing that can fail follows in the call but its commit.
+    /// Writes bytes of a logical page; `bytes` lie within the page, and the rest of the page
+    /// stays. The page is written as a new frame. Bytes that are not the whole page go into the
+    /// cache instead, if it may take them. Nothing that can fail follows in the call, except its
+    /// commit.
     ///
-    /// A write that is the whole transaction, and that a commit follows, is durable on return without a journal page; the caller still
-    /// calls [`commit`](Self::commit), which then has nothing to do.
+    /// A write that is the whole transaction, and is followed by a commit, is durable on return
+    /// without a journal page. The caller still calls [`commit`](Self::commit), which then has
+    /// nothing to do.
     ///
     /// # Cost
-    /// `unit_pages` programs; as many reads, and one for the map, when the page is not written as a whole.
+    /// `unit_pages` programs. A write of less than the whole page also takes as many reads, and
+    /// one for the map.
     pub(super) fn write(&mut self, piece: &Piece<'_>) -> Result<(), Error> {
         let Piece { logical, bytes, stream, commits, .. } = *piece;
         let source = if bytes.len() as u32 == self.ftl.layout.logical_bytes {
@@ -28,8 +32,8 @@ impl<F: Flash> Logical<'_, F> {
         if commits && self.is_alone(logical) { self.commit_page(logical, &source) } else { self.write_source(logical, &source) }
     }
 
-    /// Writes logical page `of`, as `edit` changes each program page of it, as logical page `logical`; both may be the same. Costs
-    /// what [`write`](Self::write) does.
+    /// Writes logical page `of`, with `edit` applied to each of its program pages, as logical
+    /// page `logical`. Both may be the same page. Costs as much as [`write`](Self::write).
     pub fn write_edited(&mut self, logical: u32, of: u32, edit: Edit) -> Result<(), Error> {
         let base = match edit {
             Edit::Salvage { .. } | Edit::SalvageWhole | Edit::Lost => self.frame_or_lost(of)?,
@@ -66,8 +70,9 @@ impl<F: Flash> Logical<'_, F> {
         })
     }
 
-    /// Programs the pages once more of which the medium holds something later that does not count, or may hold it. One that holds nothing is discarded
-    /// behind that, so that it has no frame when it is taken into use.
+    /// Programs the stale pages once more. The medium holds, or may hold, a later frame of such
+    /// a page that does not count. A page without content is then discarded, so that it has no
+    /// frame when it is taken into use.
     pub fn rewrite_stale(&mut self) -> Result<(), Error> {
         self.ftl.transaction.restart_if_empty();
         for index in 0..self.ftl.transaction.len() {
@@ -94,14 +99,16 @@ impl<F: Flash> Logical<'_, F> {
             self.ftl.transaction.drop_note();
         }
         let frame = programmed?;
-        // The new page supersedes patches and a discard of the old one, and what the cache has.
+        // The new page supersedes patches and a discard of the old page, and the page in the
+        // cache.
         self.journal.supersede(logical);
         self.cache.replace(logical);
         self.ftl.transaction.set(logical, frame, !is_first, &mut self.ftl.space);
         Ok(())
     }
 
-    /// Writes a logical page as a new frame with the content that it had before the call. That stays so when the call is undone.
+    /// Writes a logical page as a new frame with its content from before the call. The frame
+    /// stays if the call is undone.
     pub(super) fn write_same(&mut self, logical: u32, source: &Source<'_>) -> Result<(), Error> {
         let frame = self.program_pending(logical, source)?;
         self.journal.remove_earlier(logical);
@@ -110,16 +117,19 @@ impl<F: Flash> Logical<'_, F> {
         Ok(())
     }
 
-    /// Changes a few bytes of a logical page. They share one journal page with all other patches of the transaction.
+    /// Changes a few bytes of a logical page. They share one journal page with all other patches
+    /// of the transaction.
     ///
     /// # Cost
-    /// Nothing while the journal buffer has room; at most two frames otherwise. The logical page that takes most of the buffer is
-    /// written if that makes enough room, or else the patched one.
+    /// Nothing while the journal buffer has room; at most two frames otherwise. The logical page
+    /// that takes most of the buffer is written if that makes enough room, or else the patched
+    /// one.
     pub fn patch(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
         self.patch_piece(&Piece { logical, offset, bytes, stream: 0, commits: false })
     }
 
-    /// The same; of a stream, where the page is written.
+    /// Changes a few bytes of a logical page as [`patch`](Self::patch) does. The piece names the
+    /// stream that the page goes to if it is written.
     fn patch_piece(&mut self, piece: &Piece<'_>) -> Result<(), Error> {
         let Piece { logical, offset, bytes, .. } = *piece;
         debug_assert!(bytes.len() <= self.journal.patch_bytes_max());
@@ -138,7 +148,8 @@ impl<F: Flash> Logical<'_, F> {
                     self.flush_page(largest)?;
                     self.flush_small()?;
                 }
-                // The bytes go with the page. What has little in the buffer must not fill it for good.
+                // The bytes go with the page. Pages with few patches must not fill the buffer
+                // for good.
                 _ => {
                     self.flush_small()?;
                     return self.write_through(piece);
@@ -148,9 +159,15 @@ impl<F: Flash> Logical<'_, F> {
         Ok(())
     }
 
-    /// Changes bytes of a logical page, in whichever way costs less: as a [`patch`](Self::patch), or by a [`write`](Self::write) of the page where
-    /// they are many, where the journal buffer has no room beside what it has of that very page, or where `grows` says that the page's content ends
-    /// with these bytes and they complete it. Nothing that can fail follows in the call but its commit.
+    /// Changes bytes of a logical page in the cheaper way: as a [`patch`](Self::patch) or by a
+    /// [`write`](Self::write). It writes the page in three cases:
+    ///
+    /// - The bytes are too many for a patch.
+    /// - The journal buffer is full, and this page takes most of it.
+    /// - `grows` is true (the page's content ends with these bytes), and they complete the page
+    ///   as `may_complete` requires.
+    ///
+    /// Nothing that can fail follows in the call, except its commit.
     pub fn write_or_patch(&mut self, piece: &Piece<'_>, grows: bool) -> Result<(), Error> {
         let Piece { logical, offset, bytes, .. } = *piece;
         if bytes.len() > self.patch_bytes_max() {
@@ -165,14 +182,15 @@ impl<F: Flash> Logical<'_, F> {
         if !is_own && !completes {
             return self.patch_piece(piece);
         }
-        // What is written into the cache cannot be undone: nothing that can fail follows.
+        // A write into the cache cannot be undone, so nothing that can fail may follow it.
         let flushes = is_own && !self.caches(piece.commits);
         self.write(piece)?;
         if flushes { self.flush_small() } else { Ok(()) }
     }
 
-    /// Changes bytes of a logical page as a [`patch`](Self::patch), or writes it where the medium programs bytes and what the next commit would
-    /// program of the page is as much as half of it. Never into the cache: a page of inodes there would take what cannot be undone.
+    /// Changes bytes of a logical page as a [`patch`](Self::patch). On media that program bytes
+    /// it writes the page instead, if the next commit would program half of the page or more.
+    /// Never writes into the cache: a page of inodes there could not be undone.
     pub fn patch_or_write_through(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
         let fresh = self.journal.fresh_bytes_of(logical) + bytes.len() as u32;
         let writes = self.ftl.layout.programs_bytes()
@@ -183,19 +201,22 @@ impl<F: Flash> Logical<'_, F> {
         if writes { self.write_through(&piece) } else { self.patch_piece(&piece) }
     }
 
-    /// Writes a page as the call in progress leaves it, because that takes much of the journal buffer.
+    /// Writes a page as the call in progress leaves it, because its patches take much of the
+    /// journal buffer.
     fn write_through(&mut self, piece: &Piece<'_>) -> Result<(), Error> {
         let source = Source::Merged { base: self.frame_of(piece.logical)?, piece: *piece };
         self.write_source(piece.logical, &source)
     }
 
-    /// Writes a page as the journal buffer had it before the call, which makes room there.
+    /// Writes a page as the journal buffer had it before the call. This makes room in the
+    /// buffer.
     fn flush_page(&mut self, logical: u32) -> Result<(), Error> {
         let source = Source::Earlier { base: self.frame_or_lost(logical)? };
         self.write_same(logical, &source)
     }
 
-    /// After the page with most patches was written: writes one of the pages that have little in the journal, once in a call.
+    /// Writes one of the pages with few patches in the journal, at most once in a call. Called
+    /// after the page with the most patches was written.
     fn flush_small(&mut self) -> Result<(), Error> {
         if !self.journal.note_flush() || self.ftl.call.flushed_small || self.pending_room() < 2 {
             return Ok(());
@@ -204,7 +225,8 @@ impl<F: Flash> Logical<'_, F> {
         self.flush_next()
     }
 
-    /// Writes one of the pages that had patches in the journal before the call, each in its turn.
+    /// Writes one of the pages that had patches in the journal before the call, each page in its
+    /// turn.
     fn flush_next(&mut self) -> Result<(), Error> {
         match self.journal.take_turn() {
             Some(logical) => self.flush_page(logical),
@@ -212,7 +234,7 @@ impl<F: Flash> Logical<'_, F> {
         }
     }
 
-    /// Forgets a logical page: it reads as zero and its frame is won back.
+    /// Discards a logical page: it reads as zeros, and its frame is released.
     pub fn discard(&mut self, logical: u32) -> Result<(), Error> {
         self.ftl.check_logical(logical)?;
         if self.commit_room() == 0 && !self.journal.is_discarded(logical) {
@@ -220,7 +242,8 @@ impl<F: Flash> Logical<'_, F> {
         }
         if self.ftl.transaction.knows(logical) {
             let is_first = self.ftl.transaction.note_replaced(logical)?;
-            // The place in the table stays taken until the commit, as it does when the records are read again at a mount.
+            // The place in the table stays taken until the commit. A mount that reads the
+            // records again takes the same places.
             self.ftl.transaction.set(logical, 0, !is_first, &mut self.ftl.space);
         }
         self.journal.supersede(logical);

@@ -1,11 +1,12 @@
-//! A transaction ends: it is committed as a whole, or rolled back.
+//! The end of a transaction: commit or rollback.
 
 use super::Logical;
 use crate::error::Error;
 use crate::media::Flash;
 
 impl<F: Flash> Logical<'_, F> {
-    /// Ends the changes of a call, or of a step of it, that succeeded: from here on they are not undone with it any more.
+    /// Accepts the changes of a call that succeeded, or of a step of it. An undo of the call
+    /// does not undo them any more.
     pub fn accept(&mut self) {
         self.ftl.transaction.accept(&mut self.ftl.space);
         self.cache.drop_replaced();
@@ -22,10 +23,10 @@ impl<F: Flash> Logical<'_, F> {
     /// Makes everything since the last commit durable.
     ///
     /// # Cost
-    /// One program, or none when nothing has changed.
+    /// One program, or none if nothing has changed.
     ///
     /// # Power loss
-    /// All of the transaction or nothing of it is there.
+    /// All of the transaction is there, or nothing of it.
     pub fn commit(&mut self) -> Result<(), Error> {
         self.write_cache()?;
         if !self.ftl.transaction.has_pages() && !self.journal.is_dirty() {
@@ -40,8 +41,9 @@ impl<F: Flash> Logical<'_, F> {
         Ok(())
     }
 
-    /// After the last program of a commit: empties the device's cache. When nobody knows whether the commit is there, nothing may be programmed any
-    /// more that would decide it.
+    /// Flushes the device's cache after the last program of a commit. If it is then unknown
+    /// whether the commit is on the medium, no later program may decide it: the volume takes no
+    /// more changes.
     pub(super) fn make_certain<T>(&mut self, programmed: Result<T, Error>) -> Result<T, Error> {
         if programmed.is_ok() {
             if self.ftl.pages.flush().is_ok() {
@@ -57,7 +59,7 @@ impl<F: Flash> Logical<'_, F> {
         programmed
     }
 
-    /// Carries a durable commit out in RAM.
+    /// Applies a durable commit in RAM.
     fn carry_out(&mut self) {
         self.accept();
         self.ftl.transaction.end();
@@ -76,7 +78,8 @@ impl<F: Flash> Logical<'_, F> {
         self.accept();
     }
 
-    /// Releases the old frames of all pages of the transaction that was just carried out, where that is worth a read each.
+    /// Releases the old frames of all pages of the applied transaction, if that is worth a read
+    /// for each.
     fn release_superseded(&mut self) {
         let mut from = 0;
         while let Some(logical) = self.journal.next_discard(from) {
@@ -91,7 +94,7 @@ impl<F: Flash> Logical<'_, F> {
     /// Undoes everything since the last commit. An error leaves everything as it is.
     ///
     /// # Cost
-    /// One read; where the medium programs bytes, the records of a block twice.
+    /// One read. On media that program bytes: the records of a block, twice.
     pub fn rollback(&mut self) -> Result<(), Error> {
         if self.ftl.status.is_unknown() {
             return Err(Error::Unknown);
@@ -109,7 +112,7 @@ impl<F: Flash> Logical<'_, F> {
         Ok(())
     }
 
-    /// Knows of no page any more where it is: the tables may hold half of a state.
+    /// Marks every page as lost: the tables may hold half of a state.
     pub fn forget_state(&mut self) {
         self.ftl.map.forget_all();
         self.ftl.transaction.clear();

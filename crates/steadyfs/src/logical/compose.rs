@@ -1,4 +1,4 @@
-//! What a program page of a logical page is made of, in the page buffer.
+//! The content of a program page of a logical page, made in the page buffer.
 
 use super::Logical;
 use super::edit::{Edit, Piece};
@@ -7,29 +7,31 @@ use crate::media::{Flash, Kinds, PageIndex, TAG_BYTES, Tag};
 use crate::pages::{LOST_CHECK, TRIES};
 use crate::space::{Frame, NONE};
 
-/// Where the content of a frame comes from. Every source can be read again when a program fails.
+/// The source of a frame's content. Every source can be read again after a failed program.
 #[derive(Clone, Copy)]
 pub(super) enum Source<'s> {
     /// The caller's bytes, a whole logical page of a stream.
     Whole { bytes: &'s [u8], stream: u8 },
-    /// What `base` holds and the journal says, with the caller's piece laid over it.
+    /// The content of `base` with the journal's patches, and the caller's piece laid over it.
     Merged { base: Frame, piece: Piece<'s> },
-    /// What `base` holds and the journal said before the call in progress.
+    /// The content of `base` with the journal's patches from before the call in progress.
     Earlier { base: Frame },
-    /// Each program page of logical page `of`, which `base` and the journal hold, as `edit` changes it.
+    /// Each program page of logical page `of`, made of `base` and the journal's patches, with
+    /// `edit` applied.
     Edited { of: u32, base: Frame, edit: Edit },
-    /// A copy of another frame, checksums carried along. The operation before has read the tag of its first page.
+    /// A copy of another frame. Its checksums are carried along. The preceding operation has
+    /// read the tag of its first page.
     Copy { from: Frame, loaded: &'s [u8; TAG_BYTES] },
     /// A page of the cache.
     Cached { slot: usize },
-    /// The leaf with its overlay entries.
+    /// The leaf, including its overlay entries.
     Leaf,
 }
 
-/// Where a page lies that is ready to be programmed.
+/// The location of a page that is ready to be programmed.
 #[derive(Clone, Copy)]
 pub(super) enum Content {
-    /// Where the source says.
+    /// In the memory of the source.
     Source,
     /// In the page buffer; its checksum.
     Buffer(u32),
@@ -38,7 +40,8 @@ pub(super) enum Content {
 }
 
 impl<F: Flash> Logical<'_, F> {
-    /// Makes page `index` of a logical page in the page buffer: what `base` holds, the journal's patches, `bytes` at `offset`.
+    /// Makes page `index` of a logical page in the page buffer: the content of `base`, the
+    /// journal's patches, and `bytes` at `offset`.
     pub(super) fn compose_page(&mut self, logical: u32, base: u32, index: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
         let page_bytes = self.ftl.layout.geometry.page_bytes;
         let start = index * page_bytes;
@@ -55,7 +58,8 @@ impl<F: Flash> Logical<'_, F> {
         Ok(())
     }
 
-    /// Makes page `index` of a logical page in the page buffer, without patches: what the cache has, or `base`.
+    /// Makes page `index` of a logical page in the page buffer without patches, from the cache
+    /// or from `base`.
     fn load_base(&mut self, logical: u32, base: u32, index: u32) -> Result<(), Error> {
         let page_bytes = self.ftl.layout.geometry.page_bytes;
         let start = index * page_bytes;
@@ -70,7 +74,7 @@ impl<F: Flash> Logical<'_, F> {
         Ok(())
     }
 
-    /// Makes page `index` of a frame ready to be programmed, perhaps again.
+    /// Makes page `index` of a frame ready to be programmed. `again` is true for a further try.
     pub(super) fn prepare(&mut self, source: &Source<'_>, logical: u32, index: u32, again: bool) -> Result<Content, Error> {
         match *source {
             Source::Whole { .. } | Source::Cached { .. } => return Ok(Content::Source),
@@ -87,7 +91,7 @@ impl<F: Flash> Logical<'_, F> {
             }
             Source::Edited { edit: Edit::Lost, .. } => return Ok(self.lost_content()),
             Source::Edited { of, base, edit: Edit::Salvage { fill, until } } => {
-                // A page without a frame is one whose frame is lost.
+                // A page without a frame is a page whose frame is lost.
                 if base == 0 || !self.load_base_anyhow(of, base, index)? {
                     self.ftl.pages.bytes_mut().fill(fill);
                     Edit::Cut { keep: until }.apply(index, self.ftl.pages.bytes_mut());
@@ -110,7 +114,8 @@ impl<F: Flash> Logical<'_, F> {
         Ok(Content::Buffer(self.ftl.pages.check()))
     }
 
-    /// Makes a copy of a page ready. Damage stays recognisable: the checksum of the data is carried over, not computed.
+    /// Makes a copy of a page ready. The checksum of the data is carried over, not computed, so
+    /// damage stays recognisable.
     #[inline(never)]
     fn load_copy(&mut self, from: PageIndex, loaded: Option<&[u8; TAG_BYTES]>) -> Result<Content, Error> {
         let mut old = *loaded.unwrap_or(&[0; TAG_BYTES]);
@@ -125,15 +130,15 @@ impl<F: Flash> Logical<'_, F> {
         Ok(self.lost_content())
     }
 
-    /// The content of a page whose data is lost: it says so by its checksum.
+    /// Makes the content of a page whose data is lost. Its checksum marks it as lost.
     fn lost_content(&mut self) -> Content {
         self.ftl.pages.fill_lost();
         Content::Buffer(LOST_CHECK)
     }
 
-    /// Makes a page in the page buffer that leaves the journal, without its patches, in several tries; `false` when it can be read no more, or nobody knows
-    /// where it is. Its
-    /// patches must not take the journal's room for ever.
+    /// Makes a page that leaves the journal in the page buffer, without its patches, in several
+    /// tries. Returns `false` if the page cannot be read any more, or if its place is lost. Even
+    /// then its patches must not take room in the journal for ever.
     fn load_base_anyhow(&mut self, logical: u32, base: Frame, index: u32) -> Result<bool, Error> {
         if base == NONE {
             return Ok(false);

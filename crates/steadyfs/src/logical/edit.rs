@@ -1,57 +1,60 @@
-//! What a logical page may become while it is copied: the part of a file before a cut, half of a bucket of records, or what of it can be read.
+//! Changes of a logical page while it is copied: the part of a file before a cut, half of a
+//! bucket of records, or the readable part of the page.
 
 use crate::table::{read_word, write_word};
 
-/// What a call writes of a logical page.
+/// The part of a logical page that a call writes.
 #[derive(Clone, Copy)]
 pub(crate) struct Piece<'b> {
     pub logical: u32,
     pub offset: u32,
     pub bytes: &'b [u8],
-    /// The stream that the page goes to where it is written; one that the volume does not have is the last one that it has.
+    /// The stream of the page, if the page is written. A number above the volume's streams
+    /// stands for the last one.
     pub stream: u8,
-    /// The call ends with a commit right behind it.
+    /// True if the call ends with a commit right behind this write.
     pub commits: bool,
 }
 
-/// Number of a record that was removed from a program page that was full: its search went on in the next one, and must do so still.
-/// On the medium: all ones.
+/// Number of a record that was removed from a full program page. The search for a record goes on
+/// in the next page when a page is full, and must still do so. On the medium: all ones.
 pub(crate) const REMOVED: u32 = u32::MAX;
 
-/// A change of a logical page, made on each program page by itself, and made again when a program fails.
+/// A change of a logical page. It is made on each program page separately, and made again if a
+/// program fails.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Edit {
-    /// The first `keep` bytes; zeros behind.
+    /// Keeps the first `keep` bytes; zeros behind them.
     Cut {
-        /// Bytes that stay.
+        /// Number of bytes that stay.
         keep: u32,
     },
-    /// Program pages that can be read, and all small changes. Others are filled with a byte up to a
-    /// place, and with zeros behind it.
+    /// Keeps the readable program pages and all small changes. Each unreadable page is filled
+    /// with a byte up to a place, and with zeros behind it.
     Salvage {
         /// The byte.
         fill: u8,
-        /// The place.
+        /// The place, as an offset in the logical page.
         until: u32,
     },
-    /// Program pages that can be read, with their small changes. Others are zeros, without their
-    /// small changes: these may be half of an inode.
+    /// Keeps the readable program pages with their small changes. Each unreadable page becomes
+    /// zeros, without its small changes: these may be half of an inode.
     SalvageWhole,
-    /// Nothing: reading it is an error until it is written anew.
+    /// Keeps nothing. Reads of the page return an error until it is written anew.
     Lost,
-    /// The records of `bytes` bytes whose key has `value` under `mask`.
+    /// Keeps the records of `bytes` bytes whose key has `value` under `mask`.
     Records {
-        /// Bytes of a record: a key and a number, half of them each.
+        /// Bytes of a record: a key and a number, each of half the bytes.
         bytes: u32,
-        /// Bits of the key that count.
+        /// Bits of the key that are compared.
         mask: u32,
-        /// What they must be.
+        /// Value of these bits.
         value: u32,
     },
 }
 
 impl Edit {
-    /// Changes program page `index` of the logical page.
+    /// Applies the change to program page `index` of the logical page.
     pub fn apply(self, index: u32, bytes: &mut [u8]) {
         match self {
             Self::Cut { keep } => {
@@ -64,26 +67,26 @@ impl Edit {
     }
 }
 
-/// The key of a record.
+/// Returns the key of a record.
 pub(crate) fn key(record: &[u8]) -> u32 {
     read_word(record, 0, record.len() / 2)
 }
 
-/// The number of a record: 0 for a free slot, [`REMOVED`] for one that was removed.
+/// Returns the number of a record: 0 for a free slot, [`REMOVED`] for a removed record.
 pub(crate) fn number(record: &[u8]) -> u32 {
     let half = record.len() / 2;
     let number = read_word(record, half, half);
     if half == 2 && number == 0xFFFF { REMOVED } else { number }
 }
 
-/// Makes a record of 4 or 8 bytes.
+/// Writes a record of 4 or 8 bytes.
 pub(crate) fn write_record(record: &mut [u8], key: u32, number: u32) {
     let half = record.len() / 2;
     write_word(record, 0, half, key);
     write_word(record, half, half, number);
 }
 
-/// Whether no slot of a program page is free.
+/// Returns true if no slot of a program page is free.
 pub(crate) fn is_full(bytes: &[u8], width: u32) -> bool {
     bytes.chunks_exact(width as usize).all(|record| number(record) != 0)
 }

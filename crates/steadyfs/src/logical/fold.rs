@@ -1,4 +1,4 @@
-//! Leaves of the map are written back, whole or into their logs.
+//! Leaf write-back: whole leaves, or changes in the logs of leaves.
 
 use super::Logical;
 use super::compose::Source;
@@ -9,10 +9,12 @@ use crate::media::{Failure, Flash, Kind, Tag};
 use crate::space::{HeadIndex, NONE};
 
 impl<F: Flash> Logical<'_, F> {
-    /// Folds until the overlay takes `entries` more, and those that a mount may add. Folds are paced so that this seldom has anything to do.
+    /// Writes leaves back until the overlay has room for `entries` more entries, and for those
+    /// that a mount may add. Leaf write-backs are paced, so there is seldom anything to do here.
     ///
-    /// Called before the program that commits: a leaf written between a commit and its entry in the overlay would be taken,
-    /// after a power cut, for one that holds the entry.
+    /// Called before the program that commits. A leaf written between a commit and its entry in
+    /// the overlay would be wrong after a power cut: the mount would assume that the leaf holds
+    /// the entry.
     pub(super) fn make_room(&mut self, entries: u32) -> Result<(), Error> {
         while self.ftl.map.len() + entries > self.ftl.map.changes_max() && self.ftl.map.len() > 0 {
             self.fold()?;
@@ -20,7 +22,7 @@ impl<F: Flash> Logical<'_, F> {
         Ok(())
     }
 
-    /// Writes the leaf with most overlay entries anew.
+    /// Writes the leaf with the most overlay entries back.
     ///
     /// # Cost
     /// `unit_pages` reads and programs.
@@ -43,26 +45,29 @@ impl<F: Flash> Logical<'_, F> {
         Ok(())
     }
 
-    /// Writes a copy of the first leaf, with its overlay entries, which stay.
+    /// Writes a copy of the first leaf, including its overlay entries. The entries stay in the
+    /// overlay.
     ///
     /// # Cost
     /// `unit_pages` reads and programs.
     ///
     /// # Power loss
-    /// The map is the same without it.
+    /// The map does not depend on the copy.
     pub fn copy_leaf(&mut self) -> Result<(), Error> {
         let frame = self.program_frame(Kind::LeafCopy, 0, &Source::Leaf)?;
         self.ftl.map.set_copy(frame);
         Ok(())
     }
 
-    /// Programs the overlay entries of a leaf into its log; `false` when they are to be written with it.
+    /// Programs the overlay entries of a leaf into its log. Returns `false` if they have to be
+    /// written with the leaf.
     ///
     /// # Cost
-    /// A read and a program for each page of the leaf that changes, and a program of the journal's head.
+    /// A read and a program for each page of the leaf that changes, and a program of the
+    /// journal's head.
     ///
     /// # Power loss
-    /// The overlay has the entries until a mount finds the record that says that the leaf has them.
+    /// The overlay has the entries until a mount finds the record of this change.
     fn log_leaf(&mut self, leaf: u32) -> Result<bool, Error> {
         let head = self.ftl.space.heads().get(HeadIndex::JOURNAL);
         let has_place = head.block != NONE && head.next > 0 && self.ftl.space.rest(HeadIndex::JOURNAL) >= empty_places();
@@ -89,7 +94,8 @@ impl<F: Flash> Logical<'_, F> {
         Ok(true)
     }
 
-    /// Programs the record that says that a leaf has its overlay entries; `false` when that failed.
+    /// Programs the record of the change: the leaf has its overlay entries. Returns `false` if
+    /// the program failed.
     fn program_leaf_changed(&mut self, leaf: u32) -> Result<bool, Error> {
         let place = self.ftl.space.take_places(HeadIndex::JOURNAL, empty_places());
         let tag = Tag { sequence: self.ftl.space.take_sequences(1), logical: leaf, kind: Kind::LeafChanged, aux: 0 };

@@ -1,20 +1,22 @@
-//! Logical pages that can be rewritten in place, patched and discarded, with an atomic commit over any of them.
+//! Logical pages that can be rewritten in place, patched and discarded, with an atomic commit
+//! over any of them.
 //!
-//! A logical page is what its frame holds, with the patches of the journal over it, or what the cache has. [`Logical`] reads it as the open transaction sees
-//! it, and programs it, frames and records alike, wherever the [translation layer](crate::ftl) has a place.
+//! The content of a logical page is its frame with the journal's patches laid over it, or its
+//! page in the cache. [`Logical`] reads it as the open transaction has it. It programs frames
+//! and records at the places that the [translation layer](crate::ftl) gives.
 //!
 //! | file | idea |
 //! |---|---|
 //! | `read` | reading |
-//! | `compose` | what a program page of a logical page is made of |
-//! | `program` | frames are programmed, and again after a failed program |
-//! | `record` | journal records are |
-//! | `fold` | leaves of the map are written back |
-//! | `moves` | frames move |
+//! | `compose` | the content of a program page, made in the page buffer |
+//! | `program` | programming frames, and again after a failed program |
+//! | `record` | programming journal records |
+//! | `fold` | writing leaves of the map back |
+//! | `moves` | moving frames |
 //! | `change` | write, patch, discard within a transaction |
 //! | `commit` | commit and rollback |
-//! | `write_back` | what the cache brings with it |
-//! | [`edit`] | what a page may become while it is copied |
+//! | `write_back` | the cache: filling places, writing pages out |
+//! | [`edit`] | changes of a page while it is copied |
 
 mod change;
 mod commit;
@@ -44,7 +46,8 @@ pub(crate) struct Logical<'m, F> {
 }
 
 impl<F: Flash> Logical<'_, F> {
-    /// The frame of a logical page as the open transaction sees it; 0 when it has none.
+    /// Returns the frame of a logical page as the open transaction has it; 0 if the page has
+    /// none.
     ///
     /// # Cost
     /// At most one read.
@@ -62,8 +65,9 @@ impl<F: Flash> Logical<'_, F> {
         map.find(look, logical)
     }
 
-    /// The frame of a logical page that a caller reads; 0 if the page has none and reads as zeros.
-    /// Before a repair of a file system it is an error if such a page may have lost its content.
+    /// Returns the frame of a logical page that a caller reads; 0 if the page has none and reads
+    /// as zeros. Before a repair of a file system, returns an error if such a page may have lost
+    /// its content.
     pub(super) fn shown_frame(&mut self, logical: u32) -> Result<Frame, Error> {
         let frame = self.frame_of(logical)?;
         let is_hidden = frame == 0
@@ -74,12 +78,12 @@ impl<F: Flash> Logical<'_, F> {
         if is_hidden { Err(Error::Corrupt) } else { Ok(frame) }
     }
 
-    /// The place of a logical page in the cache.
+    /// Returns the place of a logical page in the cache.
     fn cached(&self, logical: u32) -> Option<usize> {
         if self.ftl.pages.flash().is_clean() { None } else { self.cache.find(logical) }
     }
 
-    /// The frame of a logical page, or [`NONE`] where nobody knows it any more.
+    /// Returns the frame of a logical page, or [`NONE`] if it is lost.
     pub(super) fn frame_or_lost(&mut self, logical: u32) -> Result<u32, Error> {
         match self.frame_of(logical) {
             Err(Error::Corrupt) if self.ftl.is_missing(logical)? => Ok(NONE),
@@ -87,7 +91,7 @@ impl<F: Flash> Logical<'_, F> {
         }
     }
 
-    /// Whether a logical page holds anything as the open transaction sees it.
+    /// Returns true if a logical page has content as the open transaction has it.
     ///
     /// # Cost
     /// At most one read.
@@ -95,15 +99,17 @@ impl<F: Flash> Logical<'_, F> {
         Ok(self.frame_of(logical)? != 0 || self.journal.patches(logical) || self.cache.find(logical).is_some())
     }
 
-    /// Notes that a page that the caller takes into use has no frame in the committed map, which saves the look. One that the open
-    /// transaction has discarded may have one, which a rollback brings back.
+    /// Records that a page has no frame in the committed map. This saves the look-up when the
+    /// caller takes the page into use. A page that the open transaction has discarded is not
+    /// recorded: it may have a frame, and a rollback brings it back.
     pub fn know_unwritten(&mut self, logical: u32) {
         if !self.ftl.transaction.knows(logical) && !self.journal.is_discarded(logical) {
             self.ftl.map.know_unwritten(logical);
         }
     }
 
-    /// Whether nothing waits for a commit beside a logical page that is written as a whole.
+    /// Returns true if nothing waits for a commit beside a logical page that is written as a
+    /// whole.
     pub(super) fn is_alone(&self, logical: u32) -> bool {
         let cached = u32::from(self.cache.find_dirty(logical).is_some());
         self.cache.dirty() == cached
@@ -112,53 +118,63 @@ impl<F: Flash> Logical<'_, F> {
             && !self.journal.patches(logical)
     }
 
-    /// Whether anything waits for a commit, or logical pages from `first` on have patches in the journal buffer.
+    /// Returns true if anything waits for a commit, or if logical pages from `first` on have
+    /// patches in the journal buffer.
     pub fn waits_beside(&self, first: u32) -> bool {
         self.is_open() || self.journal.patched_from(first).is_some()
     }
 
-    /// Whether anything waits for a commit.
+    /// Returns true if anything waits for a commit.
     pub fn is_open(&self) -> bool {
         self.ftl.transaction.has_pages() || self.journal.is_dirty() || self.cache.dirty() > 0
     }
 
-    /// Logical pages that the open transaction may still write.
+    /// Returns the number of logical pages that the open transaction may still write.
     pub fn pending_room(&self) -> u32 {
         self.ftl.transaction.capacity().saturating_sub(self.ftl.transaction.places(&self.cache)).min(self.commit_room())
     }
 
-    /// Changes of the map that the commit of the open transaction may make beside those that it has: an empty overlay has room for all of them.
+    /// Returns the number of further map changes that the commit of the open transaction may
+    /// make. An empty overlay has room for all of them.
     pub(super) fn commit_room(&self) -> u32 {
         self.ftl.map.changes_max().saturating_sub(self.ftl.transaction.places(&self.cache) + self.journal.discard_count())
     }
 
-    /// Whether so many logical pages may be discarded, and as many be written behind them as a transaction has at most. What says so in the journal buffer stays until the
-    /// commit, and takes a quarter of it at most.
+    /// Returns true if `count` logical pages may be discarded and a full transaction of pages
+    /// may be written behind them. The records of the discards stay in the journal buffer until
+    /// the commit. They take at most a quarter of it.
     pub fn has_room_to_discard(&self, count: u32) -> bool {
         let records = (self.journal.discard_count() + count) as usize;
         self.commit_room() >= count + self.ftl.transaction.capacity()
             && records * self.journal.patch_room(0) <= self.journal.patch_bytes_max() / 4
     }
 
-    /// Refuses one more page when the table of pending pages has no place for it, those that wait in the cache counted.
+    /// Refuses one more page if the table of pending pages has no place for it. Pages that wait
+    /// in the cache count as pending.
     pub(super) fn check_pending_room(&self, logical: u32) -> Result<(), Error> {
         let has_place = self.ftl.transaction.knows(logical) || self.cache.find_dirty(logical).is_some();
         if has_place || self.pending_room() > 0 { Ok(()) } else { Err(Error::TransactionTooLarge) }
     }
 
-    /// Longest patch that is worth a place in the journal; longer changes write their logical page.
+    /// Returns the length of the longest patch that is worth a place in the journal. A longer
+    /// change writes its logical page.
     pub fn patch_bytes_max(&self) -> usize {
         self.journal.small_patch_bytes_max(&self.ftl.layout)
     }
 
-    /// Whether a page is written at once when bytes at its end complete it, with so many in the journal buffer: where pages are small, with a
-    /// quarter of it. What grows on does so elsewhere, and would only fill the buffer here. Where pages are large that gains little, and
-    /// the bound of every append would be higher.
+    /// Returns true if a page is written at once when `bytes` bytes at its end complete it, with
+    /// `patched` bytes of it in the journal buffer. On media that program bytes this holds from
+    /// a quarter of the page on. A growing file continues on other pages, so these patches would
+    /// only fill the buffer.
+    ///
+    /// On media with large pages this would gain little, and the bound of every append would be
+    /// higher.
     pub(super) fn may_complete(&self, patched: u32, bytes: u32) -> bool {
         self.ftl.layout.programs_bytes() && patched + bytes >= self.ftl.layout.logical_bytes / 4
     }
 
-    /// Whether a patch of so many bytes of any page may complete it, as the journal buffer is now.
+    /// Returns true if a patch of `bytes` bytes of any page may complete it, with the journal
+    /// buffer in its present state.
     pub fn may_be_completed(&self, bytes: u32) -> bool {
         self.may_complete(self.journal.largest().map_or(0, |(_, patched)| patched as u32), bytes)
     }

@@ -1,4 +1,4 @@
-//! Frames move: out of a block that is to be won back, one by one or as a group.
+//! Frames move out of a block that reclamation empties, one by one or as a group.
 
 use super::Logical;
 use super::compose::Source;
@@ -7,14 +7,15 @@ use crate::media::{BlockIndex, Flash, TAG_BYTES, Tag};
 use crate::space::{Frame, HeadIndex};
 
 impl<F: Flash> Logical<'_, F> {
-    /// Moves a frame if it is really live.
+    /// Moves a frame if it is still live.
     ///
     /// # Cost
-    /// A tag read; then as many reads and programs as a logical page has program pages.
+    /// A tag read, then as many reads and programs as a logical page has program pages.
     pub fn move_frame(&mut self, frame: Frame) -> Result<(), Error> {
         self.make_room(1)?;
         if !self.ftl.space.blocks().is_live(frame) {
-            // The fold that made room has released it, and forgotten that it was superseded.
+            // The leaf write-back that made room has released the frame, and has dropped its
+            // superseded mark.
             return Ok(());
         }
         self.move_known_frame(frame)
@@ -40,7 +41,8 @@ impl<F: Flash> Logical<'_, F> {
         Ok(())
     }
 
-    /// Moves the first live frames of a block, `most` at most, in one command; how many of them were looked at.
+    /// Moves the first live frames of a block, at most `most`, in one command. Returns the
+    /// number of frames that it has examined.
     pub fn move_group(&mut self, victim: BlockIndex, most: u32) -> Result<u32, Error> {
         let most = most.min(self.ftl.map.changes_max());
         self.make_room(most)?;

@@ -1,4 +1,5 @@
-//! Programming frames: the head, its place, and the same again elsewhere after a failed program.
+//! Programming frames: the choice of the head, its next place, and a repetition elsewhere after
+//! a failed program.
 
 use super::Logical;
 use super::compose::{Content, Source};
@@ -9,13 +10,13 @@ use crate::media::{Flash, Kind, PageIndex, Tag};
 use crate::space::{Frame, HeadIndex};
 
 impl<F: Flash> Logical<'_, F> {
-    /// Programs the next frame of the head that `kind` belongs to.
+    /// Programs the next frame of the head for this content.
     ///
-    /// A place is taken when its first page is made and its program begins, so that an error before leaves no hole in the sequence. An
-    /// error behind that uses the place up.
+    /// A place is taken when its first page is made and its program begins. So an earlier error
+    /// leaves no hole in the sequence, and a later error uses the place up.
     ///
     /// # Power loss
-    /// The frame counts as written only when its last page is.
+    /// The frame counts as written only when its last page is complete.
     pub(super) fn program_frame(&mut self, kind: Kind, logical: u32, source: &Source<'_>) -> Result<Frame, Error> {
         self.ftl.note_weak();
         let head = self.head_for(logical, source);
@@ -35,7 +36,7 @@ impl<F: Flash> Logical<'_, F> {
         }
     }
 
-    /// Takes the next frame of a head, and the sequences of its pages.
+    /// Takes the next frame of a head, and the sequence numbers of its pages.
     fn take_frame(&mut self, head: HeadIndex, kind: Kind, logical: u32, source: &Source<'_>) -> (Frame, Tag) {
         let frame = self.ftl.space.take_places(head, 1);
         let unit = u32::from(self.ftl.layout.config.unit_pages);
@@ -50,7 +51,7 @@ impl<F: Flash> Logical<'_, F> {
         (frame, Tag { sequence, logical, kind, aux })
     }
 
-    /// Programs the pages of one frame; `content` is the first one's.
+    /// Programs the pages of one frame; `content` belongs to the first page.
     #[inline(never)]
     fn program_pages(&mut self, frame: Frame, mut tag: Tag, source: &Source<'_>, content: Content) -> Result<(), Failed> {
         let first = self.ftl.layout.frame_page(frame);
@@ -91,14 +92,16 @@ impl<F: Flash> Logical<'_, F> {
         self.ftl.pages.program(page, data, 0, None, tag)
     }
 
-    /// The head that programs a frame. It is asked once for each.
+    /// Returns the head that programs a frame. Called once for each frame, because it counts the
+    /// write.
     fn head_for(&mut self, logical: u32, source: &Source<'_>) -> HeadIndex {
         let named = match *source {
             Source::Copy { loaded, .. } => return self.ftl.space.moved_head(&self.ftl.layout, loaded),
             Source::Leaf => return HeadIndex::USER,
             Source::Whole { stream, .. } | Source::Merged { piece: Piece { stream, .. }, .. } => self.ftl.layout.stream(stream),
             Source::Cached { slot } => self.cache.stream(slot),
-            // Written because the journal buffer needs the room: nobody knows whose it was.
+            // Written because the journal buffer needs the room: the stream of these pages is
+            // unknown.
             Source::Earlier { .. } | Source::Edited { .. } => 0,
         };
         let (sequence, room) = (self.ftl.space.sequence(), self.ftl.layout.frame_count());

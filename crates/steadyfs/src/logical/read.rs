@@ -1,4 +1,4 @@
-//! Reading logical pages as the open transaction sees them.
+//! Reading logical pages as the open transaction has them.
 
 use super::Logical;
 use crate::error::Error;
@@ -6,14 +6,15 @@ use crate::media::{Flash, Kinds, PageIndex, TAG_BYTES};
 use crate::pages::{Pages, check_page};
 use crate::space::Frame;
 
-/// Program pages that one command reads at most: so many tags are on the stack.
+/// Most program pages that one command reads. Their tags lie on the stack.
 const MANY_PAGES: usize = 16;
 
 impl<F: Flash> Logical<'_, F> {
-    /// Reads bytes of a logical page as the open transaction sees it; what was never written reads as zero.
+    /// Reads bytes of a logical page as the open transaction has it. Unwritten bytes read as
+    /// zeros.
     ///
     /// # Cost
-    /// One read for the map, where the overlay does not know, and one per program page.
+    /// One read for the map if the overlay lacks the page, and one per program page.
     pub fn read(&mut self, logical: u32, offset: u32, data: &mut [u8]) -> Result<(), Error> {
         if self.read_cached(logical, offset, data) {
             return Ok(());
@@ -22,12 +23,15 @@ impl<F: Flash> Logical<'_, F> {
         self.read_frame(frame, logical, offset, data, true)
     }
 
-    /// Reads bytes of what users wrote from a logical page on, of which `pages` follow each other, and returns how many: to the end of a logical page
-    /// at least. A call does not try again to read `in_order` what follows each other on the medium once that has failed.
+    /// Reads bytes of user data from a logical page on, where `pages` logical pages follow each
+    /// other. Returns the number of bytes read: at least up to the end of a logical page.
+    ///
+    /// `in_order` permits a read of consecutive pages in one command. It is cleared when such a
+    /// read fails, so the rest of the same file read does not try again.
     ///
     /// # Cost
-    /// As [`read`](Self::read); pages that follow each other on the medium are read in one command where it has one. Where that fails they are read
-    /// once more.
+    /// As [`read`](Self::read). Consecutive pages on the medium are read in one command if the
+    /// medium has such a command. If that fails, they are read once more.
     pub fn read_pages(
         &mut self,
         logical: u32,
@@ -49,7 +53,7 @@ impl<F: Flash> Logical<'_, F> {
             *in_order = done == count;
             done *= page_bytes;
         }
-        // What is left of the logical page, of which it is known where it is.
+        // The rest of the logical page, whose frame is at hand.
         let (index, within) = (done / logical_bytes, done % logical_bytes);
         if within > 0 || done == 0 {
             let end = data.len().min((index + 1) * logical_bytes);
@@ -60,7 +64,9 @@ impl<F: Flash> Logical<'_, F> {
         Ok(done)
     }
 
-    /// How many program pages from the first of a frame on follow each other on the medium, `wanted` at most, and need no look elsewhere.
+    /// Returns the number of program pages, from the first page of a frame on, that can be read
+    /// in one run: at most `wanted`. They are consecutive on the medium, and neither cache nor
+    /// journal has changes of them.
     fn pages_in_order(&mut self, frame: Frame, logical: u32, pages: u32, wanted: usize) -> Result<usize, Error> {
         if frame == 0 {
             return Ok(0);
@@ -75,8 +81,9 @@ impl<F: Flash> Logical<'_, F> {
         Ok(wanted.min(frames * unit) as usize)
     }
 
-    /// Reads so many program pages in one command, or more of them, from logical page `logical` on. Returns how many it has read that are what they
-    /// should be; whoever reads the next one by itself finds out what that is.
+    /// Reads `count` program pages, from logical page `logical` on, in as few commands as
+    /// possible. Returns the number of leading pages that verified. Read the next page alone to
+    /// get its error.
     fn read_in_order(&mut self, logical: u32, first: PageIndex, count: usize, data: &mut [u8]) -> usize {
         let (unit, page_bytes) = (u32::from(self.ftl.layout.config.unit_pages), self.ftl.layout.geometry.page_bytes as usize);
         let (mut tags, mut done) = ([[0; TAG_BYTES]; MANY_PAGES], 0);
@@ -94,13 +101,14 @@ impl<F: Flash> Logical<'_, F> {
         done
     }
 
-    /// Whether the cache or the journal buffer has something of a logical page.
+    /// Returns true if the cache or the journal buffer has something of a logical page.
     fn is_beside(&self, logical: u32) -> bool {
         self.cached(logical).is_some() || self.journal.patches(logical)
     }
 
-    /// Reads bytes of a logical page of what users wrote, which is checked as they [wish](crate::Verify). Small reads of one page after the other copy from the page buffer, without
-    /// a look at map, cache and journal, until a call begins that may change something.
+    /// Reads bytes of user data in a logical page, verified as the [setting](crate::Verify)
+    /// requires. Small reads in one page copy from the page buffer without a look-up in map,
+    /// cache and journal. This ends when a call begins that may change something.
     pub fn read_content(&mut self, logical: u32, offset: u32, data: &mut [u8]) -> Result<(), Error> {
         let page_bytes = self.ftl.layout.geometry.page_bytes;
         let (index, within) = (offset / page_bytes, (offset % page_bytes) as usize);
@@ -125,8 +133,9 @@ impl<F: Flash> Logical<'_, F> {
         self.read_frame(frame, logical, offset, data, is_checked)
     }
 
-    /// Makes page `index` of a logical page, as the caller sees it, what the page buffer shows. One on which patches are to be laid is made only when it is
-    /// asked for a second time: it is none of the medium then.
+    /// Makes page `index` of a logical page, as the caller sees it, the shown page of the page
+    /// buffer. Returns `false` if it does not. A page with patches is made only at the second
+    /// read in a row, because the buffer then holds no page of the medium.
     fn show_page(&mut self, frame: Frame, logical: u32, index: u32, is_checked: bool) -> Result<bool, Error> {
         let page_bytes = self.ftl.layout.geometry.page_bytes;
         let start = index * page_bytes;
@@ -150,7 +159,8 @@ impl<F: Flash> Logical<'_, F> {
         Ok(true)
     }
 
-    /// Reads bytes of a logical page that the cache has, patches included; `false` where it has not.
+    /// Reads bytes of a logical page from the cache, patches included. Returns `false` if the
+    /// cache does not have the page.
     fn read_cached(&mut self, logical: u32, offset: u32, data: &mut [u8]) -> bool {
         let Some(slot) = self.cached(logical) else { return false };
         data.copy_from_slice(&self.cache.page(slot)[offset as usize..offset as usize + data.len()]);
@@ -158,14 +168,14 @@ impl<F: Flash> Logical<'_, F> {
         true
     }
 
-    /// Reads bytes of a logical page that lies in a frame, or in none, patches included.
+    /// Reads bytes of a logical page from its frame, or zeros if it has none, patches included.
     fn read_frame(&mut self, frame: Frame, logical: u32, offset: u32, data: &mut [u8], is_checked: bool) -> Result<(), Error> {
         if frame == 0 {
             data.fill(0);
         } else {
             let page_bytes = self.ftl.layout.geometry.page_bytes as usize;
             let first = self.ftl.layout.frame_page(frame);
-            // A longer read passes by.
+            // A read of more than a page passes the cache by.
             let is_small = data.len() <= page_bytes;
             let mut done = 0;
             while done < data.len() {
@@ -197,16 +207,17 @@ impl<F: Flash> Logical<'_, F> {
         Ok(())
     }
 
-    /// Lets `look` see program page `index` of a logical page, as the open transaction has it.
+    /// Calls `look` with program page `index` of a logical page, as the open transaction has it.
     ///
     /// # Cost
-    /// One read, and one for the map where the overlay does not know.
+    /// One read, and one for the map if the overlay lacks the page.
     pub fn with_page<R>(&mut self, logical: u32, index: u32, look: impl FnOnce(&[u8]) -> R) -> Result<R, Error> {
         self.load_page(logical, index)?;
         Ok(look(self.ftl.pages.bytes()))
     }
 
-    /// Makes program page `index` of a logical page in the page buffer. Not inlined: a call is shorter.
+    /// Makes program page `index` of a logical page in the page buffer. Not inlined: a call is
+    /// shorter.
     #[inline(never)]
     fn load_page(&mut self, logical: u32, index: u32) -> Result<(), Error> {
         let frame = self.frame_of(logical)?;
@@ -217,7 +228,8 @@ impl<F: Flash> Logical<'_, F> {
         }
     }
 
-    /// Whether a logical page is what was written, and the map that names it; pages that never were are.
+    /// Returns true if a logical page verifies, and the leaf that names it as well. An unwritten
+    /// page verifies.
     ///
     /// # Cost
     /// `unit_pages` reads, and those of the leaf.

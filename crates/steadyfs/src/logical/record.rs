@@ -11,13 +11,13 @@ use crate::pages::Group;
 use crate::space::HeadIndex;
 
 impl<'m, F: Flash> Logical<'m, F> {
-    /// The journal buffer, and its records on the medium. Not inlined: a call is shorter.
+    /// Returns the journal buffer and its records on the medium. Not inlined: a call is shorter.
     #[inline(never)]
     pub fn records(&mut self) -> Records<'_, 'm, F> {
         self.forward_parts().0
     }
 
-    /// The same, and the other rooms that records change.
+    /// Returns the records, and the other rooms that they change.
     pub fn forward_parts(&mut self) -> (Records<'_, 'm, F>, &mut Map<'m>, &mut Transaction<'m>, &mut Group<'m>) {
         let records = Records {
             layout: &self.ftl.layout,
@@ -29,7 +29,7 @@ impl<'m, F: Flash> Logical<'m, F> {
         (records, &mut self.ftl.map, &mut self.ftl.transaction, &mut self.ftl.group)
     }
 
-    /// Makes sure that the journal's head has room for the next record, and tells its slots.
+    /// Ensures that the journal's head has room for the next record. Returns the record's slots.
     fn ready_journal(&mut self) -> Result<u32, Error> {
         if !self.ftl.layout.programs_bytes() {
             return self.ftl.ready_head(HeadIndex::JOURNAL).map(|()| 1);
@@ -48,7 +48,8 @@ impl<'m, F: Flash> Logical<'m, F> {
     /// Programs the journal buffer, which commits the open transaction.
     ///
     /// # Power loss
-    /// The transaction is committed only when the page is complete; the journal page before it stays where it is.
+    /// The transaction is committed only when the page is complete. The previous journal page
+    /// stays on the medium.
     pub fn program_journal(&mut self) -> Result<(), Error> {
         loop {
             let joins = self.ftl.layout.commits_join() && self.ftl.transaction.len() > 0;
@@ -80,8 +81,8 @@ impl<'m, F: Flash> Logical<'m, F> {
         }
     }
 
-    /// Programs the journal buffer once more, which commits nothing. Where the record begins a block,
-    /// the buffer has no copy yet: a copy lies in the block of the newest record.
+    /// Programs the journal buffer once more, which commits nothing. If the record begins a
+    /// block, the buffer has no copy yet: a copy lies in the block of the newest record.
     pub fn copy_journal(&mut self) -> Result<(), Error> {
         let before = self.ftl.space.journal_at();
         self.program_journal()?;
@@ -93,9 +94,9 @@ impl<'m, F: Flash> Logical<'m, F> {
         Ok(())
     }
 
-    /// After a record that commits nothing could not be programmed: leaves the journal's block.
+    /// Leaves the journal's block after a record that commits nothing could not be programmed.
     pub(super) fn lose_record(&mut self, error: Error) -> Result<(), Error> {
-        // Nobody waits for it.
+        // No caller waits for this record.
         let _ = self.ftl.survive_failure(HeadIndex::JOURNAL, Failed::Program(error, true), false);
         if self.ftl.status.is_read_only() { Err(Error::ReadOnly) } else { Ok(()) }
     }

@@ -1,4 +1,5 @@
-//! What the [cache](crate::commit) brings with it: places that are filled, and pages that are written when another one needs the place, or at the commit.
+//! The work of the [cache](crate::commit): filling its places, and writing its pages when
+//! another page needs the place, or at the commit.
 
 use super::Logical;
 use super::compose::Source;
@@ -10,12 +11,12 @@ use crate::media::Flash;
 
 #[cfg(feature = "cache")]
 impl<'m, F: Flash> Logical<'m, F> {
-    /// Whether pages wait to be written.
+    /// Returns true if pages in the cache wait to be written.
     pub fn has_cached(&self) -> bool {
         self.cache.dirty() > 0
     }
 
-    /// Takes memory for a cache; what the one before has not written yet is written.
+    /// Sets the memory of the cache. Pages that wait in the earlier cache are written first.
     pub fn lend_cache(&mut self, memory: &'m mut [u8]) -> Result<(), Error> {
         while let Some((slot, logical)) = self.cache.first_dirty() {
             self.write_slot(slot, logical, false)?;
@@ -26,17 +27,18 @@ impl<'m, F: Flash> Logical<'m, F> {
 }
 
 impl<F: Flash> Logical<'_, F> {
-    /// Whether bytes may be written into the cache: that cannot be undone, so it is the last thing that a call does, and a call that commits
-    /// writes the page.
+    /// Returns true if bytes may be written into the cache. A write into the cache cannot be
+    /// undone, so it is the last step of a call. A call that commits writes the page instead.
     pub(super) fn caches(&self, commits: bool) -> bool {
         self.cache.len() > 0 && !commits && !self.cache.has_replaced()
     }
 
-    /// Writes bytes of a logical page into the cache, where it [may](Self::caches).
+    /// Writes bytes of a logical page into the cache. Call it only if [`caches`](Self::caches)
+    /// returns true.
     ///
     /// # Cost
-    /// As many reads as a logical page has program pages, and one for the map, when it is not there yet; a frame when another page
-    /// has to make room.
+    /// If the page is not in the cache: as many reads as a logical page has program pages, and
+    /// one for the map. If another page has to make room: a frame.
     pub(super) fn write_back(&mut self, piece: &Piece<'_>) -> Result<(), Error> {
         let Piece { logical, offset, bytes, stream, .. } = *piece;
         self.ftl.check_logical(logical)?;
@@ -50,14 +52,15 @@ impl<F: Flash> Logical<'_, F> {
         } else if !self.cache.is_dirty(slot) {
             self.journal.apply(logical, 0, self.cache.page_mut(slot));
         }
-        // From now on the page is what counts: patches and a discard of the old one would not be in order with it. No error follows.
+        // The page in the cache is the page's content from now on. Patches and a discard of the
+        // old page would be out of order with it. No error follows.
         self.journal.remove(logical);
         self.cache.page_mut(slot)[offset as usize..offset as usize + bytes.len()].copy_from_slice(bytes);
         self.cache.set_dirty(slot, logical, self.ftl.layout.stream(stream));
         Ok(())
     }
 
-    /// Gives up a place, one after the other.
+    /// Frees a place of the cache; the places take turns. Writes its page first if it waits.
     fn take_slot(&mut self) -> Result<usize, Error> {
         let slot = self.cache.take_slot();
         if self.cache.is_dirty(slot) {
@@ -77,7 +80,7 @@ impl<F: Flash> Logical<'_, F> {
         Ok(())
     }
 
-    /// Writes a page of the cache as a frame; it stays there.
+    /// Writes a page of the cache as a frame. The page stays in the cache.
     fn write_slot(&mut self, slot: usize, logical: u32, commit: bool) -> Result<(), Error> {
         let source = Source::Cached { slot };
         if commit && self.is_alone(logical) {
@@ -89,10 +92,11 @@ impl<F: Flash> Logical<'_, F> {
         Ok(())
     }
 
-    /// Writes every page of the cache that is not written yet, because the transaction commits. One that is all of it commits itself.
+    /// Writes every waiting page of the cache, because the transaction commits. A page that is
+    /// the whole transaction commits itself.
     pub(super) fn write_cache(&mut self) -> Result<(), Error> {
         while let Some((slot, logical)) = self.cache.first_dirty() {
-            // Whether it is alone is known to whoever writes it.
+            // `write_slot` checks if the page is the whole transaction.
             self.write_slot(slot, logical, true)?;
         }
         Ok(())

@@ -1,9 +1,10 @@
-//! The medium, to be read at any time, and to be changed until a flush fails.
+//! The medium. It can always be read, and can be changed until a flush fails.
 
 use crate::error::Error;
 use crate::media::{Failure, Flash};
 
-/// The medium, and whether a flush has failed: nobody knows then what is there of what was programmed since the one before, and nothing may rest on it.
+/// The medium, and a flag for a failed flush. After a failed flush it is unknown which of the
+/// programs since the last successful flush are on the medium. So no program may build on them.
 pub(super) struct Device<F> {
     flash: F,
     flush_failed: bool,
@@ -18,7 +19,7 @@ impl<F: Flash> Device<F> {
         &self.flash
     }
 
-    /// To be read. What programs or erases takes [`certain`](Self::certain).
+    /// Returns the medium for reads. For programs and erases use [`certain`](Self::certain).
     pub fn flash_mut(&mut self) -> &mut F {
         &mut self.flash
     }
@@ -27,13 +28,14 @@ impl<F: Flash> Device<F> {
         self.flash
     }
 
-    /// To be programmed or erased: not behind a flush that failed.
+    /// Returns the medium for programs and erases, or an error after a failed flush.
     pub fn certain(&mut self) -> Result<&mut F, Failure> {
         if self.flush_failed { Err(Failure::WriteProtected) } else { Ok(&mut self.flash) }
     }
 
-    /// Empties the cache. [`Error::Unknown`] where that fails, and nothing is programmed or erased from then on: what was answered before may be lost, and a flush that
-    /// succeeds later says nothing of it.
+    /// Flushes the cache. If that fails, returns [`Error::Unknown`], and nothing is programmed
+    /// or erased from then on. Data of earlier calls that returned success may be lost, and a
+    /// later successful flush does not prove the opposite.
     pub fn flush(&mut self) -> Result<(), Error> {
         let result = self.certain().and_then(Flash::sync);
         self.flush_failed |= result.is_err();

@@ -1,7 +1,9 @@
-//! The medium, and one page of it in RAM.
+//! The medium, and a buffer in RAM for one of its pages.
 //!
-//! All reads and programs go through here. Of the page buffer somebody may change what it holds; then it *holds* no page of the medium any more, so a page is never
-//! taken for read that was not. Every read is [watched](watch): what the ECC had to correct is noted, for whoever knows what lies in the block.
+//! All reads and programs go through this module. The page buffer *holds* a page of the medium.
+//! When a caller takes the buffer to change it, the buffer holds no page any more. So a changed
+//! buffer is never taken for a page that was read. Every read is [watched](watch): the
+//! corrections of the ECC are recorded for the layer above, which keeps the state of the blocks.
 
 mod device;
 mod group;
@@ -26,53 +28,60 @@ use device::Device;
 use read_cache::ReadCache;
 use shown::{NONE, Shown};
 
-/// Looks at a page that reads as damaged before it is taken for lost.
+/// Number of reads of a damaged page before it counts as lost.
 pub(crate) const TRIES: u32 = 3;
-/// Looks at a page that was whole and may be unsteady, until it is so again.
+/// Most reads of a page that was whole and may be unsteady. The reads end when it is whole
+/// again.
 pub(crate) const UNSTEADY_TRIES: u32 = 24;
 /// The checksum of a page whose data is lost.
 pub(crate) const LOST_CHECK: u32 = 0x7473_6F6C;
 
-/// None of the medium, but what was made of one for the caller.
+/// The buffer holds no page of the medium: a page with the patches laid over it, made for the
+/// caller.
 const MADE: PageIndex = PageIndex::MAX - 1;
 
-/// Which pages are checked against their checksum whenever they are read.
+/// The pages whose checksum is verified at every read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verify {
-    /// All.
+    /// All pages.
     #[default]
     Always,
-    /// Those of the file system itself, and whatever is read to be written again; not what [`read`](crate::FileSystem::read) gives to the caller out
-    /// of a data page. Its tag must still be right, and the device's ECC be content. A mount looks at the checksum of every page that a power cut may have torn, so this
-    /// trusts the medium not to change what was once written well: for flash behind an ECC.
+    /// Pages of the file system itself, and every page that is read to be written again. Data
+    /// pages that [`read`](crate::FileSystem::read) returns to the caller are not verified.
+    /// Their tag must still be right, and the device's ECC must report success.
+    ///
+    /// A mount verifies the checksum of every page that a power cut may have torn. So this
+    /// setting trusts the medium only to keep data that was written well. It suits flash behind
+    /// an ECC.
     Metadata,
 }
 
 /// The medium, and its page buffer. See the [module](self).
 pub(crate) struct Pages<'m, F> {
     device: Device<F>,
-    /// One program page, with room behind it for a journal record that is longer.
+    /// One program page, with room behind it for a journal record longer than a page.
     buffer: &'m mut [u8],
     page_bytes: usize,
     pages_per_block: u16,
-    /// Bytes at the end of a leaf's page that its checksum takes for blank.
+    /// Number of bytes at the end of a leaf's page that its checksum treats as blank.
     leaf_log_bytes: u16,
     /// The program page that the buffer holds, or [`NONE`].
     held: PageIndex,
-    /// Its checksum was looked at.
+    /// True if the checksum of the held page was verified.
     held_is_checked: bool,
-    /// What the page that the buffer holds is to the caller, if that was found out.
+    /// The logical page whose content is the held page, if that was looked up.
     shown: Shown,
-    /// Which pages of the caller's are checked.
+    /// The setting for the caller's pages.
     verify: Verify,
-    /// Erases so far, those included that failed; the low bits.
+    /// Erases so far, including failed erases; the low bits.
     erases: u16,
     watch: Watch,
     read_cache: ReadCache<'m>,
 }
 
 impl<'m, F: Flash> Pages<'m, F> {
-    /// With the whole of `buffer` for the page and what may be longer.
+    /// Creates the pages with all of `buffer`: one page, and the room behind it for a longer
+    /// record.
     pub fn new(flash: F, buffer: &'m mut [u8], layout: &Layout) -> Self {
         Self {
             device: Device::new(flash),
@@ -90,145 +99,152 @@ impl<'m, F: Flash> Pages<'m, F> {
         }
     }
 
-    /// The medium.
+    /// Returns the medium.
     pub fn flash(&self) -> &F {
         self.device.flash()
     }
 
-    /// The medium, mutable.
+    /// Returns the medium, mutable.
     pub fn flash_mut(&mut self) -> &mut F {
         self.device.flash_mut()
     }
 
-    /// Checks whether a page takes one program between two erases. A device of sectors takes more.
+    /// Returns true if a page takes only one program between two erases. A device of sectors
+    /// takes more.
     pub fn takes_pages_once(&self) -> bool {
         !self.flash().reorders() && !self.flash().hides_damage()
     }
 
-    /// Gives the medium back.
+    /// Returns the medium, and ends the use of it here.
     pub fn into_flash(self) -> F {
         self.device.into_flash()
     }
 
-    /// Takes memory for pages that were read, in place of what it had.
+    /// Sets the memory for pages that were read. It replaces the earlier memory and its pages.
     #[cfg(feature = "read-cache")]
     pub fn lend_read_cache(&mut self, memory: &'m mut [u8]) {
         self.read_cache = ReadCache::new(memory);
     }
 
-    /// Chooses which pages are checked.
+    /// Sets which pages are verified.
     pub fn set_verify(&mut self, verify: Verify) {
         self.hide();
         self.verify = verify;
     }
 
-    /// Whether pages of the caller's are checked that may not be unsteady.
+    /// Returns true if the caller's pages are verified. It does not cover pages that may be
+    /// unsteady.
     pub fn checks_content(&self) -> bool {
         self.device.flash().is_clean() || self.verify == Verify::Always
     }
 
-    /// What reads have told.
+    /// Returns the record of the reads.
     pub fn watch(&self) -> &Watch {
         &self.watch
     }
 
-    /// The same, to be taken note of.
+    /// Returns the record of the reads, mutable.
     pub fn watch_mut(&mut self) -> &mut Watch {
         &mut self.watch
     }
 
-    /// The page in the buffer.
+    /// Returns the page in the buffer.
     #[inline(always)]
     pub fn bytes(&self) -> &[u8] {
         &self.buffer[..self.page_bytes]
     }
 
-    /// The same, to be changed: it is no page of the medium any more.
+    /// Returns the page in the buffer, mutable. The buffer then holds no page of the medium.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         self.held = NONE;
         &mut self.buffer[..self.page_bytes]
     }
 
-    /// The page, and the room behind it.
+    /// Returns the page and the room behind it.
     pub fn long(&self) -> &[u8] {
         self.buffer
     }
 
-    /// The same, to be changed.
+    /// Returns the page and the room behind it, mutable. The buffer then holds no page of the
+    /// medium.
     pub fn long_mut(&mut self) -> &mut [u8] {
         self.held = NONE;
         self.buffer
     }
 
-    /// The page that the buffer holds and goes on holding, to be completed by what lies elsewhere; and the medium, which knows its checksums.
+    /// Returns the medium, for its checksums, and the held page, mutable. The buffer goes on
+    /// holding the page. The caller completes the page with data from elsewhere.
     pub fn complete_mut(&mut self) -> (&mut F, &mut [u8]) {
         (self.device.flash_mut(), &mut self.buffer[..self.page_bytes])
     }
 
-    /// Whether the buffer holds a page of the medium.
+    /// Returns true if the buffer holds this page of the medium.
     pub fn holds(&self, page: PageIndex) -> bool {
         self.held == page
     }
 
-    /// Page `index` of a logical page as the caller sees it, if the buffer has that.
+    /// Returns page `index` of a logical page as the caller sees it, if the buffer holds that.
     #[inline(always)]
     pub fn shown(&self, logical: u32, index: u32) -> Option<&[u8]> {
         self.shown.is_by(self.held, logical, index).then(|| self.bytes())
     }
 
-    /// Notes that a program page is all that there is of page `index` of a logical page, until something [hides](Self::hide) that.
+    /// Records that a program page is the complete content of page `index` of a logical page.
+    /// The record lasts until it is [hidden](Self::hide).
     pub fn show(&mut self, page: PageIndex, logical: u32, index: u32) {
         self.shown = Shown::new(page, logical, index);
     }
 
-    /// Notes the same of what the buffer was made to hold.
+    /// Records the same for the buffer, whose content was made and is no page of the medium.
     pub fn show_made(&mut self, logical: u32, index: u32) {
         self.held = MADE;
         self.show(MADE, logical, index);
     }
 
-    /// Notes that the caller asks for page `index` of a logical page; whether it was what it asked for last.
+    /// Records that the caller reads page `index` of a logical page. Returns true if the
+    /// caller's last read was of the same page.
     pub fn asks_again(&mut self, logical: u32, index: u32) -> bool {
         let is_again = self.shown.is_of(logical, index);
         self.show(NONE, logical, index);
         is_again
     }
 
-    /// What the caller sees may change.
+    /// Ends the record of [`show`](Self::show), because the content may change.
     pub fn hide(&mut self) {
         self.shown = Shown::NOTHING;
     }
 
-    /// Lets the buffer hold no page.
+    /// Marks the buffer as holding no page.
     pub fn forget(&mut self) {
         self.held = NONE;
     }
 
-    /// The checksum of bytes, behind which `missing` ones are erased.
+    /// Returns the checksum of `bytes` followed by `missing` erased bytes.
     pub fn checksum(&mut self, bytes: &[u8], missing: usize) -> u32 {
         self.device.flash_mut().checksum(bytes, missing)
     }
 
-    /// The checksum of the page in the buffer.
+    /// Returns the checksum of the page in the buffer.
     pub fn check(&mut self) -> u32 {
         self.device.flash_mut().checksum(&self.buffer[..self.page_bytes], 0)
     }
 
-    /// The same of bytes of the buffer.
+    /// Returns the checksum of a part of the buffer.
     pub fn check_of(&mut self, part: Range<usize>) -> u32 {
         self.device.flash_mut().checksum(&self.buffer[part], 0)
     }
 
-    /// The same under a tag: that of a leaf takes its log for blank.
+    /// Returns the checksum of the page in the buffer under a tag of this kind. The checksum of
+    /// a leaf treats its log as blank.
     pub fn check_as(&mut self, kind: Option<Kind>) -> u32 {
         let logged = kind.is_some_and(|kind| Kinds::LEAF.has(kind));
         let missing = if logged { usize::from(self.leaf_log_bytes) } else { 0 };
         self.device.flash_mut().checksum(&self.buffer[..self.page_bytes - missing], missing)
     }
 
-    /// Makes a page in the buffer whose checksum is not that of a lost one.
+    /// Makes a page in the buffer whose checksum differs from the checksum of a lost page.
     pub fn fill_lost(&mut self) {
-        // No checksum is that of both.
+        // At most one of the two pages can have that checksum.
         for byte in [0, 1] {
             self.bytes_mut().fill(byte);
             if self.check() != LOST_CHECK {
@@ -237,12 +253,13 @@ impl<'m, F: Flash> Pages<'m, F> {
         }
     }
 
-    /// Reads a page into the buffer and checks it, unless it is there or was kept.
+    /// Reads a page into the buffer and verifies it, unless the buffer or the read cache has it.
     pub fn load(&mut self, page: PageIndex, wanted: Wanted) -> Result<(), Error> {
         if self.find(page, wanted, true) { Ok(()) } else { self.load_anew(page, wanted, true) }
     }
 
-    /// The same, and keeps what was read. Its checksum is looked at where it `is_checked`.
+    /// Reads a page into the buffer as [`load`](Self::load) does, and keeps it in the read
+    /// cache. Verifies the checksum only if `is_checked`.
     pub fn load_kept(&mut self, page: PageIndex, wanted: Wanted, is_checked: bool) -> Result<(), Error> {
         if !self.find(page, wanted, is_checked) {
             self.load_anew(page, wanted, is_checked)?;
@@ -251,7 +268,8 @@ impl<'m, F: Flash> Pages<'m, F> {
         Ok(())
     }
 
-    /// Whether the buffer holds a page, or does now because it was kept.
+    /// Returns true if the buffer holds the page, or if the page was found in the read cache and
+    /// copied into the buffer.
     pub fn find(&mut self, page: PageIndex, wanted: Wanted, is_checked: bool) -> bool {
         if self.held == page && (self.held_is_checked || !is_checked) {
             return true;
@@ -263,19 +281,20 @@ impl<'m, F: Flash> Pages<'m, F> {
         is_kept
     }
 
-    /// Whether a page that the caller reads as a whole is neither kept nor to be: one of a few is, so that those that pass by do not take the places of all others.
+    /// Returns true if a page that the caller reads as a whole is not kept and is not to be
+    /// kept. Only one of a few such pages is kept, so that they do not push out all others.
     pub fn passes_by(&mut self, page: PageIndex, wanted: Wanted, is_checked: bool) -> bool {
         !self.find(page, wanted, is_checked) && !self.read_cache.takes_turn(self.page_bytes)
     }
 
-    /// Keeps the page that the buffer holds, if it was checked: what was misread is read again.
+    /// Keeps the held page in the read cache if it was verified. A misread page is read again.
     pub fn keep(&mut self, wanted: Wanted) {
         if self.held_is_checked {
             self.read_cache.keep(self.held, wanted, &self.buffer[..self.page_bytes]);
         }
     }
 
-    /// Reads a page into the buffer, whatever is there, and checks it.
+    /// Reads a page from the medium into the buffer in any case, and verifies it.
     pub fn load_anew(&mut self, page: PageIndex, wanted: Wanted, is_checked: bool) -> Result<(), Error> {
         let is_sound = if is_checked {
             self.read_sound(page, wanted)?
@@ -290,7 +309,8 @@ impl<'m, F: Flash> Pages<'m, F> {
         Ok(())
     }
 
-    /// Reads a page into the buffer and tells whether it is what it should be, in as many looks as are wanted.
+    /// Reads a page into the buffer, at most `wanted.tries` times. Returns true if it verifies
+    /// and is the wanted page.
     pub fn read_sound(&mut self, page: PageIndex, wanted: Wanted) -> Result<bool, Error> {
         for _ in 0..wanted.tries {
             let mut tag = [0; TAG_BYTES];
@@ -303,14 +323,15 @@ impl<'m, F: Flash> Pages<'m, F> {
         Ok(false)
     }
 
-    /// Reads a page into the buffer; `false` when it cannot be read.
+    /// Reads a page into the buffer. Returns `false` if it cannot be read.
     pub fn read_page(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<bool, Error> {
         self.held = NONE;
         let result = self.device.flash_mut().read(page, &mut self.buffer[..self.page_bytes], tag);
         was_read(self.watched(page, result))
     }
 
-    /// Reads page `index` of several that belong together to its place in the buffer.
+    /// Reads page `index` of a record of several pages to its place in the buffer. Returns the
+    /// checksum of the data.
     pub fn read_part(&mut self, page: PageIndex, index: u32, tag: &mut [u8; TAG_BYTES]) -> Result<u32, Failure> {
         self.held = NONE;
         let here = &mut self.buffer[index as usize * self.page_bytes..][..self.page_bytes];
@@ -319,31 +340,33 @@ impl<'m, F: Flash> Pages<'m, F> {
         self.watched(page, result).map(|()| check)
     }
 
-    /// Reads a page to where the caller has room; the buffer stays.
+    /// Reads a page into the caller's memory. The buffer stays as it is.
     pub fn read_to(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         let result = self.device.flash_mut().read(page, data, tag);
         self.watched(page, result)
     }
 
-    /// Reads pages that follow each other in a block, as many as one command takes, to where the caller has room; the buffer stays.
+    /// Reads consecutive pages of a block into the caller's memory: as many as one command
+    /// takes. Returns their number. The buffer stays as it is.
     pub fn read_many(&mut self, first: PageIndex, data: &mut [u8], tags: &mut [[u8; TAG_BYTES]]) -> Result<usize, Failure> {
         let count = self.device.flash_mut().read_many(first, data, tags)?;
         self.watched(first, Ok(())).map(|()| count)
     }
 
-    /// Reads some bytes of a block to their place in the buffer; `false` when they cannot be read.
+    /// Reads some bytes of a block to their place in the buffer. Returns `false` if they cannot
+    /// be read.
     pub fn read_bytes(&mut self, block: BlockIndex, offset: u32, part: Range<usize>) -> Result<bool, Error> {
         self.held = NONE;
         was_read(self.device.flash_mut().read_bytes(block, offset, &mut self.buffer[part]))
     }
 
-    /// Reads a tag; `false` when it cannot be read.
+    /// Reads a tag. Returns `false` if it cannot be read.
     pub fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<bool, Error> {
         let result = self.device.flash_mut().read_tag(page, tag);
         was_read(self.watched(page, result))
     }
 
-    /// Reads a tag, several times if it cannot be read; `false` when it never can.
+    /// Reads a tag, several times if needed. Returns `false` if no try succeeds.
     pub fn read_tag_anyhow(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<bool, Error> {
         for _ in 0..TRIES {
             if self.read_tag(page, tag)? {
@@ -353,12 +376,13 @@ impl<'m, F: Flash> Pages<'m, F> {
         Ok(false)
     }
 
-    /// Reads a page into the buffer, several times if it is damaged; its tag, when it has the right checksum and kind.
+    /// Reads a page into the buffer, several times if it is damaged. Returns its tag if checksum
+    /// and kind are right.
     pub fn read_tagged(&mut self, page: PageIndex, kinds: Kinds) -> Result<Option<Tag>, Error> {
         self.read_tagged_in(TRIES, page, kinds)
     }
 
-    /// As [`read_tagged`](Self::read_tagged), in so many tries.
+    /// Reads a page as [`read_tagged`](Self::read_tagged) does, in at most `tries` tries.
     pub fn read_tagged_in(&mut self, tries: u32, page: PageIndex, kinds: Kinds) -> Result<Option<Tag>, Error> {
         let mut bytes = [0; TAG_BYTES];
         for _ in 0..tries {
@@ -366,7 +390,8 @@ impl<'m, F: Flash> Pages<'m, F> {
                 if let Some(tag) = Tag::checked(&bytes, self.check_as(kind_of(&bytes))) {
                     return Ok(Some(tag).filter(|tag| kinds.has(tag.kind)));
                 }
-                // What was whole may read as blank as well.
+                // With more tries than usual the reads go on: a page that was whole may read as
+                // blank.
                 if tries == TRIES && is_blank(&bytes) {
                     return Ok(None);
                 }
@@ -375,8 +400,8 @@ impl<'m, F: Flash> Pages<'m, F> {
         Ok(None)
     }
 
-    /// The tag of a page that is what it says, checksum and all, or that was programmed as one whose content is lost: its checksum proves that, the data has
-    /// none.
+    /// Returns the tag of a record: of a page that verifies, or of a page programmed as lost.
+    /// The checksum of a lost page proves that it was programmed so; its data has no checksum.
     pub fn record_tag(&mut self, page: PageIndex, kinds: Kinds) -> Result<Option<Tag>, Error> {
         if let Some(tag) = self.read_tagged(page, kinds)? {
             return Ok(Some(tag));
@@ -386,12 +411,12 @@ impl<'m, F: Flash> Pages<'m, F> {
         Ok(Tag::parse(&tag).filter(|tag| is_lost && kinds.has(tag.kind)))
     }
 
-    /// Whether a page reads as erased.
+    /// Returns true if a page reads as erased.
     pub fn is_blank(&mut self, page: PageIndex) -> Result<bool, Error> {
         Ok(self.is_blank_anyhow(page)? == Some(true))
     }
 
-    /// The same; `None` where it cannot be read.
+    /// Returns true if a page reads as erased, or `None` if it cannot be read.
     pub fn is_blank_anyhow(&mut self, page: PageIndex) -> Result<Option<bool>, Error> {
         let mut tag = [0; TAG_BYTES];
         Ok(self.read_tag_anyhow(page, &mut tag)?.then(|| is_blank(&tag)))
@@ -407,17 +432,20 @@ impl<'m, F: Flash> Pages<'m, F> {
         self.device.certain()?.erase(block)
     }
 
-    /// Erases so far, those included that failed: the low bits, to be compared.
+    /// Returns the number of erases so far, including failed erases: the low bits, for
+    /// comparisons.
     pub fn erases(&self) -> u16 {
         self.erases
     }
 
-    /// Empties the device's cache; [`Error::Unknown`] where that fails, and nothing changes the medium from then on.
+    /// Flushes the device's cache. If that fails, returns [`Error::Unknown`], and nothing
+    /// changes the medium from then on.
     pub fn flush(&mut self) -> Result<(), Error> {
         self.device.flush()
     }
 
-    /// Before what proves that all before it is there: empties the cache of a device that does not keep the order.
+    /// Flushes the cache of a device that reorders. Call it before a program that proves all
+    /// earlier programs.
     pub fn keep_order(&mut self) -> Result<(), Error> {
         if self.device.flash().reorders() {
             self.flush()?;
@@ -425,7 +453,7 @@ impl<'m, F: Flash> Pages<'m, F> {
         Ok(())
     }
 
-    /// Notes what the ECC did in a read.
+    /// Records the ECC's work in a read.
     fn watched(&mut self, page: PageIndex, result: Result<(), Failure>) -> Result<(), Failure> {
         if self.device.flash().is_clean() {
             return result;
@@ -436,12 +464,12 @@ impl<'m, F: Flash> Pages<'m, F> {
     }
 }
 
-/// What a tag says that its page is, checked or not.
+/// Returns the kind that a tag names, without a check of the page.
 pub(crate) fn kind_of(tag: &[u8; TAG_BYTES]) -> Option<Kind> {
     Tag::parse(tag).map(|tag| tag.kind)
 }
 
-/// Whether a read brought anything. Only a device that does not answer is an error.
+/// Returns true if a read returned data. Only a device that does not answer is an error.
 pub(crate) fn was_read(result: Result<(), Failure>) -> Result<bool, Error> {
     match result {
         Ok(()) => Ok(true),
@@ -450,7 +478,8 @@ pub(crate) fn was_read(result: Result<(), Failure>) -> Result<bool, Error> {
     }
 }
 
-/// Checks a page that was read: the checksum of its data, if that is known, what it is, and of which logical page.
+/// Checks a page that was read: the checksum of its data (if `data_check` has it), its kind, and
+/// its logical page.
 pub(crate) fn check_page(data_check: Option<u32>, tag: &[u8; TAG_BYTES], kinds: Kinds, logical: u32) -> Result<(), Error> {
     let found = match data_check {
         Some(check) => Tag::checked(tag, check),

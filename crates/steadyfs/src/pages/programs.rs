@@ -7,18 +7,20 @@ use crate::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES, Tag};
 use core::ops::Range;
 
 impl<F: Flash> Pages<'_, F> {
-    /// Programs a page, of which `missing` bytes stay erased, under a tag that carries its checksum; computed unless it is known.
+    /// Programs a page whose last `missing` bytes stay erased. The tag carries the page's
+    /// checksum, which is computed unless `check` has it.
     pub fn program(&mut self, page: PageIndex, data: &[u8], missing: usize, check: Option<u32>, tag: &Tag) -> Result<(), Error> {
         program(self.device.certain()?, page, data, missing, check, tag)
     }
 
-    /// Programs the first `bytes` bytes of page `index` of several that belong together in the buffer.
+    /// Programs page `index` of a record of several pages from its place in the buffer: the
+    /// first `bytes` bytes of it.
     pub fn program_part(&mut self, page: PageIndex, index: u32, bytes: usize, tag: &Tag) -> Result<(), Error> {
         let here = &self.buffer[index as usize * self.page_bytes..][..bytes];
         program(self.device.certain()?, page, here, self.page_bytes - bytes, None, tag)
     }
 
-    /// Programs the buffer, under a checksum that is known.
+    /// Programs the buffer with a checksum that the caller has.
     pub fn program_made(&mut self, page: PageIndex, check: u32, tag: &Tag) -> Result<(), Error> {
         self.held = NONE;
         program(self.device.certain()?, page, &self.buffer[..self.page_bytes], 0, Some(check), tag)
@@ -41,7 +43,8 @@ impl<F: Flash> Pages<'_, F> {
         Ok(self.device.certain()?.program_loaded(page, &tag.emit(check))?)
     }
 
-    /// Programs bytes of the buffer, which then holds no page: what the medium has is more.
+    /// Programs bytes of the buffer. The buffer then holds no page, because the medium's page
+    /// has more.
     pub fn program_bytes(&mut self, block: BlockIndex, offset: u32, part: Range<usize>) -> Result<(), Failure> {
         self.held = NONE;
         let page = block * u32::from(self.pages_per_block) + offset / self.page_bytes as u32;
@@ -49,12 +52,13 @@ impl<F: Flash> Pages<'_, F> {
         self.device.certain()?.program_bytes(block, offset, &self.buffer[part])
     }
 
-    /// Programs bytes that are nobody else's, at a place that was blank.
+    /// Programs bytes at a blank place. They belong to no page in the buffer or in the read
+    /// cache.
     pub fn program_mark(&mut self, block: BlockIndex, offset: u32, bytes: &[u8]) -> Result<(), Failure> {
         self.device.certain()?.program_bytes(block, offset, bytes)
     }
 
-    /// Programs pages that follow each other, in one command.
+    /// Programs consecutive pages in one command.
     pub fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
         self.device.certain()?.program_many(first, data, tags)
     }

@@ -1,26 +1,30 @@
-//! Pages that were read and were what they should be, in lent memory: those of directories, inodes, indexes and the map, and pages of which the caller reads a part.
+//! Pages that were read and verified, in lent memory. They are pages of directories, inodes,
+//! indexes and the map, and data pages of which the caller reads a part.
 //!
-//! A page stays until its block is erased or a log in it grows, and goes when another one needs its place: first those that were never found again, so that what is read once takes
-//! nothing away from what is read again and again. After some [finds](FINDS_MAX) it is read from the medium once more: bits that flip meanwhile, or need more of the ECC, are noticed.
+//! A page stays until its block is erased, a log in it grows, or another page needs its place.
+//! Pages that were never found again are evicted first. So a page read once does not push out a
+//! page that is read repeatedly. After some [finds](FINDS_MAX) a page is read from the medium
+//! once more. So the volume notices bits that have flipped meanwhile or need more of the ECC.
 
 use super::wanted::Wanted;
 use crate::features::READ_CACHE;
 use crate::media::PageIndex;
 use crate::table::{read_word, write_word};
 
-/// How many times a page is found before the medium is asked again.
+/// Number of finds of a page before it is read from the medium again.
 const FINDS_MAX: u32 = 255;
-/// Of so many pages that the caller reads as a whole one is kept.
+/// One of this many pages that the caller reads as a whole is kept.
 const PASSING: u8 = 16;
-/// The most places in which one page may be.
+/// Most places that one page may take: the size of a set.
 const WAYS_MAX: usize = 32;
-/// Bytes of a place before the page.
+/// Bytes of a place before its page.
 pub(crate) const HEAD_BYTES: usize = 12;
 
-/// What is known of the page in a place: three words, of which the last has the kinds, and above them the finds and a flag.
+/// State of the page in a place, in three words. The last word has the kinds, and above them the
+/// number of finds and a flag.
 #[derive(Clone, Copy)]
 struct Head {
-    /// The page and one; 0 where nothing is.
+    /// The page plus one, or 0 if the place is empty.
     page: u32,
     logical: u32,
     state: u32,
@@ -29,7 +33,7 @@ struct Head {
 impl Head {
     const NOTHING: Self = Self { page: 0, logical: 0, state: 0 };
     const FIND: u32 = 1 << 16;
-    /// It was found since it came, or since its place was the next one.
+    /// The page was found since it was stored, or since its place was last next in turn.
     const USED: u32 = 1 << 24;
 
     fn new(page: PageIndex, wanted: Wanted) -> Self {
@@ -54,7 +58,7 @@ impl Head {
         self.state & Self::USED != 0
     }
 
-    /// Whether it may be given for what is wanted.
+    /// Returns true if the page meets the criteria and may be found once more.
     fn serves(&self, wanted: Wanted) -> bool {
         self.logical == wanted.logical
             && self.state as u16 == wanted.kinds.bits()
@@ -62,20 +66,24 @@ impl Head {
     }
 }
 
-/// Bytes of the memory before the places: which of its set was the next place last, of whatever set, and how many pages passed by since one was kept.
+/// Bytes of the memory before the places. The first is the place that was last next in turn
+/// within its set, for all sets together. The second counts the pages that passed by since one
+/// was kept.
 pub(crate) const CONTROL_BYTES: usize = 2;
 
-/// The pages, in lent memory: places of a head and a page each, of which a page may be in some where there are many. A build without the feature has room for none.
+/// The pages in lent memory. Each place has a head and a page. If there are many places, each
+/// page may be in only some of them. A build without the feature has no places.
 pub(super) struct ReadCache<'m>([&'m mut [u8]; READ_CACHE as usize]);
 
 impl<'m> ReadCache<'m> {
-    /// As many pages as there is room for.
+    /// Creates a cache of as many pages as the memory has room for.
     pub fn new(mut bytes: &'m mut [u8]) -> Self {
         bytes.fill(0);
         Self([(); READ_CACHE as usize].map(|()| core::mem::take(&mut bytes)))
     }
 
-    /// The places, of pages of so many bytes; none where there is no room for one.
+    /// Returns the places, for pages of `page_bytes` bytes, or `None` if there is no room for
+    /// one.
     fn places(&mut self, page_bytes: usize) -> Option<Places<'_>> {
         let (control, bytes) = self.0.first_mut()?.split_first_chunk_mut::<CONTROL_BYTES>()?;
         let place_bytes = HEAD_BYTES + page_bytes;
@@ -84,14 +92,14 @@ impl<'m> ReadCache<'m> {
         (ways > 0).then(|| Places { control, bytes: &mut bytes[..count * place_bytes], place_bytes, ways })
     }
 
-    /// Whether a page that passes by is kept: one of [`PASSING`] is.
+    /// Counts a page that passes by. Returns true if it is to be kept: one of [`PASSING`] is.
     pub fn takes_turn(&mut self, page_bytes: usize) -> bool {
         let Some(Places { control: [_, passed], .. }) = self.places(page_bytes) else { return false };
         *passed = (*passed + 1) % PASSING;
         *passed == 0
     }
 
-    /// Copies a page to where it is wanted, if it is here.
+    /// Copies a page into `data` if the cache has it. Returns true if it does.
     pub fn find(&mut self, page: PageIndex, wanted: Wanted, data: &mut [u8]) -> bool {
         let Some(mut places) = self.places(data.len()) else { return false };
         let Some(place) = places.set(page).find(|place| Head::parse(place).is_in(page, 1)) else { return false };
@@ -105,7 +113,7 @@ impl<'m> ReadCache<'m> {
         true
     }
 
-    /// Keeps a page that was read and checked.
+    /// Stores a page that was read and verified.
     pub fn keep(&mut self, page: PageIndex, wanted: Wanted, data: &[u8]) {
         let Some(mut places) = self.places(data.len()) else { return };
         let at = places.at_for(page);
@@ -115,7 +123,7 @@ impl<'m> ReadCache<'m> {
         }
     }
 
-    /// Forgets pages of so many bytes that change.
+    /// Removes `count` pages of `page_bytes` bytes, because they change.
     pub fn forget(&mut self, first: PageIndex, count: u32, page_bytes: usize) {
         let Some(places) = self.places(page_bytes) else { return };
         let all = places.bytes.chunks_exact_mut(places.place_bytes);
@@ -123,25 +131,32 @@ impl<'m> ReadCache<'m> {
     }
 }
 
-/// The places: at least one.
+/// The places; at least one.
 struct Places<'m> {
     control: &'m mut [u8; CONTROL_BYTES],
     bytes: &'m mut [u8],
     place_bytes: usize,
-    /// In how many a page may be.
+    /// Number of places that one page may take.
     ways: usize,
 }
 
 impl Places<'_> {
-    /// Those in which a page may be.
+    /// Returns the places that a page may take.
     fn set(&mut self, page: PageIndex) -> impl Iterator<Item = &mut [u8]> {
         let sets = self.bytes.len() / self.place_bytes / self.ways;
         let first = page as usize % sets * self.ways;
         self.bytes.chunks_exact_mut(self.place_bytes).skip(first).take(self.ways)
     }
 
-    /// Which of these is for the page: its own, else the next one behind the last whose page was not found since it was the next. The next one is so again when nobody finds its page
-    /// until then.
+    /// Returns the index of the place for a page, within its set. In this order:
+    ///
+    /// - the place that already has the page,
+    /// - the first place at or behind the next one in turn whose page was not found since its
+    ///   last turn,
+    /// - the first such place before it,
+    /// - the next one in turn.
+    ///
+    /// An entry that is not found again before its next turn loses its second chance.
     fn at_for(&mut self, page: PageIndex) -> usize {
         let next = (usize::from(self.control[0]) + 1) % self.ways;
         let (mut own, mut behind, mut before) = (None, None, None);
@@ -174,7 +189,7 @@ mod tests {
         Wanted { kinds: Kinds::DATA, logical, tries: 1 }
     }
 
-    /// What is found of a page whose logical page has the same number.
+    /// Returns the data of a page whose logical page has the same number, if it is found.
     fn found(cache: &mut ReadCache<'_>, page: PageIndex) -> Option<[u8; 4]> {
         let mut data = [0; 4];
         cache.find(page, wanted(page), &mut data).then_some(data)

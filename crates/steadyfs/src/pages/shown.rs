@@ -1,11 +1,13 @@
-//! What the page buffer is to the caller: page `index` of a logical page, with nothing to be laid over it.
+//! The meaning of the page buffer to the caller: page `index` of a logical page, without patches
+//! over it.
 
 use crate::media::PageIndex;
 
 /// No page.
 pub(super) const NONE: PageIndex = PageIndex::MAX;
 
-/// A page of a logical page, and the page of the medium that is all that there is of it; with [`NONE`], what the caller asked for last.
+/// A page of a logical page, and the page of the medium with its complete content. With
+/// [`NONE`], the page that the caller read last.
 pub(super) struct Shown {
     page: PageIndex,
     logical: u32,
@@ -19,13 +21,13 @@ impl Shown {
         Self { page, logical, index }
     }
 
-    /// Whether the page that is held is what the caller sees there.
+    /// Returns true if the held page is the content of this page to the caller.
     #[inline(always)]
     pub fn is_by(&self, held: PageIndex, logical: u32, index: u32) -> bool {
         self.page == held && held != NONE && self.is_of(logical, index)
     }
 
-    /// Whether this is, or was asked to be, that page.
+    /// Returns true if the record is of this page, shown or only read.
     #[inline(always)]
     pub fn is_of(&self, logical: u32, index: u32) -> bool {
         (self.logical, self.index) == (logical, index)

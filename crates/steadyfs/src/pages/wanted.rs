@@ -1,13 +1,13 @@
-//! What whoever reads a page expects of it.
+//! The criteria that a page must meet when it is read.
 
 use crate::media::Kinds;
 
-/// What a page that is read must be.
+/// The criteria for a page that is read.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted {
     pub kinds: Kinds,
-    /// The logical page, or leaf.
+    /// The logical page, or the leaf.
     pub logical: u32,
-    /// Looks at one that reads as damaged.
+    /// Number of reads if the page reads as damaged.
     pub tries: u32,
 }

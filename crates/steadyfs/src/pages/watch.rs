@@ -1,38 +1,42 @@
-//! What reads have told since the mount.
+//! Results of the reads since the mount.
 //!
-//! A read is of a page; what is to be done where its bits have begun to flip is for whoever knows what lies in its block. So a weak block is noted here, and
-//! [taken](Watch::take_weak) note of between two reads of a call.
+//! A read is of a page, but the reaction to flipped bits concerns the content of its block. So
+//! this module only records a weak block. The layer above [takes](Watch::take_weak) the record
+//! between two reads of a call.
 
 use crate::features::SCRUB;
 use crate::media::{BlockIndex, Corrected, Failure};
 use core::num::NonZeroU32;
 
-/// Reads after which another page of the block that was read last is looked at. Reads disturb SLC pages from some 100,000 reads of a
-/// block on: each of its pages is then looked at more than once.
+/// Number of reads after which another page of the last read block is read. Read disturb affects
+/// SLC pages from some 100,000 reads of a block on. By then each page of the block has been read
+/// more than once.
 const PATROL_READS: u16 = 1024;
 
-/// What reads have told.
+/// Results of the reads.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Watch {
     reads: u32,
     corrected: u32,
     lost: u32,
     worst: Corrected,
-    /// `reads` at the last look at another page; the low bits.
+    /// The low bits of `reads` when another page was last read.
     patrolled: u16,
     /// The block that was read last.
     block: BlockIndex,
-    /// The block after the one in which a page was found weak last, until somebody knows of it: what is read in between will be read again.
+    /// One more than the block in which a weak page was last found, until it is taken. A block
+    /// overwritten here is found again, because its pages are read again.
     weak: Option<NonZeroU32>,
-    /// Where scrubbing goes on, and the frames that are left of its round.
+    /// The next frame of the scrub round, and the number of frames that remain in the round.
     round: (u32, u32),
-    /// The place after that of the next record of the journal's chain that scrubbing looks at, if it is at that.
+    /// One more than the place of the next record of the journal's chain that scrubbing reads.
+    /// `None` if scrubbing is not in the chain.
     #[cfg(feature = "scrub")]
     chain: Option<NonZeroU32>,
 }
 
 impl Watch {
-    /// Notes a read of a page in a block, and what the ECC did in it.
+    /// Records a read of a page in a block, and the ECC's work in it.
     pub fn note(&mut self, block: BlockIndex, result: Result<(), Failure>, corrected: &Corrected) {
         self.block = block;
         self.reads = self.reads.wrapping_add(1);
@@ -60,43 +64,47 @@ impl Watch {
         }
     }
 
-    /// A block in which a page was found weak since this was asked last.
+    /// Takes the block in which a page was found weak since the last call of this function.
     pub fn take_weak(&mut self) -> Option<BlockIndex> {
         self.weak.take().map(|next| next.get() - 1)
     }
 
-    /// Whether the device tells what its ECC corrects, as far as is known, so that pages are looked at.
+    /// Returns true if the device has reported the strength of its ECC. Only then are other
+    /// pages read.
     pub fn patrols(&self) -> bool {
         self.worst.strength != 0
     }
 
-    /// Whether it is time to look at another page of the block that was read last. Inlined: a small read does little more than ask this.
+    /// Returns true if it is time to read another page of the last read block. Inlined, because
+    /// a small read does little else.
     #[inline(always)]
     pub fn patrol_is_due(&self) -> bool {
         SCRUB && self.patrols() && (self.reads as u16).wrapping_sub(self.patrolled) >= PATROL_READS
     }
 
-    /// The block that was read last, and a number that spreads over its pages, if it is time to look at another one of them.
+    /// Returns the last read block and a number that is spread over its pages, if it is time to
+    /// read another page of it.
     pub fn take_patrol(&mut self) -> Option<(BlockIndex, u32)> {
         if !self.patrol_is_due() {
             return None;
         }
         self.patrolled = self.reads as u16;
-        // Spread by a hash, so that no rhythm of the reads leaves a page out.
+        // A hash spreads the number, so that no rhythm of the reads leaves a page out.
         Some((self.block, self.reads.wrapping_mul(0x9E37_79B9) >> 16))
     }
 
-    /// Lets a round of scrubbing over so many frames begin at one of them.
+    /// Starts a round of scrubbing over `frames` frames at frame `at`.
     pub fn begin_round(&mut self, at: u32, frames: u32) {
         self.round = (at, frames);
     }
 
-    /// Reads, those that needed a correction, and those that could not be corrected.
+    /// Returns the number of reads, of reads that needed a correction, and of reads that could
+    /// not be corrected.
     pub fn counts(&self) -> [u32; 3] {
         [self.reads, self.corrected, self.lost]
     }
 
-    /// The worst correction; its strength is 0 where the device does not tell.
+    /// Returns the worst correction. Its strength is 0 if the device does not report one.
     pub fn worst(&self) -> Corrected {
         self.worst
     }
@@ -104,38 +112,40 @@ impl Watch {
 
 #[cfg(feature = "scrub")]
 impl Watch {
-    /// Where the round of scrubbing goes on; `None` at its end.
+    /// Returns the next frame of the scrub round, or `None` at its end.
     pub fn round(&self) -> Option<u32> {
         (self.round.1 > 0).then_some(self.round.0)
     }
 
-    /// Goes on with a round, of all the `frames`, behind those before `next`.
+    /// Continues the round at frame `next`. All frames before it are done. `frames` is the
+    /// number of all frames.
     pub fn go_round(&mut self, next: u32, frames: u32) {
         self.round = (next % frames, self.round.1.saturating_sub(next - self.round.0));
     }
 
-    /// Takes the next record of the journal's chain to be looked at.
+    /// Takes the place of the next record of the journal's chain to be read.
     pub fn take_chain(&mut self) -> Option<u32> {
         self.chain.take().map(|after| after.get() - 1)
     }
 
-    /// Lets scrubbing look at a record of the journal's chain next.
+    /// Sets the record of the journal's chain that scrubbing reads next.
     pub fn look_at_chain(&mut self, place: u32) {
         self.chain = NonZeroU32::new(place + 1);
     }
 
-    /// Lets a round over so many frames begin where the last one has ended.
+    /// Starts a round over `frames` frames at the end of the last round.
     pub fn begin_next_round(&mut self, frames: u32) {
         self.round.1 = frames;
     }
 }
 
-/// A correction as a share of the ECC's strength, to be compared with another one.
+/// Returns a correction as a share of the ECC's strength, scaled for a comparison with `other`.
 fn share(corrected: &Corrected, other: &Corrected) -> u32 {
     u32::from(corrected.bits) * u32::from(other.strength.max(1))
 }
 
-/// Whether a correction took three quarters of what the ECC can do: the share at which Linux' MTD layer asks for a rewrite, too.
+/// Returns true if a correction took three quarters of the ECC's strength. Linux' MTD layer asks
+/// for a rewrite at the same share.
 pub(crate) fn is_weak(corrected: &Corrected) -> bool {
     corrected.bits > 0 && u32::from(corrected.bits) * 4 >= u32::from(corrected.strength) * 3
 }
