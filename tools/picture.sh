@@ -25,7 +25,8 @@ if len(case["times_us"]) != case["calls"]:
 print(f"# {facts['name']} {facts['version']}, {facts['source']}, of bench/results/littlefs.json (docs/contenders.md: settings, and how it is measured)")
 print(f"# durable overwrites of 4096 B at random places of a file that fills 80%; {board['device'].upper()}, typical times, flash time alone")
 patience = f"{kept['patience_s']} s"
-print(f"# the {case['calls']} writes of {patience} behind {patience} that are not measured, without {case['refused']} that it refused")
+print(f"# the {case['calls']} writes of {patience} behind {patience} that are not measured")
+print(f"# refused: {case['refused']}")
 print("duration_us", *(round(us) for us in case["times_us"]), sep="\n")
 PYTHON
 if [ "$mode" = --write ]; then cp "$made/littlefs.csv" docs/peers/littlefs.csv; fi

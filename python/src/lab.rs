@@ -131,7 +131,7 @@ fn replay_run(
     rates: Vec<u64>,
     buffer_bytes: Option<u64>,
 ) -> PyResult<String> {
-    let trace = Trace { name, access_ns: of_bytes(access_ns), fio: None };
+    let trace = Trace { name, access_ns: of_bytes(access_ns), fio: None, refused: 0 };
     let summary = py.detach(|| Summary::of(&trace, write_bytes, &rates, buffer_bytes));
     let summary = summary.ok_or_else(|| wrong(format!("{}: found no access", trace.name)))?;
     json(&summary).map_err(LabError::new_err)

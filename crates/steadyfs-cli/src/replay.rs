@@ -36,7 +36,8 @@ pub struct Arguments {
 
 const AFTER_HELP: &str = "\
 A trace has one access per line: a column of durations (`duration_us`, `time [ns]`, `latency (ms)`), or columns of
-starts and ends (`start_us,end_us`). Commas, semicolons or tabs separate columns; lines with # are comments.
+starts and ends (`start_us,end_us`). Commas, semicolons or tabs separate columns; lines with # are comments;
+`# refused: N` counts calls that were refused.
 
 A latency log of fio (--write_lat_log) is a trace as well. Only its writes count; the log says how many bytes each has. fio 2 and
 fio 3 before 3.15 need --unit us or --unit ns. A log of windows (log_avg_msec) is refused: it has no time of a single access.

@@ -8,6 +8,7 @@
 mod beside;
 mod idle;
 
+pub(crate) use beside::refused_text;
 pub use beside::{Beside, Peer};
 pub use idle::{IdleMeasured, IdleResult, WithoutIdle};
 
@@ -417,7 +418,7 @@ pub(crate) mod tests {
     #[test]
     fn peer_has_a_row_a_throughput_and_a_place_in_the_json() {
         let mut evaluation = Evaluation::of(&measured(), &[1_000_000]).unwrap();
-        let peer = Peer { label: "fatfs on dhara".into(), access_ns: vec![9_000_000, 11_000_000, 16_000_000] };
+        let peer = Peer { label: "fatfs on dhara".into(), access_ns: vec![9_000_000, 11_000_000, 16_000_000], refused: 0 };
         evaluation.beside.extend(Beside::of(&peer, evaluation.write_bytes));
         let text = evaluation.to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");

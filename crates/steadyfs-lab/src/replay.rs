@@ -37,6 +37,8 @@ pub struct Trace {
     pub access_ns: Vec<u64>,
     /// The rest of a log of fio.
     pub fio: Option<Fio>,
+    /// Calls that the file system refused, which have no access time: of a comment `# refused: N`.
+    pub refused: u64,
 }
 
 /// Bytes of each write, if neither the trace nor the caller gives them.
@@ -83,7 +85,7 @@ pub fn read_trace_file(path: &Path, unit: Option<TimeUnit>) -> Result<Trace, Tra
 /// assert_eq!(trace.access_ns, [1_500_000, 250_000]);
 /// ```
 pub fn read_trace(name: &str, text: impl BufRead, unit: Option<TimeUnit>) -> Result<Trace, TraceError> {
-    let mut reader = Reader { unit, layout: None, fio: Fio::EMPTY, access_ns: Vec::new() };
+    let mut reader = Reader { unit, layout: None, fio: Fio::EMPTY, access_ns: Vec::new(), refused: 0 };
     let error = |line, problem| TraceError { file: name.to_string(), line, problem };
     for (index, line) in text.split(b'\n').enumerate() {
         let number = Some(index as u64 + 1);
@@ -92,13 +94,13 @@ pub fn read_trace(name: &str, text: impl BufRead, unit: Option<TimeUnit>) -> Res
         let line = if index == 0 { line.trim_start_matches('\u{feff}') } else { line };
         reader.line(line.trim_end_matches('\r')).map_err(|problem| error(number, problem))?;
     }
-    let Reader { fio, layout, access_ns, .. } = reader;
+    let Reader { fio, layout, access_ns, refused, .. } = reader;
     if access_ns.is_empty() {
         let Fio { reads, trims, .. } = fio;
         return Err(error(None, if reads + trims > 0 { Problem::NoWrite { reads, trims } } else { Problem::Empty }));
     }
     let is_fio = layout.is_some_and(|layout| layout.columns == Columns::Fio);
-    Ok(Trace { name: name.to_string(), access_ns, fio: is_fio.then_some(fio) })
+    Ok(Trace { name: name.to_string(), access_ns, fio: is_fio.then_some(fio), refused })
 }
 
 /// Writes access times as a trace that [`read_trace`] reads back exactly: one column, `duration_us`.
@@ -128,12 +130,18 @@ struct Reader {
     layout: Option<Layout>,
     fio: Fio,
     access_ns: Vec<u64>,
+    refused: u64,
 }
 
 impl Reader {
     /// Takes one line: skips it, learns the layout from it, or adds an access.
     fn line(&mut self, line: &str) -> Result<(), Problem> {
-        if line.trim().is_empty() || line.trim_start().starts_with('#') {
+        if let Some(comment) = line.trim_start().strip_prefix('#') {
+            let refused = comment.trim().strip_prefix("refused:").and_then(|count| count.trim().parse().ok());
+            self.refused = refused.unwrap_or(self.refused);
+            return Ok(());
+        }
+        if line.trim().is_empty() {
             return Ok(());
         }
         let Some(layout) = &self.layout else {
@@ -333,6 +341,12 @@ mod tests {
         assert_eq!(read("timestamp_ms,op,duration_us,bytes\n12,w,252,4096\n13,w,253,4096\n"), Ok(vec![252_000, 253_000]));
         assert_eq!(read("index\tlatency_us\n0\t1,5\n"), Ok(vec![1_500]));
         assert_eq!(read("time_ms;duration_us\n9;1\n"), Ok(vec![1_000]));
+    }
+
+    #[test]
+    fn comment_names_the_refused_calls() {
+        let refused = |comment: &str| read_trace("x", format!("{comment}\nduration_us\n1\n").as_bytes(), None).unwrap().refused;
+        assert_eq!(["# refused: 85", "#refused:85", "# refused: many", "# none"].map(refused), [85, 85, 0, 0]);
     }
 
     #[test]

@@ -109,7 +109,7 @@ mod tests {
         let run = measured();
         let mut outcome = outcome(Evaluation::of(&run, &[]).unwrap(), run, vec![]);
         assert_eq!(Report::of_evaluation(&outcome).svg().len(), 3);
-        outcome.put_beside(Peer { label: "another".into(), access_ns: vec![12_000_000] });
+        outcome.put_beside(Peer { label: "another".into(), access_ns: vec![12_000_000], refused: 0 });
         let report = Report::of_evaluation(&outcome);
         let (name, svg) = report.svg().pop().unwrap();
         assert_eq!((name, svg.contains(">another</text>")), ("beside.svg", true));

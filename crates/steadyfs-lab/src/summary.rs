@@ -168,7 +168,12 @@ mod tests {
     use super::*;
 
     fn trace() -> Trace {
-        Trace { name: "board.csv".into(), access_ns: vec![1_000_000, 10_000_000, 1_000_000, 1_000_000, 1_000_000], fio: None }
+        Trace {
+            name: "board.csv".into(),
+            access_ns: vec![1_000_000, 10_000_000, 1_000_000, 1_000_000, 1_000_000],
+            fio: None,
+            refused: 0,
+        }
     }
 
     #[test]
@@ -193,7 +198,7 @@ mod tests {
 
     #[test]
     fn trace_that_takes_no_time_sustains_any_rate() {
-        let instant = Trace { name: "x".into(), access_ns: vec![0, 0], fio: None };
+        let instant = Trace { name: "x".into(), access_ns: vec![0, 0], fio: None, refused: 0 };
         let summary = Summary::of(&instant, 4096, &[1_000_000], Some(0)).unwrap();
         assert!(summary.to_string().contains("any rate"));
         let text = serde_json::to_string(&summary).unwrap();

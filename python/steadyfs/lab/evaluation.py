@@ -105,6 +105,8 @@ class Beside:
     p999_us: float
     max_us: float
     throughput_bytes_per_s: Optional[float]
+    refused: int = 0
+    """Calls that it refused, which have no access time."""
 
 
 @dataclass(frozen=True)

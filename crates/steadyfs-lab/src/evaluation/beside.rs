@@ -2,7 +2,7 @@
 
 use crate::replay::{Trace, TraceError};
 use crate::stats::Stats;
-use crate::units::{format_rate, us};
+use crate::units::{format_count, format_rate, us};
 use serde::{Deserialize, Serialize};
 
 /// The access times of another file system.
@@ -14,6 +14,8 @@ pub struct Peer {
     pub label: String,
     /// Access times in nanoseconds, in order; at least one.
     pub access_ns: Vec<u64>,
+    /// Calls that it refused, which have no access time.
+    pub refused: u64,
 }
 
 /// The numbers of a [`Peer`].
@@ -35,6 +37,13 @@ pub struct Beside {
     pub max_us: f64,
     /// Mean throughput in bytes per second for writes as large as those of the run; `None` when no access takes time.
     pub throughput_bytes_per_s: Option<f64>,
+    /// Calls that it refused.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub refused: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Peer {
@@ -48,7 +57,7 @@ impl Peer {
         trace.write_bytes(Some(write_bytes))?;
         let stem =
             || std::path::Path::new(&trace.name).file_stem().map_or(trace.name.clone(), |stem| stem.to_string_lossy().into());
-        Ok(Peer { label: label.unwrap_or_else(|| stem().replace('-', " ")), access_ns: trace.access_ns })
+        Ok(Peer { label: label.unwrap_or_else(|| stem().replace('-', " ")), access_ns: trace.access_ns, refused: trace.refused })
     }
 }
 
@@ -66,6 +75,7 @@ impl Beside {
             p999_us: us(stats.p999_ns),
             max_us: us(stats.max_ns),
             throughput_bytes_per_s: throughput.is_finite().then_some(throughput),
+            refused: peer.refused,
         })
     }
 
@@ -74,10 +84,20 @@ impl Beside {
         [self.mean_us, self.p50_us, self.p99_us, self.p999_us, self.max_us]
     }
 
-    /// Its name and its throughput.
+    /// Its name, its throughput, and the calls that it refused.
     pub(super) fn throughput(&self) -> String {
-        format!("{}: {}", self.label, format_rate(self.throughput_bytes_per_s.unwrap_or(f64::INFINITY)))
+        let rate = format_rate(self.throughput_bytes_per_s.unwrap_or(f64::INFINITY));
+        format!(
+            "{}: {rate}{}",
+            self.label,
+            refused_text(self.refused, self.accesses).map_or(String::new(), |text| format!(", {text}"))
+        )
     }
+}
+
+/// The share of refused calls, if there are any.
+pub(crate) fn refused_text(refused: u64, accesses: u64) -> Option<String> {
+    (refused > 0).then(|| format!("{} of {} refused", format_count(refused), format_count(refused + accesses)))
 }
 
 #[cfg(test)]
@@ -86,26 +106,26 @@ mod tests {
 
     #[test]
     fn peer_is_called_by_its_file_unless_it_has_a_label() {
-        let trace = || Trace { name: "docs/peers/fatfs-on-dhara.csv".into(), access_ns: vec![1], fio: None };
+        let trace = || Trace { name: "docs/peers/fatfs-on-dhara.csv".into(), access_ns: vec![1], fio: None, refused: 0 };
         assert_eq!(Peer::of_trace(None, trace(), 4096).unwrap().label, "fatfs on dhara");
         assert_eq!(Peer::of_trace(Some("FatFs-1".into()), trace(), 4096).unwrap().label, "FatFs-1");
-        let input = Trace { name: "standard input".into(), access_ns: vec![1], fio: None };
+        let input = Trace { name: "standard input".into(), access_ns: vec![1], fio: None, refused: 0 };
         assert_eq!(Peer::of_trace(None, input, 4096).unwrap().label, "standard input");
     }
 
     #[test]
     fn numbers_follow_from_the_trace() {
-        let peer = Peer { label: "peer".into(), access_ns: vec![1_000_000, 3_000_000] };
+        let peer = Peer { label: "peer".into(), access_ns: vec![1_000_000, 3_000_000], refused: 6 };
         let beside = Beside::of(&peer, 4096).unwrap();
         assert_eq!((beside.accesses, beside.mean_us, beside.max_us), (2, 2_000.0, 3_000.0));
-        assert_eq!(beside.throughput(), "peer: 2.05 MB/s");
+        assert_eq!(beside.throughput(), "peer: 2.05 MB/s, 6 of 8 refused");
         let text = serde_json::to_string(&beside).unwrap();
         assert_eq!(serde_json::from_str::<Beside>(&text).unwrap(), beside);
     }
 
     #[test]
     fn peer_that_takes_no_time_has_any_throughput_and_one_without_accesses_no_numbers() {
-        let peer = |access_ns| Peer { label: "peer".into(), access_ns };
+        let peer = |access_ns| Peer { label: "peer".into(), access_ns, refused: 0 };
         let instant = Beside::of(&peer(vec![0, 0]), 4096).unwrap();
         assert_eq!((instant.throughput_bytes_per_s, instant.throughput().as_str()), (None, "peer: ∞"));
         assert_eq!(Beside::of(&peer(vec![]), 4096), None);

@@ -6,6 +6,7 @@ use super::canvas::{BOTTOM, Canvas, LEFT, TOP};
 use super::downsample::downsample;
 use super::figures::{dots, label, ms_ticks};
 use super::view::View;
+use crate::evaluation::refused_text;
 use crate::stats::Stats;
 use crate::units::{format_count, format_duration};
 use fastrand::Rng;
@@ -38,16 +39,17 @@ struct Series<'a> {
     dots: String,
     /// Class of the name.
     name: &'static str,
-    /// Name, longest and mean access.
+    /// Name, longest access, and the refused calls or the mean access.
     texts: [String; 3],
 }
 
 impl<'a> Series<'a> {
     /// `None` when there are no accesses.
-    fn of([dots, name]: [&'static str; 2], label: &str, access_ns: &'a [u64]) -> Option<Series<'a>> {
+    fn of([dots, name]: [&'static str; 2], label: &str, access_ns: &'a [u64], refused: u64) -> Option<Series<'a>> {
         let stats = Stats::of(access_ns)?;
         let longest = format!("longest {}", format_duration(stats.max_ns as f64));
-        let texts = [short(label), longest, format!("mean {}", format_duration(stats.mean_ns))];
+        let mean = || format!("mean {}", format_duration(stats.mean_ns));
+        let texts = [short(label), longest, refused_text(refused, access_ns.len() as u64).unwrap_or_else(mean)];
         let size = if access_ns.len() <= FEW { " few" } else { "" };
         Some(Series { access_ns, stats, dots: format!("{dots}{size}"), name, texts })
     }
@@ -68,8 +70,9 @@ impl<'a> Series<'a> {
 
 /// Draws the access times of the run and of its peers in order, with the promised longest access of the run as a line.
 pub(super) fn beside(report: &Report) -> String {
-    let ours = Series::of(["dots ours", "name ours"], "SteadyFS", &report.access_ns);
-    let theirs = PEERS.iter().zip(&report.peers).map(|(classes, peer)| Series::of(*classes, &peer.label, &peer.access_ns));
+    let ours = Series::of(["dots ours", "name ours"], "SteadyFS", &report.access_ns, 0);
+    let theirs =
+        PEERS.iter().zip(&report.peers).map(|(classes, peer)| Series::of(*classes, &peer.label, &peer.access_ns, peer.refused));
     let all: Vec<_> = theirs.chain([ours]).flatten().collect();
     let bottom = TOP + HEIGHT;
     let names: Vec<_> = report.peers.iter().take(PEERS.len()).map(|peer| short(&peer.label)).collect();
@@ -219,7 +222,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn peer(access_ns: Vec<u64>) -> Peer {
-        Peer { label: "another <one>".into(), access_ns }
+        Peer { label: "another <one>".into(), access_ns, refused: 0 }
     }
 
     fn beside(report: &Report, peer: &Peer) -> String {
@@ -293,7 +296,7 @@ mod tests {
 
     #[test]
     fn long_names_are_cut() {
-        let long = Peer { label: "é".repeat(80), access_ns: vec![1] };
+        let long = Peer { label: "é".repeat(80), access_ns: vec![1], refused: 0 };
         let svg = beside(&report(), &long);
         assert!(svg.contains(&("é".repeat(23) + "…")) && !svg.contains(&"é".repeat(24)));
         assert_eq!(short(&"é".repeat(24)), "é".repeat(24));
@@ -301,8 +304,8 @@ mod tests {
 
     #[test]
     fn those_that_differ_by_decades_stand_on_a_logarithmic_axis_each_over_the_whole_width() {
-        let slow = Peer { label: "slow".into(), access_ns: vec![2_700_000_000; 28] };
-        let near = Peer { label: "near".into(), access_ns: vec![12_000_000; 1_000] };
+        let slow = Peer { label: "slow".into(), access_ns: vec![2_700_000_000; 28], refused: 85 };
+        let near = Peer { label: "near".into(), access_ns: vec![12_000_000; 1_000], refused: 0 };
         let svg = super::beside(&Report { peers: vec![near, slow], ..report() });
         for text in [
             ">1 ms</text>",
@@ -311,6 +314,7 @@ mod tests {
             "dots peer p1 few",
             "SteadyFS beside near and slow<",
             ", 28 of slow, ",
+            ">85 of 113 refused</text>",
         ] {
             assert!(svg.contains(text), "{text} in {svg}");
         }

@@ -192,7 +192,7 @@ pub(crate) mod tests {
     fn evaluation_shows_its_bound_and_a_trace_shows_none() {
         assert_eq!(report().bound_ns, Some(10_000_000));
         assert_eq!(report().guaranteed_bytes(1_000_000), Some(5_904));
-        let trace = Trace { name: "some/where/board.csv".into(), access_ns: vec![1_000, 2_000], fio: None };
+        let trace = Trace { name: "some/where/board.csv".into(), access_ns: vec![1_000, 2_000], fio: None, refused: 0 };
         let replayed = Report::of_trace(&trace, &Summary::of(&trace, 4096, &[500_000], None).unwrap());
         assert_eq!((replayed.bound_ns, replayed.guaranteed_bytes(1), replayed.title.as_str()), (None, None, "board.csv"));
         assert_eq!((replayed.rates.as_slice(), replayed.levels.as_slice()), ([500_000].as_slice(), [].as_slice()));
