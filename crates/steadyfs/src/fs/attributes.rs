@@ -14,7 +14,7 @@ use crate::media::Flash;
 
 type Pairs = [u8; EXTENSION_BYTES];
 
-/// The pairs in an extension: where each starts, its key and its value.
+/// Iterates over the pairs in an extension: the start of each pair, its key and its value.
 fn pairs(bytes: &Pairs) -> impl Iterator<Item = (usize, &[u8], &[u8])> {
     let mut at = 0;
     core::iter::from_fn(move || {
@@ -29,13 +29,14 @@ fn pairs(bytes: &Pairs) -> impl Iterator<Item = (usize, &[u8], &[u8])> {
 }
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// Reads an attribute into `value`; returns its length, of which as much is there as fits.
+    /// Reads an attribute into `value` and returns its whole length. A shorter `value` gets the
+    /// first bytes.
     ///
     /// # Cost
-    /// [`Call::Open`](super::Call::Open), for an inode that is known.
+    /// [`Call::Open`](super::Call::Open) with a `depth` of 0: no path is looked up.
     ///
     /// # Errors
-    /// [`Error::NotFound`] when there is no such file or attribute.
+    /// [`Error::NotFound`] if the file or the attribute does not exist.
     pub fn attribute(&mut self, inode: InodeNumber, key: &str, value: &mut [u8]) -> Result<usize, Error> {
         let header = self.header_of(inode)?;
         let mut bytes = [0; EXTENSION_BYTES];
@@ -46,13 +47,13 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(found.len())
     }
 
-    /// Lets `see` see each attribute, key and value.
+    /// Calls `see` with the key and the value of each attribute.
     ///
     /// # Cost
     /// As [`attribute`](Self::attribute).
     ///
     /// # Errors
-    /// [`Error::NotFound`] when there is no such file.
+    /// [`Error::NotFound`] if the file does not exist.
     pub fn attributes(&mut self, inode: InodeNumber, mut see: impl FnMut(&str, &[u8])) -> Result<(), Error> {
         let header = self.header_of(inode)?;
         let mut bytes = [0; EXTENSION_BYTES];
@@ -65,7 +66,8 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Sets an attribute of a file or directory, or removes it with `None`.
     ///
-    /// All attributes of one file together take up to 248 bytes, two for each beside key and value.
+    /// All attributes of one file together take up to 248 bytes. Each takes two bytes beside
+    /// its key and value.
     ///
     /// # Power loss
     /// Part of the open transaction, as data is.
@@ -74,7 +76,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Call::SetAttribute`](super::Call::SetAttribute).
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::InvalidName`] for an empty key, [`Error::AttributesTooLarge`], [`Error::TooManyFiles`].
+    /// [`Error::NotFound`], [`Error::InvalidName`] for an empty key,
+    /// [`Error::AttributesTooLarge`], [`Error::TooManyFiles`].
     pub fn set_attribute(&mut self, inode: InodeNumber, key: &str, value: Option<&[u8]>) -> Result<(), Error> {
         if key.is_empty() {
             return Err(Error::InvalidName);
@@ -110,7 +113,7 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(())
     }
 
-    /// Reads the attributes of an inode into zeros.
+    /// Reads the attributes of an inode into `bytes`, which the caller has zeroed.
     fn read_attributes(&mut self, header: &Header, bytes: &mut Pairs) -> Result<(), Error> {
         if header.attributes == 0 {
             return Ok(());

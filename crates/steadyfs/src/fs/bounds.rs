@@ -1,4 +1,4 @@
-//! The worst case of each call, made now.
+//! The worst case of each call if it is made now.
 
 use super::call::{Call, first_steps, looks};
 use super::commits::CommitOn;
@@ -12,26 +12,33 @@ use crate::media::{Flash, Timing};
 use crate::pace::{Buffer, Work, mount_bound};
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// Worst case of a call, made now, in which no program fails. See `docs/design.md` for the formulas. It computes, and does not touch the
-    /// medium; [`Bound::time_ns`] turns it into time.
+    /// Returns the worst case of a call that is made now, if no program fails. `docs/design.md`
+    /// has the formulas. The function computes and does not touch the medium.
+    /// [`Bound::time_ns`] converts the result to time.
     pub fn bound(&self, call: Call) -> Bound {
         self.bound_with_failures(call, 0)
     }
 
-    /// Worst case of a call, made now, in which `failures` programs fail.
+    /// Returns the worst case of a call that is made now, if `failures` programs fail.
     pub fn bound_with_failures(&self, call: Call, failures: u32) -> Bound {
         self.bound_of(call, Buffer::AsItIs, failures)
     }
 
-    /// Worst case of a call at the present fill, whatever small changes earlier calls left to do: a function of geometry, settings, fill
-    /// and `failures`. Names that somebody chose for their hashes add to it. The further pieces of a write of more than one logical page cost this at most. The bound of an [overwrite](Call::Overwrite) holds if
-    /// nothing waits for a commit. Otherwise the overwrite commits that too, and [`bound`](Self::bound) counts it.
+    /// Returns the worst case of a call at the present fill, for any small changes that earlier
+    /// calls left. It depends on geometry, settings, fill and `failures`. Names chosen for
+    /// their hashes increase it. If a write has more than one logical page, each further piece
+    /// costs at most this bound.
+    ///
+    /// The bound of an [overwrite](Call::Overwrite) holds if nothing waits for a commit.
+    /// Otherwise the overwrite also commits the waiting changes, and [`bound`](Self::bound)
+    /// includes them.
     pub fn bound_at_fill(&self, call: Call, failures: u32) -> Bound {
         self.bound_of(call, Buffer::Any, failures)
     }
 
-    /// Worst case, in nanoseconds, of the calls of a [row](Row), the first of them now: less than the sum of their bounds, for one of them pays for what the next
-    /// ones need not do, as [`envelopes`](Self::envelopes) say.
+    /// Returns the worst case, in nanoseconds, of the calls of a [row](Row) if the first of
+    /// them is made now. It is less than the sum of their bounds: one call pays for work that
+    /// the next ones need not do. The [`envelopes`](Self::envelopes) show the same.
     ///
     /// ```
     /// # use steadyfs::{Call, File, FileSystem, Row, media::Flash};
@@ -46,8 +53,9 @@ impl<F: Flash> FileSystem<'_, F> {
         row.bound_ns(self, timing)
     }
 
-    /// What the worst case of a call, made now, with `failures` programs that fail, is made of: the parts of the longest of its cases. Together they
-    /// take the time of [`bound_with_failures`](Self::bound_with_failures).
+    /// Returns the parts of the worst case of a call that is made now, if `failures` programs
+    /// fail. They are the parts of its longest case. Together they take the time of
+    /// [`bound_with_failures`](Self::bound_with_failures).
     pub fn bound_parts(&self, call: Call, failures: u32, timing: &Timing) -> Parts {
         let bound = self.bound_with_failures(call, failures);
         let (case, whole) = bound.longest(timing);
@@ -68,7 +76,8 @@ impl<F: Flash> FileSystem<'_, F> {
         }
     }
 
-    /// That of a call, or of one piece of a write of more bytes than a logical page has. Not inlined: it is in the code once.
+    /// Computes the bound of a call, or of one piece of a write that exceeds a logical page.
+    /// Not inlined: the code exists once.
     #[inline(never)]
     fn bound_of_piece(&self, call: Call, buffer: Buffer, failures: u32) -> Bound {
         let mut bound = None;
@@ -79,17 +88,20 @@ impl<F: Flash> FileSystem<'_, F> {
         bound.unwrap_or_else(|| Bound::default().plus(&call.lookups(&self.volume)))
     }
 
-    /// Not inlined: what it takes of the stack is not beside what its caller adds up.
+    /// Computes the bound of one work of a call. Not inlined: its stack is not part of the
+    /// frame in which its caller adds up.
     #[inline(never)]
     fn bound_of_work(&self, call: Call, work: &Work, buffer: Buffer, failures: u32) -> Bound {
         let (work, beside) = self.with_all_steps(call, *work, buffer);
         self.volume.store.bounds().bound(&work, buffer, failures.min(u8::MAX.into())).plus(&beside)
     }
 
-    /// Adds to what a call changes what it begins and ends with; and what the call looks up beside that.
+    /// Adds the steps at the beginning and the end of a call to its work, and computes the cost
+    /// of its look-ups.
     #[inline(never)]
     fn with_all_steps(&self, call: Call, mut work: Work, buffer: Buffer) -> (Work, Cost) {
-        // A page that the journal buffer patches, or beside which something waits, is committed by a journal page.
+        // A journal page commits the overwrite if the journal buffer patches the page, or if
+        // other changes wait.
         let mut beside = call.lookups(&self.volume);
         match buffer {
             _ if work.commits > 0 => {}
@@ -100,7 +112,9 @@ impl<F: Flash> FileSystem<'_, F> {
         (work, beside.plus(&first))
     }
 
-    /// The call that a write of at most `bytes` bytes within one logical page is, at `offset` of a file (a handle that appends: at its end), for [`bound`](Self::bound).
+    /// Returns the [`Call`] of a write of at most `bytes` bytes within one logical page, at
+    /// `offset` of a file, for [`bound`](Self::bound). A handle that appends writes at the end
+    /// of the file.
     pub fn write_call(&self, file: &File, offset: u64, bytes: u32) -> Call {
         let offset = if file.options.append { file.size } else { offset };
         match () {
@@ -111,7 +125,8 @@ impl<F: Flash> FileSystem<'_, F> {
         }
     }
 
-    /// Adds what a call begins with: a commit, the orphans of the time before the mount, a step of the trim list.
+    /// Adds the steps that a call begins with: a commit, the orphans from before the mount, and
+    /// steps of the trim list.
     fn with_first_steps(&self, call: Call, mut work: Work, buffer: Buffer) -> (Work, Cost) {
         if work == Work::COMMIT {
             return (work, Cost::default());
@@ -129,8 +144,9 @@ impl<F: Flash> FileSystem<'_, F> {
         (work.plus(&first_steps(&self.volume, trims, orphans)), looks.plus(&folds))
     }
 
-    /// Envelopes of calls in a row at the present fill: any `n` of them take at most `burst_ns + n · rate_ns`, for each envelope.
-    /// Reads of the file system's own pages are not included, save those of whole-page overwrites.
+    /// Returns envelopes of calls in a row at the present fill. For each envelope, any `n` of
+    /// the calls take at most `burst_ns + n · rate_ns`. Reads of the file system's own pages
+    /// are not included, except those of whole-page overwrites.
     pub fn envelopes(&self, call: Call, timing: &Timing) -> [Envelope; 2] {
         let works = call.works(&self.volume, self.volume.has_long_names()).into_iter().flatten();
         let each = works.map(|work| self.volume.store.bounds().envelopes(&work, timing));
@@ -138,15 +154,17 @@ impl<F: Flash> FileSystem<'_, F> {
             .unwrap_or_else(|| self.volume.store.bounds().envelopes(&Work::NONE, timing))
     }
 
-    /// Worst case of [`unmount`](Self::unmount) without its commit, which costs [`Call::Sync`]: a root,
-    /// and copies of the newest journal page and of the first leaf of the map.
+    /// Returns the worst case of [`unmount`](Self::unmount) without its commit: a root, and
+    /// copies of the newest journal page and the first map leaf. The commit costs
+    /// [`Call::Sync`].
     pub fn unmount_cost(&self) -> Cost {
         self.volume.store.bounds().closing_cost()
     }
 
-    /// Worst case of a mount after an unclean stop, at any fill; twice that where the medium turns out to take no program.
+    /// Returns the worst case of a mount after an unclean stop, at any fill. If the medium
+    /// turns out to take no program, the mount costs at most twice as much.
     pub fn mount_bound(&self) -> Cost {
-        // Beside the map the root page, and the inode of the root directory.
+        // Beside the map, the mount reads the root page and the inode of the root directory.
         let map_pages = (self.volume.plan().table - MAP) * u32::from(self.volume.store.layout().config.unit_pages);
         mount_bound(self.volume.store.layout()).plus(&Cost { reads: looks(map_pages + 2), ..Cost::default() })
     }

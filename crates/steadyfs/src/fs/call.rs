@@ -1,6 +1,8 @@
-//! The calls whose worst case is computed, and what each changes itself, as [`Work`], and looks up.
+//! The calls that have a computed worst case: the changes of each call, as [`Work`], and its
+//! look-ups.
 //!
-//! The bytes below are those of the patches with their headers, the pages those that they touch; `docs/design.md` adds them up.
+//! The numbers in [`Work::patched`] are the bytes of each patch without its header, and the
+//! pages that the patches touch. `docs/design.md` adds them up.
 
 #[cfg(doc)]
 use super::FileSystem;
@@ -10,21 +12,29 @@ use crate::cost::Cost;
 use crate::media::Flash;
 use crate::pace::Work;
 
-/// A call whose worst case [`FileSystem::bound`] tells. That of a call which changes something includes the commit that its handle or
-/// an [event](super::CommitOn) makes; a commit that the caller makes is a call of its own, [`Sync`](Self::Sync).
+/// A call with a worst case in [`FileSystem::bound`]. If the call changes something, its worst
+/// case includes a commit by its handle or by an [event](super::CommitOn). A commit by the
+/// caller is a separate call, [`Sync`](Self::Sync).
 ///
-/// `depth` is the number of names in the path; of both paths together in a rename, and at least that of a directory which moves; in an exchange that of both, if they are directories.
+/// `depth` is the number of names in the path. In a rename it counts the names of both paths
+/// together, and at least the depth of a directory that moves. In an exchange it counts the
+/// names of both paths, and at least the depth of both if they are directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Call {
-    /// A write of one whole logical page that the file has already, through a durable handle, without a clock.
+    /// A write of one whole logical page that the file already has, through a durable handle,
+    /// without a clock.
     Overwrite,
-    /// A write or append of at most this many bytes, within one logical page if no more fit there, or a reservation. What is longer is told as the sum of its pages, of
-    /// which [`row_bound_ns`](FileSystem::row_bound_ns) tells less.
+    /// A write or append of at most this many bytes within one logical page, or a reservation.
+    /// If the bytes exceed a logical page, the bound is the sum of the bounds of its pages.
+    /// [`row_bound_ns`](FileSystem::row_bound_ns) is less than this sum.
     Write(u32),
-    /// The same in a file whose data is not kept in its inode: larger than 144 bytes. [`FileSystem::write_call`] tells.
+    /// A [`Write`](Self::Write) to a file that does not keep its data in its inode: larger than
+    /// 144 bytes. [`FileSystem::write_call`] finds the right call.
     WriteLarge(u32),
-    /// The same in a file whose data is kept in its inode before and behind: it ends within the first 144 bytes, and begins at the end of the file or before.
+    /// A [`Write`](Self::Write) to a file that keeps its data in its inode before and after the
+    /// call. The write ends within the first 144 bytes, and begins at the end of the file or
+    /// before it.
     WriteInline(u32),
     /// A truncate.
     Truncate,
@@ -32,7 +42,7 @@ pub enum Call {
     Read(u32),
     /// Opening a file that exists, `stat`, `attribute`.
     Open {
-        /// Names in the path; 0 for an inode that is known.
+        /// Names in the path; 0 if the caller passes the inode.
         depth: u32,
     },
     /// `open` that creates a file; `create_dir`.
@@ -44,7 +54,7 @@ pub enum Call {
     Symlink {
         /// Names in the path.
         depth: u32,
-        /// Bytes of what it names.
+        /// Bytes of the link's target.
         bytes: u32,
     },
     /// `remove`, `remove_dir`, `close` of a file that was removed.
@@ -70,7 +80,8 @@ pub enum Call {
     Sync,
 }
 
-/// What decides on how much a call changes: how many pages of the allocation map there are, and levels of an index.
+/// The properties of a volume that decide how much a call changes: the pages of its allocation
+/// map, and the levels of an index.
 #[derive(Clone, Copy)]
 struct Shape {
     map_pages: u32,
@@ -82,52 +93,80 @@ impl Shape {
         Self { map_pages: volume.plan().table - MAP, index_is_deep: volume.plan().index_is_deep }
     }
 
-    /// The same with the pages that so many bits of the allocation map lie on.
+    /// Adds the pages of the allocation map that hold `bits` changed bits.
     fn with_bits(self, bits: u32, work: &Work) -> Work {
         Work { pages: work.pages + bits.min(self.map_pages), ..*work }
     }
 
-    /// A page more for a file: its bit, a region; beside a run the page's entry, an index and its bit, and where that has two levels one more of each.
+    /// Returns the work of a page more for a file: its bit, and a region. A page outside of the
+    /// run also takes an entry, an index and the bit of the index. An index of two levels takes
+    /// one more of each.
     fn add_page(self) -> Work {
         if self.index_is_deep { self.with_bits(3, &DEEP_PAGE) } else { self.with_bits(2, &PAGE) }
     }
 
-    /// What a write changes beside the data.
+    /// Returns the work of a write beside its data.
     fn around_data(self, call: Call) -> Work {
         self.add_page().plus(if matches!(call, Call::Write(_)) { &LEAVE_INODE } else { &Work::NONE }).plus(&NOTE)
     }
 
-    /// What the pieces of one write change beside the data, which follow each other in a file and lie on so many of its pages: of each page its bit, and its entry in an
-    /// index; regions with their indexes and the bits of these, one or two more than they fill; size and time.
+    /// Returns the work of the pieces of one write beside the data. The pieces follow each
+    /// other in a file, on `pieces` of its pages:
+    ///
+    /// - for each page its bit, and its entry in an index;
+    /// - regions with their indexes and the bits of these, one or two more than the pieces
+    ///   fill;
+    /// - size and time.
     fn around_pieces(self, pieces: u32, index_entries: u32) -> Work {
         let regions = 2 + pieces / index_entries * (1 + u32::from(self.index_is_deep));
         self.with_bits(pieces, &ENTRY.times(pieces)).plus(&REGION.times(regions)).plus(&NOTE)
     }
 
-    /// A record, the directory's count, and a page. Either a bucket is split, and two are written. Or the page is the first one of the directory, whose regions an earlier
-    /// file may have left, or an overflow page, and the depth of the volume is written.
+    /// Returns the work of an insert: a record, the directory's count, and a page. The page is
+    /// one of these:
+    ///
+    /// - the new page of a split bucket: two pages are written;
+    /// - the first page of the directory, or an overflow page: the depth of the volume is
+    ///   written. The regions of the inode are cleared before a first page, as an earlier file
+    ///   may have left them.
     fn inserts(self) -> [Work; 2] {
         [&SPLIT, &FIRST_OR_OVERFLOW].map(|insert| self.add_page().plus(insert))
     }
 
-    /// A record less, the directory's count. And a file that goes at once: bits and pages of eight pages that follow each other, of the inode and of its extensions; or its
-    /// place in a list; or that of a directory, whose extensions go at once.
+    /// Returns the work of a removal: a record less, the directory's count, and one of these:
+    ///
+    /// - a file that goes at once: bits and pages of eight neighbouring pages, of the inode and
+    ///   of its extensions;
+    /// - a file that goes later: its place in a list;
+    /// - a directory that goes later: its place in a list; its extensions go at once.
     fn remove(self) -> Work {
         self.with_bits(2, &REMOVE)
     }
 
-    /// A step of the trim list: a region, bits and pages of eight pages that follow each other, the list, and those of the inode and of its extensions; or four entries of
-    /// an index, with bits and pages.
+    /// Returns the work of a step of the trim list, one of these:
+    ///
+    /// - a region, the list, and bits and pages of eight neighbouring pages, of the inode and
+    ///   of its extensions;
+    /// - four entries of an index, with bits and pages.
     fn trim(self) -> Work {
         self.with_bits(5, &TRIM)
     }
 
-    /// The last page cut; size, a region, bits and pages of eight pages that follow each other.
+    /// Returns the work of cutting off the end of a run:
+    ///
+    /// - the cut of the last page;
+    /// - size, and a region;
+    /// - bits and pages of eight neighbouring pages.
     fn cut_run(self) -> Work {
         self.with_bits(2, &CUT_RUN)
     }
 
-    /// The last page cut; size, the list, an inode for the end with its bit and regions; and where an index is cut, that of each level is copied, with a bit.
+    /// Returns the work of cutting off an end that goes later:
+    ///
+    /// - the cut of the last page;
+    /// - size, and the list;
+    /// - an inode for the end, with its bit and regions;
+    /// - if an index is cut, a copy of each of its levels, with a bit.
     fn truncate(self) -> Work {
         if self.index_is_deep { self.with_bits(3, &DEEP_TRUNCATE) } else { self.with_bits(2, &TRUNCATE) }
     }
@@ -135,12 +174,12 @@ impl Shape {
 
 /// Bytes of an inode's regions, or of the data in their place.
 const AREA: u32 = AREA_BYTES as u32;
-/// Bytes of an extension that are written at once.
+/// Bytes of an extension that one patch writes.
 const PIECE: u32 = EXTENSION_BYTES as u32 / 2;
-/// Bytes of the longest name that neither the inode holds nor the first piece of an extension.
+/// Most bytes of a name beyond its part in the inode and the first piece of its extension.
 const NAME_REST: u32 = (NAME_BYTES_MAX - NAME_ROOM + PERMISSIONS_BYTES) as u32 - PIECE;
 
-/// The list of orphans becomes part of the trim list.
+/// Work of making the list of orphans a part of the trim list.
 const COLLECT: Work = Work::patched(&[12, 4], 2);
 /// See [`Shape::add_page`].
 const PAGE: Work = Work::patched(&[8, 4, 1, 1], 1);
@@ -160,34 +199,41 @@ const CUT_RUN: Work = Work { frames: 1, discards: 8, ..Work::patched(&[16, 8, 1,
 /// See [`Shape::truncate`].
 const TRUNCATE: Work = Work { frames: 2, ..Work::patched(&[AREA, AREA, 48, 16, 12, 4, 1, 1, 1], 4) };
 const DEEP_TRUNCATE: Work = Work { frames: 3, ..Work::patched(&[AREA, AREA, 48, 16, 12, 4, 4, 1, 1, 1, 1], 5) };
-/// An inode left by as much data as it holds.
+/// Work of the most data that leaves an inode.
 const LEAVE_INODE: Work = leave_inode(AREA);
-/// An inode left by so much data: the data, the regions, the flag, a bit.
+/// Returns the work of `bytes` of data that leave an inode: the data, the regions, the flag, a
+/// bit.
 const fn leave_inode(bytes: u32) -> Work {
     if bytes > 0 { Work::patched(&[bytes, AREA, 1, 1], 2) } else { Work::patched(&[AREA, 1], 1) }
 }
 
-/// Size and time.
+/// Work of a new size and time.
 const NOTE: Work = Work::patched(&[16], 1);
-/// An inode with a long name: its bit, header and name, the extension's bit, header and two pieces.
+/// Work of an inode with a long name: its bit, header and name; the extension's bit, header and
+/// two pieces.
 const INODE: Work = Work::patched(&[112, PIECE, NAME_REST, 8, 1, 1], 4);
-/// The same with a name that the inode holds.
+/// Work of an inode that holds its whole name.
 const SHORT_INODE: Work = Work::patched(&[112, 1], 2);
-/// Another name and place: name, lengths, extension and the page that it leaves empty, parent.
+/// Work of another name and place: name, lengths, extension, the page that the extension leaves
+/// empty, parent.
 const RENAME: Work = Work { discards: 1, ..Work::patched(&[PIECE, NAME_REST, 64, 8, 4, 4, 1, 1], 3) };
-/// The same where the inode holds both names.
+/// Work of another name and place if the inode holds both names.
 const SHORT_RENAME: Work = Work::patched(&[64, 4, 1], 1);
-/// A record that names another inode, and the number of directories and the time of its directory.
+/// Work of a record that gets another inode: the record, and the number of directories and the
+/// time of its directory.
 const REPLACE: Work = Work::patched(&[16, 4], 2);
-/// Attributes: an extension's bit, header and two pieces, or the page that it leaves empty; the inode's link.
+/// Work of attributes: an extension's bit, header and two pieces, or the page that the
+/// extension leaves empty; the inode's link.
 const ATTRIBUTES: Work = Work { discards: 1, ..Work::patched(&[PIECE, PIECE, 8, 4, 1], 3) };
 
-/// What the calls before have left for a call to begin with: so many steps of the trim list; the orphans of the time before the mount.
+/// Returns the work that earlier calls left to the beginning of a call: `trims` steps of the
+/// trim list, and the orphans from before the mount.
 pub(super) fn first_steps<F: Flash>(volume: &Volume<'_, F>, trims: u32, orphans: bool) -> Work {
     Shape::of(volume).trim().times(trims).plus(if orphans { &COLLECT } else { &Work::NONE })
 }
 
-/// What a write of several pieces changes, the first and the last of so many bytes, and where so much data leaves the inode.
+/// Returns the work of a write of several pieces. Its first and last piece have `first` and
+/// `last` bytes. With `leaves`, this much data leaves the inode.
 pub(super) fn work_of_pieces<F: Flash>(
     volume: &Volume<'_, F>,
     pieces: u32,
@@ -201,7 +247,8 @@ pub(super) fn work_of_pieces<F: Flash>(
 }
 
 impl Call {
-    /// Pieces of a write behind the first one at most, each within one logical page of so many bytes.
+    /// Returns the most pieces of a write behind its first one. Each lies within one logical
+    /// page of `logical_bytes`.
     pub(super) fn further_pieces(self, logical_bytes: u32) -> u32 {
         match self {
             Call::Write(bytes) | Call::WriteLarge(bytes) if bytes > logical_bytes => (bytes - 1).div_ceil(logical_bytes),
@@ -209,7 +256,8 @@ impl Call {
         }
     }
 
-    /// The change of a call, perhaps with a name that an inode does not hold. A call that changes nothing has none.
+    /// Returns the alternative changes of a call. With `is_long` the call may have a name that
+    /// exceeds an inode. A call that changes nothing has no work.
     pub(super) fn works<F: Flash>(self, volume: &Volume<'_, F>, is_long: bool) -> [Option<Work>; 3] {
         let shape = Shape::of(volume);
         let inode = if is_long { &INODE } else { &SHORT_INODE };
@@ -222,7 +270,7 @@ impl Call {
                 let around = shape.around_data(self);
                 let page = Work::PAGE.plus(&around);
                 if self.further_pieces(volume.store.layout().logical_bytes) > 0 {
-                    // A piece is a page, or at either end what may be a patch.
+                    // A piece is a whole page, or at either end maybe a patch.
                     (of_data(volume.store.logical.patch_bytes_max() as u32).plus(&around), Some(page))
                 } else {
                     (of_data(bytes).plus(&around), self.may_complete(volume).then_some(page))
@@ -241,7 +289,8 @@ impl Call {
             }
             Call::Remove { .. } => (shape.remove(), None),
             Call::Rename { .. } => {
-                // The old name's record goes, and a new one comes or names another inode.
+                // The record of the old name goes. A new record comes, or another one gets the
+                // inode.
                 let moved = if is_long { &RENAME } else { &SHORT_RENAME }.plus(&REPLACE);
                 let [split, no_split] = shape.inserts().map(|insert| moved.plus(&insert));
                 third = Some(moved.plus(&shape.remove()));
@@ -254,34 +303,37 @@ impl Call {
         [Some(one), other, third].map(|work| work.map(|work| Work { commits: 1, ..work }))
     }
 
-    /// Whether few bytes that are written may complete a page of which the journal buffer has much, so that it is written.
+    /// Returns true if a write of few bytes may complete a page of which the journal buffer
+    /// holds much. The page is then written.
     fn may_complete<F: Flash>(self, volume: &Volume<'_, F>) -> bool {
         let (Call::Write(bytes) | Call::WriteLarge(bytes)) = self else { return false };
         bytes as usize <= volume.store.logical.patch_bytes_max() && volume.store.logical.may_be_completed(bytes)
     }
 
-    /// The call as it begins: an overwrite finds out later that it is one.
+    /// Returns the call as it begins. An overwrite begins as a large write, and turns out to be
+    /// an overwrite later.
     pub(super) fn begun<F: Flash>(self, volume: &Volume<'_, F>) -> Self {
         if self == Call::Overwrite { Call::WriteLarge(volume.store.layout().logical_bytes) } else { self }
     }
 
-    /// Reads of a call, beside those of the frames that it writes.
+    /// Returns the reads of a call, without those for the frames that it writes.
     fn reads<F: Flash>(self, volume: &Volume<'_, F>) -> u32 {
         let layout = volume.store.layout();
         let unit = u32::from(layout.config.unit_pages);
-        // The inode, whose header and regions lie in one program page, and an index.
+        // The inode and an index. Header and regions of an inode lie in one program page.
         let page = 2 + u32::from(volume.plan().index_is_deep);
-        // A page of a directory: where it is, and its program pages.
+        // A page of a directory: its place, and its program pages.
         let dir_page = page + unit;
         let depth = volume.depth();
-        // The overflow pages, and that there is no further one.
+        // The overflow pages, and the check that no further one exists.
         let overflow = depth.pages.saturating_mul(dir_page).saturating_add(page);
-        // Header and name of each name of equal hash, and of its extension.
+        // Header and name of each inode with an equal hash, and of its extension.
         let equal = depth.equal.saturating_mul(if volume.has_long_names() { 4 } else { 2 });
         // The directory, and its bucket.
         let near = 2 + dir_page;
         let find = near.saturating_add(overflow).saturating_add(equal);
-        // Free bits, looked for in the whole allocation map; where it is, is looked up once for each of its logical pages.
+        // A search of the whole allocation map for free bits. It looks up the place of each
+        // logical page of the map once.
         let map_pages = volume.plan().table - MAP;
         let scan = (map_pages * (unit + 1)).div_ceil(2);
         let write = 3 * page + 3 + scan;
@@ -312,18 +364,19 @@ impl Call {
         looks(count)
     }
 
-    /// The same as a cost, and looks at a page that may be unsteady.
+    /// Returns the reads as a cost, with the looks at a page that may be unsteady.
     pub(super) fn lookups<F: Flash>(self, volume: &Volume<'_, F>) -> Cost {
         Cost { reads: self.reads(volume) + volume.store.unsteady_reads(), ..Cost::default() }
     }
 }
 
-/// Names of a path that count: no path has more.
+/// Limits the names of a path that count: no path has more.
 fn levels(depth: u32) -> u32 {
     depth.min(0xFFFF)
 }
 
-/// Reads of `count` looks at pages of the file system: a leaf of the map, and the page.
+/// Returns the reads of `count` looks at pages of the file system. A look reads a leaf of the
+/// map, and the page.
 pub(super) fn looks(count: u32) -> u32 {
     count.saturating_mul(2)
 }

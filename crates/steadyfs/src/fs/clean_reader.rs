@@ -1,4 +1,4 @@
-//! Reading only what was ended cleanly: for boot loaders.
+//! Reading of cleanly unmounted volumes only: for boot loaders.
 
 use super::directories::Directories;
 #[cfg(doc)]
@@ -17,16 +17,20 @@ use crate::mount::Access;
 use crate::pace::clean_mount_bound;
 use crate::store::Store;
 
-/// A volume that was [unmounted](FileSystem::unmount), or made, and is as it was then. It is only read.
+/// A volume that is unchanged since its [unmount](FileSystem::unmount) or its format. It is
+/// only read.
 ///
-/// For a boot loader that reads an image which was written and unmounted. A firmware that uses nothing else of this crate links neither code that programs or
-/// erases nor what puts a power cut right: half of the code of a [`Reader`], which shows the same.
+/// It is for a boot loader that reads a finished and unmounted image. A firmware that uses
+/// nothing else of this crate links no code for programs, erases or recovery from a power cut.
+/// It takes half of the code of a [`Reader`], which shows the same data.
 ///
-/// Whatever is in doubt is [`MountError::NeedsRecovery`]: then a [`Reader`] shows the state that was committed last, and it is so until a [`FileSystem`] has changed
-/// something and was unmounted.
+/// In any doubt the mount returns [`MountError::NeedsRecovery`]. A [`Reader`] then shows the
+/// state of the last commit. The error stays until a [`FileSystem`] has changed something and
+/// was unmounted.
 ///
-/// No call programs or erases, so that power may be cut in any of them. Every page is checked against its checksum. Each call costs what that of [`FileSystem`]
-/// costs which has its name, and reads some pages again that a [`FileSystem`] remembers.
+/// No call programs or erases, so power may be cut in any of them. Every page is checked
+/// against its checksum. Each call costs as much as the call of [`FileSystem`] with the same
+/// name. It also reads some pages again that a [`FileSystem`] would keep in RAM.
 ///
 /// ```
 /// use steadyfs::{CleanReader, Config, FileSystem, MountError};
@@ -62,32 +66,44 @@ pub struct CleanReader<'m, F> {
 }
 
 impl<'m, F: Flash> CleanReader<'m, F> {
-    /// Mounts a volume. `memory` is as much as [`FileSystem::mount`] takes; open files take none.
+    /// Mounts a volume. `memory` has the size that [`FileSystem::mount`] takes. Open files take
+    /// none of it.
     ///
     /// # Cost
-    /// No leaf of the map is read, nor what says which pages are free: of a volume in which all can be read,
+    /// The mount reads no leaf of the map and no allocation map. If all pages can be read, it
+    /// takes:
     ///
-    /// - `2 + R + C` pages, with `R` [blocks of the ring](crate::Description::ring_blocks) and `C` pages of a root and its copies: the superblock, the first page
-    ///   of each of the blocks, the root, the journal's page; where the medium programs bytes, of the journal what its chain has;
-    /// - `3·(log₂ P + 2) + (C + 2)·R` tags, with `P` pages of a block: the end of a block, and blocks of the ring that are blank.
+    /// - `2 + R + C` pages, with `R` [blocks of the ring](crate::Description::ring_blocks) and
+    ///   `C` pages of a root and its copies. These are the superblock, the first page of each
+    ///   of the blocks, the root, and the journal page. On media that program bytes, the
+    ///   records of the journal's chain replace the journal page.
+    /// - `3·(log₂ P + 2) + (C + 2)·R` tags, with `P` pages in a block: the end of a block, and
+    ///   blank blocks of the ring.
     ///
-    /// [`mount_bound`](Self::mount_bound) has what cannot be read at the first look as well.
+    /// [`mount_bound`](Self::mount_bound) also includes pages that cannot be read at the first
+    /// look.
     ///
     /// # Errors
-    /// [`MountError::NeedsRecovery`] where the volume was not unmounted, anything was changed since, the newest root, its copies or the journal's page cannot be
-    /// read, a repair was begun and has not ended, or the ring holds anything that nobody can tell; the others as [`FileSystem::mount`].
+    /// [`MountError::NeedsRecovery`] in each of these cases:
+    ///
+    /// - The volume was not unmounted, or was changed since.
+    /// - The newest root, its copies or the journal page cannot be read.
+    /// - A repair was begun and has not ended.
+    /// - The ring holds content that cannot be identified.
+    ///
+    /// The other errors are as for [`FileSystem::mount`].
     pub fn mount(flash: F, memory: &'m mut [u8]) -> Result<Self, MountError> {
         let mut store = Store::open(Clean::new(flash), Access::ReadOnly, memory)?;
         store.resume_closed()?;
         Ok(Self { volume: Volume::new(store), directories: Directories::default() })
     }
 
-    /// Worst case of a mount. Costs nothing.
+    /// Returns the worst case of a mount. Costs nothing.
     pub fn mount_bound(&self) -> Cost {
         clean_mount_bound(self.volume.store.layout())
     }
 
-    /// Opens a file that exists. There may be any number of open files.
+    /// Opens an existing file. The number of open files has no limit.
     ///
     /// # Errors
     /// As [`FileSystem::open`].
@@ -106,7 +122,7 @@ impl<'m, F: Flash> CleanReader<'m, F> {
         self.volume.read_known(file, offset, data)
     }
 
-    /// Size of a file in bytes, as its handle has it. Costs nothing.
+    /// Returns the size of a file in bytes, as its handle has it. Costs nothing.
     pub fn size(&self, file: &File) -> u64 {
         file.size
     }
@@ -116,7 +132,7 @@ impl<'m, F: Flash> CleanReader<'m, F> {
         let _ = file;
     }
 
-    /// Tells what a file or directory is.
+    /// Returns the metadata of a file or directory.
     ///
     /// # Errors
     /// As [`FileSystem::stat`].
@@ -125,7 +141,7 @@ impl<'m, F: Flash> CleanReader<'m, F> {
         Ok(stat_of(inode, &self.volume.read_header(inode)?))
     }
 
-    /// The next entry of a directory; as [`FileSystem::list`].
+    /// Returns the next entry of a directory; as [`FileSystem::list`].
     ///
     /// # Errors
     /// As [`FileSystem::list`].
@@ -133,7 +149,7 @@ impl<'m, F: Flash> CleanReader<'m, F> {
         self.directories.next_entry(&mut self.volume, directory, cursor)
     }
 
-    /// The medium. Costs nothing.
+    /// Returns the medium. Costs nothing.
     pub fn flash(&self) -> &F {
         self.volume.store.flash().inner()
     }

@@ -1,11 +1,12 @@
-//! When changes become durable: the events that commit, and how much waits for one.
+//! The events that make changes durable, and how much may wait for a commit.
 
 #[cfg(doc)]
 use super::FileSystem;
 use super::call::Call;
 use crate::features::GROUPS;
 
-/// Events after which a volume commits by itself: any of the constants, joined by [`with`](Self::with).
+/// Events after which a volume commits by itself: any of the constants, joined by
+/// [`with`](Self::with).
 ///
 /// ```
 /// use steadyfs::CommitOn;
@@ -16,9 +17,9 @@ use crate::features::GROUPS;
 pub struct CommitOn(u16);
 
 impl CommitOn {
-    /// Never.
+    /// No event.
     pub const NONE: Self = Self(0);
-    /// The volume is unmounted. Without it, an unmount drops what was not committed.
+    /// The volume is unmounted. Without this event, an unmount drops uncommitted changes.
     pub const UNMOUNT: Self = Self(1);
     /// A file was created.
     pub const CREATE: Self = Self(1 << 1);
@@ -40,78 +41,86 @@ impl CommitOn {
     pub const FULL: Self = Self(1 << 9);
     /// [`FileSystem::sync`] was called.
     pub const SYNC: Self = Self(1 << 10);
-    /// The [interval](FileSystem::set_commit_interval) has passed since the first change of the transaction.
+    /// The [interval](FileSystem::set_commit_interval) has passed since the first change of the
+    /// transaction.
     pub const TIMED: Self = Self(1 << 11);
-    /// So many changes, or so many bytes, wait as the [limits](FileSystem::set_commit_limits) allow, which a build without the feature `groups` does not have.
+    /// The waiting changes or bytes have reached one of the
+    /// [limits](FileSystem::set_commit_limits). A build without the feature `groups` has no
+    /// limits.
     pub const MANY: Self = Self(1 << 12);
 
     /// Preset: every change is durable when its call returns.
     pub const EVERY_WRITE: Self = Self(0x7FF);
-    /// Preset: when a file is closed, and with names.
+    /// Preset: commits when a file is closed, and when a name is created, changed or removed.
     pub const ON_CLOSE: Self = Self(0x7FF & !Self::WRITE.0 & !Self::TRUNCATE.0);
-    /// Preset, the default: with [`flush`](FileSystem::flush) and [`sync`](FileSystem::sync), and where room runs out.
+    /// Preset, the default: commits with [`flush`](FileSystem::flush) and
+    /// [`sync`](FileSystem::sync), and when room runs out.
     pub const ON_FLUSH: Self = Self(Self::UNMOUNT.0 | Self::FSYNC.0 | Self::FULL.0 | Self::SYNC.0);
-    /// Preset: after an interval, and as [`ON_FLUSH`](Self::ON_FLUSH).
+    /// Preset: commits after an interval, and as [`ON_FLUSH`](Self::ON_FLUSH).
     pub const TIMED_AND_ON_FLUSH: Self = Self(Self::ON_FLUSH.0 | Self::TIMED.0);
-    /// Preset: after an interval, after many changes or bytes, whichever comes first, and as [`ON_FLUSH`](Self::ON_FLUSH). A device that charges for a
-    /// commit rather than for bytes, as cards do, takes several times as much.
+    /// Preset: commits after an interval or after many changes or bytes, whichever comes first,
+    /// and as [`ON_FLUSH`](Self::ON_FLUSH). A device that charges for a commit rather than for
+    /// bytes, such as a card, then takes several times as much data.
     pub const IN_GROUPS: Self = Self(Self::TIMED_AND_ON_FLUSH.0 | Self::MANY.0);
-    /// Preset: [`commit`](FileSystem::commit) only. A transaction that outgrows its limit is refused.
+    /// Preset: commits with [`commit`](FileSystem::commit) only. A transaction that outgrows
+    /// its limit is refused.
     pub const MANUAL: Self = Self(0);
 
-    /// These events and others.
+    /// Returns these events and others.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// These events without others.
+    /// Returns these events without others.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// Whether an event is one of them; never for [`NONE`](Self::NONE).
+    /// Returns true if `event` is one of these events. It never is for [`NONE`](Self::NONE).
     pub const fn contains(self, event: Self) -> bool {
         self.0 & event.0 != 0
     }
 }
 
-/// How much may wait for a commit where [`CommitOn::MANY`] is chosen; what is reached first commits. 0 is no limit.
+/// Limits of the changes that may wait for a commit if [`CommitOn::MANY`] is chosen. The limit
+/// that is reached first commits. 0 is no limit.
 ///
-/// A power cut loses less than this: the call that reaches a limit is the one that commits.
+/// A power cut loses less than a limit allows: the call that reaches the limit also commits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CommitLimits {
     /// Calls that change something. A write counts once for each logical page.
     pub changes: u32,
-    /// Bytes that were written to files.
+    /// Bytes written to files.
     pub bytes: u32,
 }
 
 impl CommitLimits {
-    /// Whether as much waits as these limits allow.
+    /// Returns true if the waiting changes have reached one of these limits.
     pub const fn are_reached(&self, waiting: &Self) -> bool {
         (self.changes > 0 && waiting.changes >= self.changes) || (self.bytes > 0 && waiting.bytes >= self.bytes)
     }
 
-    /// Counts a call that changes something, and the bytes that it writes.
+    /// Counts a call that changes something, and its written bytes.
     pub const fn add(&mut self, bytes: u32) {
         self.changes = self.changes.saturating_add(1);
         self.bytes = self.bytes.saturating_add(bytes);
     }
 }
 
-/// When the open transaction is committed though nobody asks for it, and what has waited for that since its first change.
+/// The rules for commits that the caller does not request, and the waiting changes of the open
+/// transaction.
 pub(super) struct Commits {
     events: CommitOn,
     interval_ns: u64,
-    /// When the first change was made.
+    /// Time of the first change.
     since_ns: u64,
-    /// A build without groups has no use for commits in groups either.
+    /// Empty in a build without groups, which has no use for commits in groups.
     many: [Many; GROUPS as usize],
 }
 
-/// How much may wait, and how much does.
+/// The limits, and the changes that wait.
 #[derive(Clone, Copy, Default)]
 struct Many {
     limits: CommitLimits,
@@ -136,7 +145,7 @@ impl Commits {
         self.events = events;
     }
 
-    /// Whether a call ends with a commit at whose end there is such an event.
+    /// Returns true if a call commits when it ends with this event.
     pub fn commits_on(&self, event: CommitOn) -> bool {
         let is_many = event != CommitOn::NONE && self.events.contains(CommitOn::MANY) && self.is_much();
         is_many || self.events.contains(event)
@@ -151,13 +160,14 @@ impl Commits {
         self.interval_ns = interval_ns;
     }
 
-    /// Nothing waits yet.
+    /// Begins to count: nothing waits yet.
     pub fn begin(&mut self, now_ns: u64) {
         self.since_ns = now_ns;
         self.many.iter_mut().for_each(|many| many.waiting = CommitLimits::default());
     }
 
-    /// A call changes something. One that fails counts as well: the commit comes a call sooner.
+    /// Counts a call that changes something. A call that fails counts as well: the commit comes
+    /// a call sooner.
     pub fn count(&mut self, call: Call) {
         let bytes = match call {
             Call::Write(bytes) | Call::WriteLarge(bytes) | Call::WriteInline(bytes) => bytes,
@@ -166,12 +176,12 @@ impl Commits {
         self.many.iter_mut().for_each(|many| many.waiting.add(bytes));
     }
 
-    /// Whether so much waits as may.
+    /// Returns true if a limit is reached.
     fn is_much(&self) -> bool {
         self.many.iter().any(|many| many.limits.are_reached(&many.waiting))
     }
 
-    /// When a timed commit is due.
+    /// Returns the time at which a timed commit is due.
     pub fn due_ns(&self) -> u64 {
         self.since_ns.saturating_add(self.interval_ns)
     }

@@ -1,28 +1,36 @@
 //! Names: each directory is a hash table that grows by a logical page at a time (linear hashing).
 //!
-//! A *bucket* is a logical page of the directory, full of records in no order. With `b` buckets and `2^l ≤ b < 2^(l+1)`, a
-//! name is in the bucket that the low `l + 1` bits of its hash name, or `l` bits where that is none yet. When the directory has
-//! too many entries for its buckets, one bucket is split: the records whose bit `l` is set go to a new page. So a look-up reads one
-//! page however many names there are, and growth costs two frames at a time.
+//! A *bucket* is a logical page of the directory, full of records in no order. Let a directory
+//! have `b` buckets, with `2^l ≤ b < 2^(l+1)`. The low `l + 1` bits of a name's hash are the
+//! number of its bucket. If that bucket does not exist yet, the low `l` bits are.
+//!
+//! If the directory has too many entries for its buckets, one bucket is split: records whose
+//! bit `l` is set go to a new page. So a look-up reads one page for any number of names, and
+//! growth costs two frames at a time.
 //!
 //! ```text
 //! 0      4           8
 //! | hash | inode + 1 |      0: free; all ones: removed from a full program page
 //! ```
 //!
-//! Where logical pages are small and inodes few, hash and inode have 16 bits each: twice as many records in a page that is written for each of them.
+//! If logical pages are small and inodes few, hash and inode have 16 bits each. A page, which
+//! is written for each of its records, then holds twice as many records.
 //!
-//! A record goes into the program page of its bucket that another bit of the hash names, or, when that is full, into the next.
-//! When the bucket is full the record goes into the first *overflow page* with a free slot. All buckets of a directory share its overflow pages, and no split
-//! changes them. So no name is refused, whatever its hash.
+//! Other bits of the hash choose the program page of the bucket for a record. If this page is
+//! full, the record goes into the next one. If the bucket is full, the record goes into the
+//! first *overflow page* with a free slot. All buckets of a directory share its overflow pages,
+//! and no split changes them. So no name is refused because of its hash.
 //!
-//! A search ends at the first program page that was never full. Each directory has a seed, drawn when it gets its first name. So the listing order of one
-//! directory is a random order for another, and only names that somebody chose for their hashes fill buckets.
+//! A search ends at the first program page that was never full. Each directory has a seed,
+//! drawn when it gets its first name. So the listing order of one directory is a random order
+//! for another. Only names chosen for their hashes fill buckets.
 //!
-//! Two numbers in the root page of the volume bound every search, its [`Depth`]: the most overflow pages of any directory, and the most names of equal hash.
-//! An insert that makes one larger writes it, and does not split a bucket in the same call.
+//! Two numbers in the root page of the volume bound every search, its [`Depth`]: the most
+//! overflow pages of a directory, and the most names of equal hash. An insert that makes one
+//! larger writes it, and does not split a bucket in the same call.
 //!
-//! Names lie in the inodes. Listing goes by reversed bits of the hash, an order that splits and overflow do not change.
+//! Names lie in the inodes. Listing goes by reversed bits of the hash. Splits and overflow do
+//! not change this order.
 
 use super::inode::{AREA_AT, AREA_BYTES, Header, InodeKind, NAME_BYTES_MAX, ROOT, SEED_BITS, SIZE_AT};
 use super::stat::Entry;
@@ -35,7 +43,7 @@ use crate::media::Flash;
 #[derive(Clone, Copy, Debug)]
 struct Directory {
     node: Node,
-    /// Entries, and in the upper half how many of them are directories.
+    /// Entries; the upper half counts the directories among them.
     size: u64,
     modified_ns: u64,
     buckets: u32,
@@ -50,23 +58,24 @@ impl Directory {
     }
 }
 
-/// The place for a name that is not there, and how far the search for it went.
+/// The place for a name that does not exist, and the extent of the search for it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gap {
-    /// The first free slot of the search; `None` when all its pages are full, and in a directory without buckets.
+    /// The first free slot of the search. `None` if all searched pages are full, or if the
+    /// directory has no buckets.
     place: Option<RecordPlace>,
     searched: Depth,
 }
 
-/// Where a name is, or would go.
+/// The result of the search for a name.
 pub enum Found {
-    /// In this place, with this inode.
+    /// The name is in this place, with this inode.
     At { place: RecordPlace, inode: u32, searched: Depth },
-    /// Nowhere.
+    /// The name does not exist.
     Free(Gap),
 }
 
-/// A name that there is, and what it names.
+/// An existing name and its inode.
 pub(super) struct Named<'p> {
     pub directory: u32,
     pub name: &'p str,
@@ -84,27 +93,27 @@ impl Named<'_> {
 /// The directories of a volume.
 #[derive(Default)]
 pub(super) struct Directories {
-    /// The one that was used last.
+    /// The directory that was used last.
     dir: Option<Directory>,
 }
 
 impl Directories {
-    /// Forgets the directory that was used last: its inode was changed, or may have been.
+    /// Drops the directory that was used last: its inode was changed, or may have been.
     pub fn forget(&mut self) {
         self.dir = None;
     }
 
-    /// The same, if it is this one.
+    /// Drops the directory that was used last, if it has this inode.
     pub fn forget_if(&mut self, inode: u32) {
         if self.dir.is_some_and(|dir| dir.node.inode == inode) {
             self.dir = None;
         }
     }
 
-    /// Makes a directory the one that the functions below work on.
+    /// Makes a directory the current one: the functions below work on it.
     ///
     /// # Cost
-    /// Nothing when it was used last, else two looks.
+    /// Nothing if it was used last, else two looks.
     pub fn enter<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32) -> Result<(), Error> {
         if self.dir.is_some_and(|dir| dir.node.inode == inode) {
             return Ok(());
@@ -124,7 +133,7 @@ impl Directories {
         self.dir.unwrap_or(none)
     }
 
-    /// The logical page of a page of the directory.
+    /// Returns the logical page of a page of the directory.
     fn page_of<F: Flash>(&mut self, volume: &mut Volume<'_, F>, file_page: u32) -> Result<Option<u32>, Error> {
         let Some(mut dir) = self.dir else { return Err(Error::Corrupt) };
         let page = volume.page_of(&mut dir.node, file_page)?;
@@ -132,12 +141,13 @@ impl Directories {
         Ok(page)
     }
 
-    /// The logical page of a bucket of the directory.
+    /// Returns the logical page of a bucket of the directory.
     fn bucket_page<F: Flash>(&mut self, volume: &mut Volume<'_, F>, bucket: u32) -> Result<u32, Error> {
         self.page_of(volume, bucket)?.ok_or(Error::Corrupt)
     }
 
-    /// The logical page of an overflow page of the directory, if it has that one.
+    /// Returns the logical page of an overflow page of the directory, or `None` if the
+    /// directory does not have it.
     fn overflow_page<F: Flash>(&mut self, volume: &mut Volume<'_, F>, number: u32) -> Result<Option<u32>, Error> {
         match volume.buckets().overflow_page(number) {
             Some(file_page) if file_page >= self.directory().buckets => self.page_of(volume, file_page),
@@ -145,7 +155,7 @@ impl Directories {
         }
     }
 
-    /// Buckets of the directory.
+    /// Returns the number of buckets of the directory.
     fn buckets<F: Flash>(&self, volume: &Volume<'_, F>) -> Result<u32, Error> {
         let buckets = self.directory().buckets;
         if buckets <= volume.plan().data_count { Ok(buckets) } else { Err(Error::Corrupt) }
@@ -154,8 +164,10 @@ impl Directories {
     /// Looks a name up in a directory.
     ///
     /// # Cost
-    /// A look at the directory's inode if it was not used last, one at a program page of the bucket (seldom two), one at the inode of
-    /// each name of equal hash. If the bucket was full at some time, one at each overflow page, and one more.
+    /// - A look at the directory's inode, if it was not used last.
+    /// - A look at a program page of the bucket, seldom two.
+    /// - A look at the inode of each name of equal hash.
+    /// - If the bucket was full at some time, a look at each overflow page, and one more.
     pub fn find<F: Flash>(&mut self, volume: &mut Volume<'_, F>, directory: u32, name: &str) -> Result<Found, Error> {
         let name = check_name(name)?;
         self.enter(volume, directory)?;
@@ -189,7 +201,7 @@ impl Directories {
         Ok(Found::Free(gap))
     }
 
-    /// Adds a record to the directory, in the gap that a search for its name has found.
+    /// Adds a record to the directory, in the gap that the search for its name has found.
     ///
     /// # Cost
     /// Nothing but patches; two frames when a bucket is split.
@@ -233,7 +245,8 @@ impl Directories {
         self.count_entry(volume, true, is_directory, has_grown)
     }
 
-    /// Lets a record name another inode; each is a directory, or is none.
+    /// Replaces the inode of a record. `was_directory` and `is_directory` are true if the old
+    /// and the new inode are directories.
     pub fn replace_record<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
@@ -248,7 +261,8 @@ impl Directories {
         self.note_directory(volume, dir, false)
     }
 
-    /// Lets each of two names name what the other one does, in the records of their directories and in the inodes.
+    /// Exchanges the inodes of two names: in the records of their directories, and in the
+    /// inodes themselves.
     pub fn exchange<F: Flash>(&mut self, volume: &mut Volume<'_, F>, one: &Named<'_>, other: &Named<'_>) -> Result<(), Error> {
         for (name, new) in [(one, other), (other, one)] {
             self.enter(volume, name.directory)?;
@@ -280,13 +294,14 @@ impl Directories {
         // A full program page may have sent records on to the next one.
         let number =
             volume.store.logical.with_page(page, at / page_bytes, |bytes| if is_full(bytes, width) { REMOVED } else { 0 })?;
-        // The last byte of a long number is 0 already.
+        // The last byte of a number of four bytes is 0 already.
         let changed = if number == 0 { (width / 2).min(3) } else { width / 2 };
         volume.store.logical.patch(page, at + width / 2, &number.to_le_bytes()[..changed as usize])?;
         self.count_entry(volume, false, is_directory, false)
     }
 
-    /// Notes one entry more or less in the directory, and the time; with its buckets, if they are more.
+    /// Counts one entry more or less in the directory, and updates its time. If the directory
+    /// has grown, its number of buckets is written as well.
     fn count_entry<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
@@ -300,7 +315,8 @@ impl Directories {
         self.note_directory(volume, dir, has_grown)
     }
 
-    /// Writes the number of entries of the directory, and the time; with its buckets and its seed, if it has grown.
+    /// Writes the number of entries of the directory, and the time. If the directory has grown,
+    /// its buckets and its seed are written as well.
     fn note_directory<F: Flash>(&mut self, volume: &mut Volume<'_, F>, mut dir: Directory, has_grown: bool) -> Result<(), Error> {
         dir.modified_ns = volume.now_ns().max(dir.modified_ns);
         let (page, at) = volume.inode_place(dir.node.inode);
@@ -308,19 +324,19 @@ impl Directories {
         bytes[..8].copy_from_slice(&dir.size.to_le_bytes());
         bytes[8..16].copy_from_slice(&dir.modified_ns.to_le_bytes());
         bytes[16..20].copy_from_slice(&dir.buckets.to_le_bytes());
-        // Behind the stream, which a directory has not.
+        // The seed follows the byte of the stream, which a directory does not use.
         bytes[20..].copy_from_slice(&(dir.seed << 8).to_le_bytes());
         volume.store.logical.patch(page, at + SIZE_AT, &bytes[..if has_grown { 24 } else { 16 }])?;
         self.dir = Some(dir);
         Ok(())
     }
 
-    /// Makes the directory ready for its first name, with a seed of its own.
+    /// Prepares the directory for its first name, with a seed of its own.
     fn begin<F: Flash>(&mut self, volume: &mut Volume<'_, F>, name: &[u8]) -> Result<(), Error> {
         let Some(dir) = &mut self.dir else { return Err(Error::Corrupt) };
-        // Two volumes of the same history differ in the name that comes first.
+        // Two volumes with the same history differ in the name that comes first.
         dir.seed = hash(volume.store.sequence(), name) >> (32 - SEED_BITS);
-        // An earlier file with this inode may have left something there.
+        // An earlier file with this inode may have left bytes there.
         let (page, at) = volume.inode_place(dir.node.inode);
         volume.patch_what_differs(page, at + AREA_AT, &[0; AREA_BYTES])
     }
@@ -330,7 +346,7 @@ impl Directories {
         self.directory().size as u32 >= volume.buckets().entries_max(buckets)
     }
 
-    /// Gives the directory a page for one bucket more.
+    /// Adds a page for one more bucket to the directory.
     fn add_bucket<F: Flash>(&mut self, volume: &mut Volume<'_, F>, room: Room) -> Result<u32, Error> {
         let Some(dir) = &mut self.dir else { return Err(Error::Corrupt) };
         let page = volume.add_page(&mut dir.node, dir.buckets, room)?;
@@ -338,14 +354,15 @@ impl Directories {
         Ok(page)
     }
 
-    /// Gives the directory overflow page `number`.
+    /// Adds overflow page `number` to the directory.
     fn add_overflow<F: Flash>(&mut self, volume: &mut Volume<'_, F>, number: u32, room: Room) -> Result<u32, Error> {
         let Some(dir) = &mut self.dir else { return Err(Error::Corrupt) };
         let file_page = volume.buckets().overflow_page(number).filter(|&page| page >= dir.buckets).ok_or(Error::NoSpace)?;
         volume.add_page(&mut dir.node, file_page, room)
     }
 
-    /// Splits the bucket whose turn it is. Returns the free place of a hash, which was `place` before.
+    /// Splits the bucket whose turn it is. Returns the free place for a hash, which was `place`
+    /// before.
     fn split<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
@@ -360,19 +377,25 @@ impl Directories {
         let bytes = volume.store.layout().record_bytes();
         volume.store.logical.write_edited(new, old, Edit::Records { bytes, mask: bit, value: bit })?;
         volume.store.logical.write_edited(old, old, Edit::Records { bytes, mask: bit, value: 0 })?;
-        // Slots that were free in the old page are free in both.
+        // A slot that was free in the old page is free in both pages.
         let moves = place.page == old && hash & bit != 0;
         Ok(if moves { RecordPlace { page: new, ..place } } else { place })
     }
 
-    /// The inode and name of the first entry of a directory from `cursor` on; moves `cursor` behind it.
+    /// Returns the first entry of a directory from `cursor` on, and moves `cursor` behind it.
     ///
-    /// A directory is listed by the one that its inode names. A damaged volume may name it in another as well, perhaps within itself, and who follows the
-    /// names would find no end. Such an entry is passed over where the mount has said that something is missing; else it is [`Error::Corrupt`].
+    /// A subdirectory is listed only by the directory that its inode names. On a damaged volume
+    /// another directory may have its record as well, perhaps one within it. A walk along such
+    /// records would find no end. If the mount has found damage, the entry is skipped.
+    /// Otherwise it is [`Error::Corrupt`].
     ///
     /// # Cost
-    /// A look at the directory's inode, one at each page of the bucket, one for each bucket without entries, and one at the inode; on a damaged
-    /// volume one at each that is passed over. If the bucket was full at some time, one at each overflow page, and one more.
+    /// - A look at the directory's inode.
+    /// - A look at each page of the bucket.
+    /// - A look for each bucket without entries.
+    /// - A look at the inode of the entry; on a damaged volume also one for each entry that is
+    ///   skipped.
+    /// - If the bucket was full at some time, a look at each overflow page, and one more.
     pub fn next_entry<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
@@ -383,7 +406,7 @@ impl Directories {
         let buckets = self.buckets(volume)?;
         while buckets > 0 && *cursor != END {
             let (bucket, bits) = bucket_of(cursor.reversed.reverse_bits(), buckets);
-            // All hashes that share the bits that name the bucket lie before the next one.
+            // `next` comes behind all reversed hashes that belong to this bucket.
             let next = ((u64::from(cursor.reversed) >> (32 - bits)) + 1) << (32 - bits);
             if let Some(found) = self.first_in_bucket(volume, bucket, *cursor, (next - 1) as u32)? {
                 let inode = found.number - 1;
@@ -404,7 +427,8 @@ impl Directories {
         Ok(None)
     }
 
-    /// The first record of a bucket from `cursor` to the hash `end`, in the bucket or in the overflow pages.
+    /// Returns the first record of a bucket from `cursor` to the hash `end`, in the bucket or
+    /// in the overflow pages.
     fn first_in_bucket<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
@@ -423,7 +447,7 @@ impl Directories {
         Ok(best)
     }
 
-    /// Overflow pages of a directory, as far as they can be found.
+    /// Returns the number of overflow pages of a directory, as far as they can be found.
     pub fn overflow_pages<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32, header: &Header) -> Result<u32, Error> {
         self.dir = Some(Directory::of(inode, header));
         let mut number = 0;
@@ -433,7 +457,7 @@ impl Directories {
         Ok(number)
     }
 
-    /// Writes the number of entries of a directory.
+    /// Writes the numbers of entries and of subdirectories of a directory.
     pub fn write_count<F: Flash>(
         &mut self,
         volume: &mut Volume<'_, F>,
@@ -447,7 +471,7 @@ impl Directories {
         volume.store.logical.patch(page, at + SIZE_AT, &size.to_le_bytes())
     }
 
-    /// Whether `inode` is `directory`, or holds it.
+    /// Returns true if `inode` is `directory`, or contains it.
     ///
     /// # Cost
     /// A look at the inode of each directory up to the root.

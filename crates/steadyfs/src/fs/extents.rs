@@ -1,4 +1,4 @@
-//! Which parts of a file take room: pages that were written or reserved, and holes between them.
+//! The parts of a file that take room: written or reserved pages, and the holes between them.
 
 use super::filesystem::FileSystem;
 use super::handle::File;
@@ -6,17 +6,18 @@ use super::inode::InodeNumber;
 use crate::error::Error;
 use crate::media::Flash;
 
-/// What [`FileSystem::seek`] looks for.
+/// The kind of bytes that [`FileSystem::seek`] looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Bytes that were written, or for which room was reserved.
+    /// Bytes that were written or reserved.
     Data,
-    /// Bytes for which there is no room, and which read as zeros; the end of the file is one.
+    /// Bytes without room, which read as zeros. The end of the file is a hole.
     Hole,
 }
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// Bytes of the pages that a file or directory has, those of its indexes and those reserved behind its end included; none where its data lies in the
+    /// Returns the bytes of all pages of a file or directory. They include the pages of its
+    /// indexes and the pages reserved behind its end. The result is 0 if the data lies in the
     /// inode.
     ///
     /// # Cost
@@ -29,21 +30,22 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(u64::from(self.volume.pages_of_inode(inode, &header)?) * u64::from(self.volume.store.layout().logical_bytes))
     }
 
-    /// Bytes of the pages that removed files and cut ends still hold. Later calls free them, a few
-    /// each, before they need room themselves: a write finds them as if they were free. After a
-    /// mount, files that were removed and were open when power failed are among them.
+    /// Returns the bytes of the pages that removed files and cut ends still hold. Later calls
+    /// free these pages, a few each, before they need room themselves. So a write can use them
+    /// like free pages. After a mount they include the pages of files that were removed but
+    /// still open when power failed.
     ///
     /// # Cost
-    /// That of [`allocated`](Self::allocated) for each of these files: of
-    /// [`files_max`](crate::Config::files_max) at most.
+    /// The cost of [`allocated`](Self::allocated) for each of these files, at most
+    /// [`files_max`](crate::Config::files_max) times.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] where the list of them is damaged.
+    /// [`Error::Corrupt`] if the list of them is damaged.
     pub fn leaving(&mut self) -> Result<u64, Error> {
         self.reload()?;
         let mut orphans = if self.has_abandoned_orphans() { self.lists.orphans().0 } else { 0 };
         let (mut pages, mut number, used) = (0, self.lists.trim(), u64::from(self.volume.space().used));
-        // A damaged list may not end, and name the same pages again and again.
+        // A damaged list may have no end, and name the same pages again and again.
         for _ in 0..self.volume.plan().inode_count {
             if number == 0 {
                 number = core::mem::take(&mut orphans);
@@ -58,16 +60,16 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(bytes.min(self.usage().used_bytes))
     }
 
-    /// Bytes of the pages that writes find: those that are free, and those that removed files
-    /// [leave](Self::leaving). It is 0 if no write finds a page.
+    /// Returns the bytes that are available to writes: free pages, and the pages that removed
+    /// files [leave](Self::leaving). It is 0 if no write finds a page.
     ///
     /// Pages that keep track of data are part of it, so one file may get less:
     /// [`available`](Self::available). A page of the file table is added when the last of its
     /// removed files is freed.
     ///
     /// # Cost
-    /// That of [`leaving`](Self::leaving). [`usage`](Self::usage) costs nothing, but counts the pages
-    /// of removed files as taken.
+    /// As [`leaving`](Self::leaving). [`usage`](Self::usage) costs nothing, but counts the
+    /// pages of removed files as used.
     ///
     /// # Errors
     /// As [`leaving`](Self::leaving).
@@ -77,32 +79,36 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(usage.usable_bytes - usage.used_bytes + leaving)
     }
 
-    /// Bytes that one file gets for certain: a write of so many bytes at its end finds room.
+    /// Returns the bytes that one file gets for certain: a write of this many bytes at its end
+    /// finds room.
     ///
-    /// The pages that keep track of the bytes are subtracted from the [free](Self::free_bytes) room:
-    /// indexes of the file, and a page of its directory and of the file table. So it is 0 while a few pages are free,
-    /// though a write may find room. Writes to many files at once need an index each. What the open
-    /// transaction frees can be written after its commit only.
+    /// The pages that keep track of the bytes are subtracted from the [free](Self::free_bytes)
+    /// room. These are indexes of the file, a page of its directory, and a page of the file
+    /// table. So the result is 0 while a few pages are free, though a write may find room.
+    /// Writes to many files at once need an index each. Pages that the open transaction frees
+    /// can be written only after its commit.
     ///
     /// # Cost
-    /// That of [`leaving`](Self::leaving).
+    /// As [`leaving`](Self::leaving).
     ///
     /// # Errors
     /// As [`leaving`](Self::leaving).
     pub fn available(&mut self) -> Result<u64, Error> {
         let page = u64::from(self.volume.store.layout().logical_bytes);
         let free = self.free_bytes()? / page;
-        // A region that is begun and one that is not have an index each, and there may be an index of indexes.
+        // A region that is begun and a new one have an index each, and there may be an index of
+        // indexes.
         let indexes = free / u64::from(self.volume.plan().index_entries) + 2 + u64::from(self.volume.plan().index_is_deep);
         let names = 2;
         Ok(free.saturating_sub(indexes + names) * page)
     }
 
-    /// The first byte from `offset` on that is [data](Part::Data), or in a [hole](Part::Hole); `None` where there is none, and behind the end of
-    /// the file.
+    /// Returns the first byte from `offset` on that is [data](Part::Data), or in a
+    /// [hole](Part::Hole). Returns `None` if there is none, or if `offset` is not before the
+    /// end of the file.
     ///
     /// # Cost
-    /// A look for each page that is passed by and does not lie in a run.
+    /// A look for each skipped page outside of a run.
     ///
     /// # Errors
     /// [`Error::Stale`].

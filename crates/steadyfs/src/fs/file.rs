@@ -10,7 +10,7 @@ use crate::features::TRUNCATE;
 use crate::media::Flash;
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// Size of a file in bytes.
+    /// Returns the size of a file in bytes.
     ///
     /// # Cost
     /// Nothing, or one look at the inode after a change through another handle.
@@ -22,10 +22,12 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(file.size)
     }
 
-    /// Reads from `offset` on. Returns the number of bytes, less than asked for only at the end of the file.
+    /// Reads from `offset` on, and returns the number of bytes. It is less than the length of
+    /// `data` only at the end of the file.
     ///
     /// # Cost
-    /// [`Call::Read`](super::Call::Read). Where a command that reads several pages fails, those pages, sixteen at most, are read once more.
+    /// [`Call::Read`](super::Call::Read). If a command that reads several pages fails, these
+    /// pages are read once more, sixteen at most.
     ///
     /// # Errors
     /// [`Error::NotReadable`], [`Error::Stale`].
@@ -38,20 +40,23 @@ impl<F: Flash> FileSystem<'_, F> {
         self.volume.read_known(file, offset, data)
     }
 
-    /// Writes at `offset` (a handle that [appends](super::OpenOptions::append): at the end); the file grows where needed, and a gap
-    /// reads as zeros.
+    /// Writes at `offset`. A handle that [appends](super::OpenOptions::append) writes at the
+    /// end instead. The file grows if needed, and a gap reads as zeros.
     ///
     /// A long write is the sum of writes of one logical page each.
     ///
     /// # Power loss
-    /// Nothing of it is there before the next commit; through a durable handle each logical page is a commit.
+    /// A cut before the next commit undoes the whole write. Through a durable handle each
+    /// logical page is a commit.
     ///
     /// # Cost
-    /// For each logical page: [`Call::Overwrite`](super::Call::Overwrite) or [`Call::Write`](super::Call::Write); of all of them
+    /// For each logical page [`Call::Overwrite`](super::Call::Overwrite) or
+    /// [`Call::Write`](super::Call::Write). All of them together cost at most
     /// [`row_bound_ns`](Self::row_bound_ns), which is less than the sum.
     ///
     /// # Errors
-    /// [`Error::NotWritable`], [`Error::NoSpace`], [`Error::FileTooLarge`], [`Error::TransactionTooLarge`], [`Error::Stale`].
+    /// [`Error::NotWritable`], [`Error::NoSpace`], [`Error::FileTooLarge`],
+    /// [`Error::TransactionTooLarge`], [`Error::Stale`].
     pub fn write(&mut self, file: &mut File, offset: u64, data: &[u8]) -> Result<(), Error> {
         if !file.options.write && !file.options.append {
             return Err(Error::NotWritable);
@@ -85,14 +90,16 @@ impl<F: Flash> FileSystem<'_, F> {
         self.write(file, size, data)
     }
 
-    /// Cuts a file, or makes it larger with zeros. Room that was [reserved](Self::reserve) behind the new end is given back.
+    /// Cuts a file, or makes it larger with zeros. If the file does not grow, room that was
+    /// [reserved](Self::reserve) behind the new end is freed.
     ///
     /// # Power loss
-    /// The old size or the new one.
+    /// The file has the old size or the new one.
     ///
     /// # Cost
-    /// [`Call::Truncate`](super::Call::Truncate), whatever the sizes. Up to eight pages behind the new end that follow each other are freed at once, others by later
-    /// calls, a few each.
+    /// [`Call::Truncate`](super::Call::Truncate), for any sizes. Up to eight neighbouring pages
+    /// behind the new end are freed at once. Later calls free the pages of a larger end, a few
+    /// each.
     ///
     /// # Errors
     /// As [`write`](Self::write); [`Error::Unsupported`] in a build without the feature `truncate`.
@@ -118,17 +125,18 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(())
     }
 
-    /// Keeps room for the bytes `from..to` of a file, within its size or behind, so that writes there cannot fail for want of it.
-    /// The size of the file stays.
+    /// Reserves room for the bytes `from..to` of a file, within its size or behind it. Writes
+    /// there then cannot fail for lack of room. The size of the file stays.
     ///
-    /// A call takes pages that follow each other, up to 512, or passes by some that are there, and returns up to where there is room now: call it again from
-    /// there until it returns `to` or more.
+    /// A call takes up to 512 neighbouring pages, or skips some pages that exist. It returns
+    /// the end of the room that exists now. Call it again from there until it returns `to` or
+    /// more.
     ///
     /// # Power loss
-    /// The room is kept after the next commit.
+    /// The room is reserved after the next commit.
     ///
     /// # Cost
-    /// [`Call::Write`](super::Call::Write) of 65 bytes, which the bits of 512 pages take.
+    /// [`Call::Write`](super::Call::Write) of 65 bytes: the bits of 512 pages take as many.
     ///
     /// # Errors
     /// [`Error::NoSpace`], [`Error::FileTooLarge`], [`Error::NotWritable`], [`Error::Stale`].

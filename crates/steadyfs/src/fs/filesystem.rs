@@ -1,4 +1,4 @@
-//! A mounted volume: it begins, is asked, and ends.
+//! A mounted volume: mount, queries and unmount.
 
 use super::commits::{CommitOn, Commits};
 use super::directories::Directories;
@@ -16,7 +16,8 @@ use crate::mount::{Access, Damage};
 use crate::pages::Verify;
 use crate::store::{Description, Store};
 
-/// What an observer is told of. It is part of the open transaction: a power cut or a rollback may undo it.
+/// A change that the observer gets. It is part of the open transaction: a power cut or a
+/// rollback may undo it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {
@@ -35,28 +36,30 @@ pub enum Change {
 /// Space of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// Room for file data and for what the file table takes beyond its first page, taken and free, in bytes. It stays what it is, unless so many
-    /// blocks go bad that the volume shrinks.
+    /// Room for file data and for the pages of the file table beyond its first one, used and
+    /// free, in bytes. It stays the same, unless so many blocks go bad that the volume shrinks.
     pub usable_bytes: u64,
-    /// Taken, in bytes. The pages of removed files are part of it, though writes
-    /// [find](FileSystem::free_bytes) them. Data of files of up to 144 bytes lies in the file table,
-    /// 256 bytes for each file.
+    /// Used room, in bytes. It includes the pages of removed files, though writes
+    /// [find](FileSystem::free_bytes) them. Data of files of up to 144 bytes lies in the file
+    /// table, 256 bytes for each file.
     pub used_bytes: u64,
-    /// Unit in which room is taken.
+    /// Unit of allocation, in bytes.
     pub logical_bytes: u32,
-    /// Files and directories that there may be.
+    /// Largest number of files and directories.
     pub files_max: u32,
-    /// Files, directories, long names and sets of attributes that there are.
+    /// Existing files, directories, long names and sets of attributes.
     pub files: u32,
 }
 
 /// A mounted volume.
 ///
-/// Changes become durable with [`commit`](Self::commit), with the [events](CommitOn) that were chosen, or at once through a
-/// [durable](OpenOptions::durable) handle. Everything between two commits is there after a power cut, or nothing of it.
+/// Changes become durable with [`commit`](Self::commit), with the chosen [events](CommitOn), or
+/// at once through a [durable](OpenOptions::durable) handle. After a power cut, either all
+/// changes between two commits are there, or none of them.
 ///
-/// It has one owner: every call takes `&mut self`, so that the compiler keeps two from running at once. Firmware with several tasks
-/// puts it behind the mutex of its kernel, a program on a host behind a `std::sync::Mutex`.
+/// A volume has one owner: every call takes `&mut self`, so the compiler prevents two calls at
+/// once. Firmware with several tasks puts the volume behind the mutex of its kernel. A program
+/// on a host puts it behind a `std::sync::Mutex`.
 ///
 /// | to | calls |
 /// |---|---|
@@ -69,19 +72,26 @@ pub struct Usage {
 /// | know how the medium is | [`health`](Self::health), [`damage`](Self::damage), [`check`](Self::check), [`repair`](Self::repair) |
 ///
 /// # Power loss
-/// A call that only reads programs and erases nothing, so that a power cut in it is one between two calls. A volume that is dropped without
-/// [`unmount`](Self::unmount) is as after a power cut.
+/// Calls that only read neither program nor erase. So a power cut in such a call is like a cut
+/// between two calls. A volume that is dropped without [`unmount`](Self::unmount) is as after a
+/// power cut.
 ///
 /// # Cost
-/// A call whose description names no cost does not touch the medium.
+/// A call without a cost in its description does not touch the medium. A *look* at a page of
+/// the file system is at most two reads: a leaf of the map, and the page.
 ///
 /// # Errors of every call
-/// [`Error::Device`], [`Error::Corrupt`]; of calls that change something also [`Error::ReadOnly`], [`Error::MediaFailing`],
-/// [`Error::TransactionTooLarge`] and [`Error::Unknown`]; of calls that take a handle [`Error::WrongMount`].
+/// Every call may return [`Error::Device`] and [`Error::Corrupt`]. Calls that change something
+/// may also return [`Error::ReadOnly`], [`Error::MediaFailing`], [`Error::TransactionTooLarge`]
+/// and [`Error::Unknown`]. Calls that take a handle may also return [`Error::WrongMount`].
 ///
-/// An error says that the call has changed nothing: the open transaction is as it was before, and can go on and be committed. Only after
-/// [`Error::Unknown`] nobody knows; the volume can then be read until it is mounted again, but for what the device may have lost in a flush that failed. Of a [`write`](Self::write) of more than one logical page,
-/// which is the sum of such calls, those before the one that failed have taken effect.
+/// A call that returns an error has changed nothing. The open transaction is as it was before:
+/// it can go on and be committed. There are two exceptions:
+///
+/// - After [`Error::Unknown`] the change may be there or not. The volume can then be read until
+///   it is mounted again, except for data that the device may have lost in a failed flush.
+/// - A [`write`](Self::write) of more than one logical page is the sum of such calls. The calls
+///   before the failed one have taken effect.
 ///
 /// # Example
 /// See the [crate](crate).
@@ -91,12 +101,12 @@ pub struct FileSystem<'m, F> {
     pub(super) open: OpenTable<'m>,
     pub(super) lists: Lists,
     pub(super) commits: Commits,
-    /// A rollback has changed what RAM keeps of the volume's own pages, and they could not be read yet.
+    /// True after a rollback, until the volume's own pages are read into RAM again.
     pub(super) is_stale: bool,
     observer: Option<&'m mut (dyn FnMut(Change) + Send)>,
 }
 
-/// Whether the settings have files.
+/// Refuses settings without files.
 fn check_files(config: &Config) -> Result<(), MountError> {
     if config.is_disk() { Err(ConfigError::FilesOrFailures.into()) } else { Ok(()) }
 }
@@ -107,49 +117,57 @@ pub(super) fn demand_files(config: &Config) -> Result<(), MountError> {
 }
 
 impl<'m, F: Flash> FileSystem<'m, F> {
-    /// Makes an empty volume on a medium. Everything on it is lost.
+    /// Makes an empty volume on a medium. Everything on the medium is lost.
     ///
     /// # Power loss
     /// After a cut neither the new volume nor an earlier one can be relied on: format again.
     ///
     /// # Cost
-    /// One look at the mark of each block and one read, some sixteen erases (superblocks, ring, and what the first calls use), a few programs.
+    /// - For each block a look at its mark, and one read.
+    /// - Some sixteen erases: superblocks, ring, and the blocks that the first calls use.
+    /// - A few programs.
     ///
     /// # Errors
-    /// [`MountError::Config`], [`MountError::MemoryTooSmall`], [`MountError::TooManyBadBlocks`], [`MountError::OwnBlocksBad`], [`MountError::Volume`].
+    /// [`MountError::Config`], [`MountError::MemoryTooSmall`],
+    /// [`MountError::TooManyBadBlocks`], [`MountError::OwnBlocksBad`], [`MountError::Volume`].
     pub fn format(flash: F, config: &Config, memory: &mut [u8]) -> Result<F, MountError> {
         check_files(config)?;
         Store::format(flash, config, memory, None)
     }
 
-    /// The same, and erases every block that holds data, so that no call has to until all of them were used: the first volume of writes is as fast as programs are.
-    /// Calls `told` after each block with how many are done, and of how many. For NOR above all, where an erase lasts as long as hundreds of programs.
+    /// Formats a medium as [`format`](Self::format) does, and erases every block for data. No
+    /// call then has to erase until all these blocks were used: the first volume of writes is
+    /// as fast as programs are. Calls `told` after each block with the number of finished
+    /// blocks and the number of all blocks. This is mainly for NOR, where an erase lasts as
+    /// long as hundreds of programs.
     ///
     /// # Power loss
     /// As [`format`](Self::format).
     ///
     /// # Cost
-    /// That of [`format`](Self::format), and an erase of each block: 38 seconds on 16 MiB of NOR in blocks of 64 KiB.
+    /// The cost of [`format`](Self::format), and an erase of each block: 38 seconds on 16 MiB
+    /// of NOR in blocks of 64 KiB.
     ///
     /// # Errors
-    /// Those of [`format`](Self::format).
+    /// As [`format`](Self::format).
     pub fn format_erased(flash: F, config: &Config, memory: &mut [u8], told: &mut dyn FnMut(u32, u32)) -> Result<F, MountError> {
         check_files(config)?;
         Store::format(flash, config, memory, Some(told))
     }
 
-    /// Mounts a volume. `memory` is all the RAM that it uses: [`Config::memory_bytes`]. What is more than that takes open files,
-    /// twelve bytes each.
+    /// Mounts a volume. `memory` is all the RAM that it uses: [`Config::memory_bytes`]. Further
+    /// bytes hold more open files, twelve bytes for each.
     ///
     /// # Power loss
-    /// A mount may be cut as often as it likes.
+    /// A mount may be cut any number of times.
     ///
     /// # Cost
-    /// Bounded by the map and the programs between two roots, whatever the number of files: [`mount_bound`](Self::mount_bound).
+    /// At most [`mount_bound`](Self::mount_bound). It depends on the map and on the programs
+    /// between two roots, not on the number of files.
     ///
     /// # Errors
-    /// [`MountError`] says what is wrong with the medium or the buffer.
-    // Not inlined: less of the stack is in use while the volume is recovered.
+    /// [`MountError`] names the fault of the medium or of the buffer.
+    // Not inlined: less of the stack is in use during recovery.
     #[inline(never)]
     pub fn mount(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
         let mut result = Self::empty(flash, access, memory);
@@ -162,7 +180,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         result
     }
 
-    /// Brings an empty volume to the state that was committed last.
+    /// Brings an empty volume to the state of the last commit.
     fn recover(&mut self, access: Access) -> Result<(), MountError> {
         demand_files(self.config())?;
         let is_there = match access {
@@ -172,7 +190,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.finish_mount(is_there)
     }
 
-    /// Reads what the volume is. Not inlined: what makes it is off the stack when it is recovered.
+    /// Reads the superblock, and makes a volume without content. Not inlined: its stack is free
+    /// again before the recovery.
     #[inline(never)]
     pub(super) fn empty(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
         Store::open(flash, access, memory).map(|mut store| Self {
@@ -186,12 +205,12 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         })
     }
 
-    /// Reads what RAM keeps, once the store was recovered.
+    /// Reads the tables that RAM keeps, after the recovery of the store.
     pub(super) fn finish_mount(&mut self, is_there: bool) -> Result<(), MountError> {
         if !is_there {
             return Err(MountError::NoRoot);
         }
-        // A read that fails once says nothing of the page.
+        // One failed read does not prove that the page is lost.
         match (0..3).map(|_| self.load_tables()).find(|result| *result != Err(Error::Corrupt)) {
             // Intact pages can be read. The free pages are unknown, or no path leads to a file.
             None => self.volume.store.find_tables_lost(),
@@ -207,19 +226,20 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.volume.read_header(ROOT).map(drop)
     }
 
-    /// Lets `observer` be told of every change, in the call that makes it and after it was made. Its own time is in no
-    /// [bound](Self::bound).
+    /// Sets an observer, which gets every change. The call that makes a change calls the
+    /// observer after the change. No [bound](Self::bound) includes the observer's own time.
     pub fn set_observer(&mut self, observer: &'m mut (dyn FnMut(Change) + Send)) {
         self.observer = Some(observer);
     }
 
-    /// Chooses which pages are checked against their checksum when they are read; all of them after a mount. Costs nothing, and saves the
-    /// checksum of each data page that is read: nine tenths of a long read's instructions.
+    /// Chooses the pages that are checked against their checksum when they are read; after a
+    /// mount all pages are. Costs nothing. Unchecked data pages save their checksums: nine
+    /// tenths of the instructions of a long read.
     pub fn set_verify(&mut self, verify: Verify) {
         self.volume.store.set_verify(verify);
     }
 
-    /// Tells the observer. Not inlined: the caller's code is called from one place.
+    /// Calls the observer. Not inlined: the caller's code is called from one place.
     #[inline(never)]
     pub(super) fn notify(&mut self, change: Change) {
         if let Some(observer) = &mut self.observer {
@@ -227,12 +247,12 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         }
     }
 
-    /// Largest size of a file, in bytes. Costs nothing.
+    /// Returns the largest size of a file, in bytes. Costs nothing.
     pub fn size_max(&self) -> u64 {
         self.volume.size_max()
     }
 
-    /// Space of the volume. Costs nothing.
+    /// Returns the space of the volume. Costs nothing.
     pub fn usage(&self) -> Usage {
         let logical_bytes = self.volume.store.layout().logical_bytes;
         let bytes = |pages: u32| u64::from(pages) * u64::from(logical_bytes);
@@ -247,71 +267,82 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         }
     }
 
-    /// Settings of the volume, as its superblock has them. Costs nothing.
+    /// Returns the settings of the volume, as its superblock has them. Costs nothing.
     pub fn config(&self) -> &Config {
         &self.volume.store.layout().config
     }
 
-    /// Where things are on the medium, for tools. Costs nothing.
+    /// Returns the places of things on the medium, for tools. Costs nothing.
     pub fn describe(&self) -> Description {
         self.volume.store.describe()
     }
 
-    /// What is known of a block; `None` behind the last one. Costs nothing.
+    /// Returns the state of a block, its wear and its live pages; `None` behind the last block.
+    /// Costs nothing.
     pub fn block(&self, block: BlockIndex) -> Option<BlockInfo> {
         self.volume.store.block(block)
     }
 
-    /// How the medium is doing: spare blocks, wear, corrected bits. Costs nothing.
+    /// Returns the health of the medium: spare blocks, wear, corrected bits. Costs nothing.
     ///
-    /// When more blocks have gone bad than [`Config::bad_blocks_max`], the volume shrinks with each further one: there is less
-    /// [room](Self::usage). When what it holds does not leave reclamation the room that it needs, the volume can only be read: every
-    /// change is refused with [`Error::ReadOnly`], and what was committed stays.
+    /// If more blocks have gone bad than [`Config::bad_blocks_max`], the volume shrinks with
+    /// each further one: there is less [room](Self::usage). If the stored data leaves too
+    /// little room for reclamation, the volume can only be read. Every change is then refused
+    /// with [`Error::ReadOnly`], and committed data stays.
     pub fn health(&self) -> Health {
         self.volume.store.health()
     }
 
-    /// The medium. Costs nothing.
+    /// Returns the medium. Costs nothing.
     pub fn flash(&self) -> &F {
         self.volume.store.flash()
     }
 
-    /// The medium, mutable: for counters of a simulator, not for changing what is on it.
+    /// Returns the medium, mutable: for counters of a simulator, not for changes of its
+    /// content.
     pub fn flash_mut(&mut self) -> &mut F {
         self.volume.store.flash_mut()
     }
 
-    /// What the mount found missing; `None` when everything is there. With damage a volume can only be read until it is
-    /// [repaired](Self::repair).
+    /// Returns the damage that the mount found; `None` if everything is there. A damaged volume
+    /// can only be read until it is [repaired](Self::repair).
     ///
-    /// A [leaf of the map](Damage::Leaf) may also be lost later. It is noticed when it is to be written anew, which may be after any call that
-    /// changes something; what was committed stays, and the next mount can begin a repair.
+    /// A [leaf of the map](Damage::Leaf) may also be lost later. Its write-back finds the loss,
+    /// perhaps after any call that changes something. Committed data stays, and the next mount
+    /// can begin a repair.
     pub fn damage(&self) -> Option<Damage> {
         self.volume.store.status().damage()
     }
 
-    /// Whether every later mount shows what was committed last as this one does. Costs nothing.
+    /// Returns true if every later mount shows the same last commit as this one. Costs nothing.
     ///
-    /// `false` after a mount [for reading](Access::ReadOnly) of a volume that was not [unmounted](Self::unmount): a page that a power cut or a
-    /// failure left metastable may read otherwise the next time, so that the last commit is there, or is not. A mount
-    /// [for writing](Access::ReadWrite) decides it, unless the medium takes no more programs. `false` also after [`Error::Unknown`], and
-    /// with [damage](Self::damage).
+    /// It is `false` in each of these cases:
+    ///
+    /// - This mount was [for reading](Access::ReadOnly), and the volume was not
+    ///   [unmounted](Self::unmount). A power cut or a failure may have left a metastable page,
+    ///   which may read otherwise the next time. So the last commit may be there, or not. A
+    ///   mount [for writing](Access::ReadWrite) decides it, unless the medium takes no more
+    ///   programs.
+    /// - A call has returned [`Error::Unknown`].
+    /// - The volume has [damage](Self::damage).
     pub fn is_settled(&self) -> bool {
         self.volume.store.status().is_settled()
     }
 
-    /// Ends the use of a volume and gives the medium back; commits where [`CommitOn::UNMOUNT`] is chosen, as it is by default.
+    /// Ends the use of a volume and returns the medium. It commits first if
+    /// [`CommitOn::UNMOUNT`] is chosen, as it is by default.
     ///
-    /// The next mount searches nothing and programs nothing, unless the root could not be written: then it does as after a power cut, nothing is
-    /// lost, and this is no error. Where nothing was changed since the mount nothing is programmed: what a [`CleanReader`](crate::CleanReader) would not take before it
-    /// does not take now.
+    /// The next mount searches nothing and programs nothing. If the root could not be written,
+    /// the next mount works as after a power cut. Nothing is lost then, and it is no error. If
+    /// nothing was changed since the mount, nothing is programmed. A
+    /// [`CleanReader`](crate::CleanReader) then still refuses a volume that it refused before.
     ///
     /// # Power loss
-    /// What was committed stays; the next mount may have to search.
+    /// Committed data stays. The next mount may have to search.
     ///
     /// # Cost
-    /// That of [`commit`](Self::commit), or of [`rollback`](Self::rollback) where uncommitted changes are dropped; then a root:
-    /// [`unmount_cost`](Self::unmount_cost).
+    /// The cost of [`commit`](Self::commit), or of [`rollback`](Self::rollback) if uncommitted
+    /// changes are dropped. Then a root: [`unmount_cost`](Self::unmount_cost).
     ///
     /// # Errors
     /// As [`commit`](Self::commit).
@@ -321,7 +352,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         } else if self.volume.store.logical.is_open() {
             self.rollback()?;
         }
-        // Without it the next mount searches; nothing is lost.
+        // Without the root the next mount searches; nothing is lost.
         let _ = self.volume.store.end_use();
         Ok(self.volume.store.into_flash())
     }

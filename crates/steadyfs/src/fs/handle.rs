@@ -6,30 +6,35 @@ use super::inode::{Header, InodeKind, InodeNumber};
 use super::volume::{MountId, Node};
 use crate::error::Error;
 
-/// How a file is opened.
+/// Options for opening a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenOptions {
-    /// Allow reading.
+    /// Allows reading.
     pub read: bool,
-    /// Allow writing at any offset.
+    /// Allows writing at any offset.
     pub write: bool,
-    /// Allow writing, at the end of the file only, whatever the offset says.
+    /// Allows writing, but only at the end of the file. The given offset is ignored.
     pub append: bool,
-    /// Cut the file to nothing; needs `write`.
+    /// Cuts the file to nothing; needs `write`.
     pub truncate: bool,
-    /// Create the file when it does not exist; needs `write` or `append`.
+    /// Creates the file if it does not exist; needs `write` or `append`.
     pub create: bool,
-    /// Create the file, and fail with [`Error::Exists`] when it does exist.
+    /// Creates the file, and fails with [`Error::Exists`] if it exists.
     pub create_new: bool,
-    /// Every change through this handle is durable when the call returns, and so is the file's creation.
+    /// Makes every change through this handle durable when the call returns, and also the
+    /// creation of the file.
     pub durable: bool,
-    /// The stream of the pages of a file that is created, kept with it: files that are written again at about the same pace should have one, and others another.
-    /// 0 is that of all that names none; a stream that the [volume](crate::Config::streams) does not have is the last one that it has.
+    /// The stream for the pages of a file that is created. It is stored with the file. Files
+    /// that are rewritten at about the same pace should share a stream, and files of another
+    /// pace should have another stream.
+    ///
+    /// All files without a choice have stream 0. If the [volume](crate::Config::streams) does
+    /// not have a stream, its last stream is used.
     pub stream: u8,
 }
 
 impl OpenOptions {
-    /// Read an existing file.
+    /// Reads an existing file.
     pub const READ: Self = Self {
         read: true,
         write: false,
@@ -40,11 +45,11 @@ impl OpenOptions {
         durable: false,
         stream: 0,
     };
-    /// Read and write an existing file.
+    /// Reads and writes an existing file.
     pub const WRITE: Self = Self { write: true, ..Self::READ };
-    /// Read and write a file; create it when it does not exist.
+    /// Reads and writes a file; creates it if it does not exist.
     pub const CREATE: Self = Self { create: true, ..Self::WRITE };
-    /// As [`CREATE`](Self::CREATE), and every change is durable when its call returns.
+    /// As [`CREATE`](Self::CREATE), and makes every change durable when its call returns.
     pub const DURABLE: Self = Self { durable: true, ..Self::CREATE };
 
     pub(super) fn changes(&self) -> bool {
@@ -52,9 +57,11 @@ impl OpenOptions {
     }
 }
 
-/// An open file. Close it with [`FileSystem::close`]: a handle that is dropped keeps its place in the table until the unmount.
+/// An open file. Close it with [`FileSystem::close`]: a handle that is dropped keeps its place
+/// in the table until the unmount.
 ///
-/// Several handles of one file see each other's changes. A file that is renamed or removed stays what it is for its handles.
+/// Changes through one handle of a file appear in its other handles. A renamed or removed file
+/// stays the same for its handles.
 ///
 /// A handle works with the mount that made it. Another volume, and a later mount of the same one,
 /// refuse it with [`Error::WrongMount`].
@@ -75,18 +82,19 @@ pub struct File {
 }
 
 impl File {
-    /// Number of the file, for its life.
+    /// Returns the number of the file, which is constant for its life.
     pub fn inode(&self) -> InodeNumber {
         self.node.inode
     }
 
-    /// The [stream](OpenOptions::stream) of its pages, which it was created with: 0 to 3; one that the volume does not have is the last one that it has. Costs nothing.
+    /// Returns the [stream](OpenOptions::stream) of its pages, chosen at its creation: 0 to 3.
+    /// If the volume does not have this stream, its last stream is used. Costs nothing.
     pub fn stream(&self) -> u8 {
         self.stream
     }
 
-    /// Makes a handle of a file, whose place in the table of open files is `slot`, in this mount after
-    /// the change `stamp`.
+    /// Makes a handle of a file, in this mount after the change `stamp`. `slot` is its place in
+    /// the table of open files.
     pub(super) fn new(slot: u16, inode: u32, header: &Header, options: OpenOptions, (mount_id, stamp): (MountId, u32)) -> Self {
         Self {
             slot,
@@ -107,7 +115,8 @@ impl File {
         if self.mount_id == mount_id { Ok(()) } else { Err(Error::WrongMount) }
     }
 
-    /// Takes what is known of the file from its inode, which has changed, unless that is of another file now.
+    /// Updates the handle from the inode of its file, which has changed. Refuses an inode that
+    /// belongs to another file now.
     pub(super) fn update(&mut self, header: &Header, stamp: u32) -> Result<(), Error> {
         if header.generation != self.generation || !matches!(header.kind, InodeKind::File | InodeKind::Orphan) {
             return Err(Error::Stale);

@@ -1,27 +1,33 @@
-//! The inode: 256 bytes in the file table that say everything of a file or directory.
+//! The inode: 256 bytes in the file table that describe a file or directory.
 //!
 //! ```text
 //! 0    1       2          3   4            8        12     16          20           24     32         40      44    48     112        256
 //! | kind | inline | name len | link | generation | parent | next | name ext. | attributes | size | modified | extra | stream, seed | name | inline data, or 18 regions of 8 bytes |
 //! ```
 //!
-//! - `link`: 1 where the data of a file is what a symbolic link names.
-//! - `parent`: the directory that names the inode; of an orphan, the inode before it in the list of orphans plus one.
+//! - `link`: 1 if the data of the file is the target of a symbolic link.
+//! - `parent`: the directory that names the inode; in an orphan, the previous inode in the list
+//!   of orphans plus one.
 //! - `next`: the next inode of the trim list, or of the list of orphans, plus one.
-//! - `name ext.`, `attributes`: inode of kind *extension* plus one that holds the rest of a long name, or the attributes.
-//! - `size`: bytes; of a directory, its entries (32 bits) and how many of them are directories (32 bits).
-//! - `extra`: of a directory, its buckets; of a removed file, the first entry of its first index that belongs to it.
-//! - `stream`: 0 to 3, of the pages of a file; one byte. `seed`: of a directory, what the hashes of its names begin with; three bytes.
+//! - `name ext.`, `attributes`: inode of kind *extension* plus one. It holds the rest of a long
+//!   name, or the attributes.
+//! - `size`: bytes; in a directory, its entries (32 bits) and the directories among them (32
+//!   bits).
+//! - `extra`: in a directory, its buckets; in a removed file, the first entry of its first
+//!   index that belongs to it.
+//! - `stream`: 0 to 3, the stream of a file's pages; one byte. `seed`: in a directory, the
+//!   start value of the hashes of its names; three bytes.
 //!
-//! On a volume that keeps permissions the last twelve bytes of the name are these, and longer names have an extension:
+//! On a volume with permissions the last twelve bytes of the name hold them, and longer names
+//! have an extension:
 //!
 //! ```text
 //! 100                                     102  104     108     112
 //! | bits 0..12: mode; bit 15: they are set | 0 | owner | group |
 //! ```
 //!
-//! A *region* maps [`Plan::region_pages`](super::volume::Plan) pages: the first `count` of them lie from `logical` on, all others
-//! are where an index says.
+//! A *region* maps [`Plan::region_pages`](super::volume::Plan) pages. The first `count` of them
+//! lie from `logical` on. An index holds the places of all others.
 //!
 //! ```text
 //! 0         3       5       8
@@ -30,13 +36,13 @@
 
 use crate::config::INODE_BYTES;
 
-/// Number of a file or directory, for its life.
+/// Number of a file or directory, constant for its life.
 pub type InodeNumber = u32;
 
-/// Bytes of a name at most.
+/// Most bytes of a name.
 pub const NAME_BYTES_MAX: usize = 255;
 
-/// The directory that every path starts from.
+/// The directory at which every path begins.
 pub const ROOT: u32 = 0;
 
 pub(super) const NAME_BYTES_AT: u32 = 2;
@@ -52,7 +58,8 @@ const SEED_AT: usize = 45;
 /// Bits of a seed.
 pub(super) const SEED_BITS: u32 = 24;
 pub(super) const NAME_AT: u32 = 48;
-/// Bytes of a name in the inode itself, at most; see [`Plan::name_inline`](super::volume::Plan::name_inline).
+/// Most bytes of a name in the inode itself; see
+/// [`Plan::name_inline`](super::volume::Plan::name_inline).
 pub(super) const NAME_ROOM: usize = 64;
 pub(super) const AREA_AT: u32 = NAME_AT + NAME_ROOM as u32;
 /// Bytes of the permissions, before the area.
@@ -67,16 +74,16 @@ pub(super) const REGIONS: u32 = AREA_BYTES as u32 / REGION_BYTES;
 pub(super) const HEADER_BYTES: usize = NAME_AT as usize;
 /// Bytes of an extension before its content.
 pub(super) const EXTENSION_AT: u32 = 8;
-/// Bytes that an extension holds.
+/// Bytes of the content of an extension.
 pub(super) const EXTENSION_BYTES: usize = (INODE_BYTES - EXTENSION_AT) as usize;
 
-/// What an inode is.
+/// The kind of an inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum InodeKind {
     File = 1,
     Directory = 2,
-    /// A removed file or directory, or the end that was cut off a file, whose pages are still being freed.
+    /// A removed file or directory, or the end cut off a file. Its pages are still being freed.
     Removed = 3,
     /// A removed file that is open.
     Orphan = 4,
@@ -88,12 +95,12 @@ pub(super) enum InodeKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub kind: InodeKind,
-    /// The data lies in the inode.
+    /// True if the data lies in the inode.
     pub inline: bool,
-    /// The data is what a symbolic link names.
+    /// True if the data is the target of a symbolic link.
     pub is_link: bool,
     pub name_bytes: u8,
-    /// Tells files apart that had the same inode.
+    /// Distinguishes files that had the same inode.
     pub generation: u32,
     pub parent: u32,
     pub next: u32,
@@ -109,7 +116,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// An inode without content.
+    /// Makes an inode without content.
     pub fn new(kind: InodeKind, generation: u32) -> Self {
         Self {
             kind,
@@ -129,7 +136,8 @@ impl Header {
         }
     }
 
-    /// The header in `bytes`; `None` when no inode can have it. The root is a directory from the start.
+    /// Parses the header in `bytes`. Returns `None` if no inode can have it. The root is a
+    /// directory from the start.
     pub fn parse(bytes: &[u8; HEADER_BYTES], inode: u32) -> Option<Self> {
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
@@ -179,18 +187,18 @@ impl Header {
         bytes
     }
 
-    /// Entries of a directory.
+    /// Returns the number of entries of a directory.
     pub fn entries(&self) -> u32 {
         self.size as u32
     }
 
-    /// Directories among the entries of a directory.
+    /// Returns the number of directories among the entries of a directory.
     pub fn subdirectories(&self) -> u32 {
         (self.size >> 32) as u32
     }
 }
 
-/// Where the pages of a region are.
+/// The places of the pages of a region.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Region {
     /// The first page of the run.
@@ -212,7 +220,8 @@ impl Region {
         }
     }
 
-    /// The first pages of the run, as many as `keep`, without the index; and the others, with it.
+    /// Splits the run. Returns its first pages, `keep` at most, without the index, and the
+    /// others with it.
     pub fn split(&self, keep: u32) -> (Self, Self) {
         let run = |logical, count| if count > 0 { Self { logical, count, index: 0 } } else { Self::EMPTY };
         let here = self.count.min(keep);
@@ -229,7 +238,7 @@ impl Region {
         [l[0], l[1], l[2], c[0], c[1], i[0], i[1], i[2]]
     }
 
-    /// Region `index` in the bytes of an inode's area.
+    /// Parses region `index` in the bytes of an inode's area.
     pub fn of(area: &[u8; AREA_BYTES], index: u32) -> Self {
         let at = (index * REGION_BYTES) as usize;
         Self::parse(&area[at..at + REGION_BYTES as usize])

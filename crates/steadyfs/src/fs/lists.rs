@@ -1,16 +1,20 @@
-//! Removed files whose pages are still to be freed, and removed files that are open.
+//! Removed files with pages to free, and removed files that are still open.
 //!
-//! A few pages that follow each other go with the file that is removed, or with the end that is cut off. Removing a larger file only puts its inode on the *trim list*;
-//! cutting one gives the pages behind the new end to an inode without a name, which goes on the list. Every later call that opens a transaction first frees a few pages of the
-//! first inode of the list, so that no call waits for a large file. The list starts in the root page and goes on through the
-//! inodes, as does that of the *orphans*, files that were removed while they were open:
+//! A few neighbouring pages are freed together with the removed file, or with the end that is
+//! cut off. The removal of a larger file only puts its inode on the *trim list*. A larger cut
+//! gives the pages behind the new end to an inode without a name, which goes on the list. Every
+//! later call that opens a transaction, or lacks free pages, first frees a few pages of the
+//! first inode of the list. So no call waits for a large file.
+//!
+//! The list starts in the root page and goes on through the inodes. So does the list of
+//! *orphans*, files that were removed while they were open:
 //!
 //! ```text
 //! 0      4              8             12
 //! | trim | first orphan | last orphan |      each an inode plus one, or 0
 //! ```
 //!
-//! Behind them the page has the volume's [`Depth`].
+//! Behind the lists the page holds the volume's [`Depth`].
 
 use super::inode::{Header, InodeKind, NEXT_AT, PARENT_AT};
 use super::volume::{DEPTH_AT, DEPTH_BYTES, Depth, Tail, Volume};
@@ -18,10 +22,11 @@ use crate::error::Error;
 use crate::media::Flash;
 
 const LISTS_BYTES: usize = 12;
-/// Pages that a write takes: one for the data, two for the index that names it, and one for data that leaves the inode. A step of freeing may free one.
+/// Pages that a write takes: one for the data, two for its index, and one for data that leaves
+/// the inode. A step of freeing may free one.
 pub(super) const TAKEN_PER_CALL: u32 = 4;
 
-/// Where the lists start and end: inodes plus one, or 0.
+/// Starts and ends of the lists: inodes plus one, or 0.
 #[derive(Clone, Copy, Default)]
 struct Heads {
     trim: u32,
@@ -33,12 +38,13 @@ struct Heads {
 #[derive(Default)]
 pub(super) struct Lists {
     heads: Heads,
-    /// What a call that fails goes back to.
+    /// The state that a failed call returns to.
     mark: Heads,
 }
 
 impl Lists {
-    /// Reads what RAM keeps of the file system's own pages: what is taken, and the lists.
+    /// Reads the tables that RAM keeps of the file system's own pages: the counts of used pages
+    /// and inodes, and the lists.
     pub fn load_with_space<F: Flash>(&mut self, volume: &mut Volume<'_, F>) -> Result<(), Error> {
         volume.count_space()?;
         self.load(volume)
@@ -68,38 +74,40 @@ impl Lists {
         Ok(())
     }
 
-    /// Empties both lists: nobody knows what is on them.
+    /// Empties both lists: their content is unknown.
     pub fn clear<F: Flash>(&mut self, volume: &mut Volume<'_, F>) -> Result<(), Error> {
         self.write(volume, Heads::default())
     }
 
-    /// Makes the present state the one that [`undo`](Self::undo) goes back to.
+    /// Makes the present state the target of [`undo`](Self::undo).
     pub fn accept(&mut self) {
         self.mark = self.heads;
     }
 
-    /// Undoes what happened since the mark.
+    /// Undoes the changes since the mark.
     pub fn undo(&mut self) {
         self.heads = self.mark;
     }
 
-    /// The first inode of the trim list plus one, or 0.
+    /// Returns the first inode of the trim list plus one, or 0.
     pub fn trim(&self) -> u32 {
         self.heads.trim
     }
 
-    /// Steps of freeing that a call may begin with, where the list may get `others` as well: one, or as many as free the pages that a call may take, where those are not free.
+    /// Returns the steps of freeing that a call may begin with. With `others` the list may also
+    /// get other inodes. The result is one, or as many as free the pages that the call may
+    /// lack.
     pub fn steps<F: Flash>(&self, volume: &Volume<'_, F>, others: bool) -> u32 {
         if self.trim() == 0 && !others { 0 } else { lacking(volume).max(1) }
     }
 
-    /// Whether the next call begins with freeing pages of removed files.
+    /// Returns true if the next call begins with freeing pages of removed files.
     pub fn trims_first<F: Flash>(&self, volume: &Volume<'_, F>) -> bool {
         let is_due = lacking(volume) > 0 || !volume.store.logical.is_open();
         self.trim() != 0 && is_due && !volume.store.status().is_unchecked()
     }
 
-    /// The first and the last orphan: inodes plus one, or 0.
+    /// Returns the first and the last orphan: inodes plus one, or 0.
     pub fn orphans(&self) -> (u32, u32) {
         (self.heads.orphan_first, self.heads.orphan_last)
     }
@@ -112,12 +120,13 @@ impl Lists {
         self.write(volume, Heads { trim: inode + 1, ..self.heads })
     }
 
-    /// Frees a file: at once when its data lies in the inode or is a run of few pages, step by step otherwise.
+    /// Frees a file: at once if its data lies in the inode or is a run of few pages, otherwise
+    /// step by step.
     pub fn free_file<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32, header: &Header) -> Result<(), Error> {
         if volume.free_at_once(inode, header, !header.inline)? { Ok(()) } else { self.add_removed(volume, inode) }
     }
 
-    /// Frees a directory, likewise.
+    /// Frees a directory: at once if it has no pages or a run of few, otherwise step by step.
     pub fn free_directory<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32, header: &Header) -> Result<(), Error> {
         if volume.free_at_once(inode, header, header.extra > 0)? {
             return Ok(());
@@ -129,7 +138,8 @@ impl Lists {
         self.add_removed(volume, inode)
     }
 
-    /// Takes the pages from page `keep` on off a file. Few of them are freed at once, others are put on the trim list under an inode of their own.
+    /// Cuts the pages from page `keep` on off a file. A few pages are freed at once. More pages
+    /// go on the trim list under an inode of their own.
     pub fn cut<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32, keep: u32) -> Result<(), Error> {
         match volume.tail_of(inode, keep)? {
             Tail::None => Ok(()),
@@ -141,8 +151,8 @@ impl Lists {
         }
     }
 
-    /// Frees the last few pages of the first inode of the list; when it has none, frees the inode. An index that cannot be read names none, once nobody
-    /// expects to read it any more.
+    /// Frees the last few pages of the first inode of the list. If the inode has no pages,
+    /// frees the inode. With `gives_up`, an index that cannot be read counts as empty.
     pub fn trim_step<F: Flash>(&mut self, volume: &mut Volume<'_, F>, gives_up: bool) -> Result<(), Error> {
         let inode = self.heads.trim - 1;
         let header = volume.read_header(inode)?;
@@ -150,26 +160,27 @@ impl Lists {
             return Err(Error::Corrupt);
         }
         if !header.inline && volume.free_some(inode, header.extra, gives_up)? {
-            // The inode goes in the same step when nothing is left: a list whose newest inode is freed first would grow for ever.
+            // The inode is freed in the same step if no page is left. Otherwise the list would
+            // grow for ever, as its newest inode is freed first.
             if volume.last_region(inode)?.is_some() {
                 return Ok(());
             }
         }
         self.write(volume, Heads { trim: header.next, ..self.heads })?;
         match volume.free_extensions(&header) {
-            // They are none.
+            // The inodes that the header names are no extensions.
             Err(Error::Corrupt) if gives_up => {}
             result => result?,
         }
         volume.free_inode(inode)
     }
 
-    /// Leaves what is on the trim list as it is: taken, until a repair.
+    /// Empties the trim list. Its inodes and pages stay taken until a repair.
     pub fn give_up_trim<F: Flash>(&mut self, volume: &mut Volume<'_, F>) -> Result<(), Error> {
         self.write(volume, Heads { trim: 0, ..self.heads })
     }
 
-    /// Puts a file that is open, and has no name any more, on the list of orphans.
+    /// Puts an open file that has lost its name on the list of orphans.
     pub fn add_orphan<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32) -> Result<(), Error> {
         let next = self.heads.orphan_first;
         let (page, at) = volume.inode_place(inode);
@@ -196,7 +207,7 @@ impl Lists {
         self.free_file(volume, inode, &header)
     }
 
-    /// Gives all orphans to the trim list.
+    /// Moves all orphans to the trim list.
     pub fn collect_orphans<F: Flash>(&mut self, volume: &mut Volume<'_, F>) -> Result<(), Error> {
         let Heads { trim, orphan_first, orphan_last } = self.heads;
         link_orphan(volume, orphan_last, NEXT_AT, trim)?;
@@ -204,7 +215,7 @@ impl Lists {
     }
 }
 
-/// Pages that a call may take and that are not free.
+/// Returns the number of pages that a call may take beyond the free ones.
 fn lacking<F: Flash>(volume: &Volume<'_, F>) -> u32 {
     (volume.space().used + TAKEN_PER_CALL).saturating_sub(volume.capacity())
 }

@@ -1,4 +1,4 @@
-//! Idle work: what later calls would otherwise have to do.
+//! Idle work, which later calls would otherwise have to do.
 
 use super::call::Call;
 use super::commits::CommitOn;
@@ -8,25 +8,32 @@ use crate::error::Error;
 use crate::media::Flash;
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// Prepares the volume in idle time, so that the next `burst_bytes` of writes meet neither reclamation nor erase. Returns
-    /// whether there is nothing left to prepare.
+    /// Prepares the volume in idle time, so that the next `burst_bytes` of writes meet neither
+    /// reclamation nor erase. Returns true if nothing is left to prepare.
     ///
-    /// It frees the pages of removed files, moves what keeps blocks from being erased, erases blocks, and writes leaves and roots,
-    /// as far as the budget goes. `burst_bytes` counts what is programmed: a durable write of less than a program page counts as one.
-    /// A burst may be as large as the room that there is; nearly full volumes have none to prepare.
+    /// As far as the budget goes, it does these steps:
+    ///
+    /// - It frees the pages of removed files.
+    /// - It moves live frames out of blocks that are to be erased.
+    /// - It erases blocks, and writes leaves and roots.
+    ///
+    /// `burst_bytes` counts programmed bytes: a durable write of less than a program page
+    /// counts as a program page. A burst may be as large as the free room. Nearly full volumes
+    /// have no room to prepare.
     ///
     /// # Power loss
-    /// What was committed stays; an open transaction stays open.
+    /// Committed data stays; an open transaction stays open.
     ///
     /// # Cost
-    /// Never more than `budget`, when no operation fails; one erase and one program more for each that does.
+    /// Never more than `budget`, if no operation fails. Each operation that fails adds one
+    /// erase and one program.
     ///
     /// # Errors
-    /// Those of [every call](FileSystem#errors-of-every-call) that changes something.
+    /// The errors of [every call](FileSystem#errors-of-every-call) that changes something.
     pub fn maintain(&mut self, budget: Budget, burst_bytes: u64) -> Result<bool, Error> {
         let frames = self.volume.split(burst_bytes).0.min(self.volume.store.layout().frame_count()) + 1;
         let mut left = budget;
-        // Freeing pages commits, and an open transaction is not ours to commit.
+        // Freeing pages commits. An open transaction is the caller's to commit.
         while !self.volume.store.logical.is_open() && self.lists.trims_first(&self.volume) {
             let cost = self.bound(Call::Remove { depth: 0 }).most();
             let Some(rest) = left.after(&cost, self.volume.store.flash()) else { return Ok(false) };
@@ -37,18 +44,23 @@ impl<F: Flash> FileSystem<'_, F> {
         self.volume.store.idle_within(left, frames)
     }
 
-    /// Reads data at rest, so that pages whose bits have begun to flip are noticed while the ECC still corrects them; goes on where the
-    /// last call stopped; after a mount anywhere. Returns whether a round through everything is complete.
+    /// Reads data at rest, so pages whose bits begin to flip are noticed while the ECC still
+    /// corrects them. It goes on at the end of the last call; after a mount it begins anywhere.
+    /// Returns true if a round through everything is complete.
     ///
-    /// Blocks that are found weak move with the next calls that change something, and with [`maintain`](Self::maintain). A round
-    /// every few months suffices for data that has to last years; hot devices and worn chips need more. Without it, reads find
-    /// weak pages as well, but only where somebody reads. Devices that do not tell what they corrected gain nothing from it.
+    /// Weak blocks move with the next calls that change something, and with
+    /// [`maintain`](Self::maintain). A round every few months suffices for data that has to
+    /// last years. Hot devices and worn chips need more. Without scrubbing, reads find weak
+    /// pages as well, but only among the pages that they read. Devices that do not report
+    /// corrected bits gain nothing from it.
     ///
     /// # Cost
-    /// Never more than `budget`: reads, a logical page or a root at a time. A budget of less does nothing.
+    /// Never more than `budget`: reads of a logical page or a root at a time. A budget below
+    /// such a step does nothing.
     ///
     /// # Errors
-    /// [`Error::Device`]. A page that cannot be read any more is counted in [`health`](Self::health); `check` tells whose it is.
+    /// [`Error::Device`]. A page that cannot be read any more is counted in
+    /// [`health`](Self::health); `check` finds its owner.
     #[cfg(feature = "scrub")]
     pub fn scrub(&mut self, budget: Budget) -> Result<bool, Error> {
         self.volume.store.scrub_within(budget)

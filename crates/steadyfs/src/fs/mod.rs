@@ -1,36 +1,37 @@
 //! Files and directories on the store.
 //!
-//! [`FileSystem`] executes calls. What it knows lies in rooms, which own their state and see no neighbour but the volume that a call hands them:
+//! [`FileSystem`] executes calls. Its state lies in rooms. Each room owns its state, and its
+//! calls get the volume as an argument, but no other room:
 //!
 //! | room | owns |
 //! |---|---|
-//! | [`volume`] | the store, and what is taken of its pages and inodes |
+//! | [`volume`] | the store, and which of its pages and inodes are taken |
 //! | [`directories`] | the directory that was used last |
-//! | [`open_table`] | which files are open |
-//! | [`lists`] | removed files: those that are being freed, and those that are open |
-//! | [`commits`] | when changes are committed though nobody asks for it |
+//! | [`open_table`] | the open files |
+//! | [`lists`] | removed files that are being freed, and removed files that are open |
+//! | [`commits`] | the rules for commits that the caller does not request |
 //!
 //! | file | idea |
 //! |---|---|
 //! | [`inode`] | the inode's bytes |
 //! | [`path`] | names joined by `/` |
-//! | [`handle`], [`stat`] | an open file; what is told of a file |
-//! | [`call`] | the calls that have a worst case, and what each changes |
-//! | [`filesystem`] | the executor: it begins, is asked, and ends |
-//! | [`transaction`] | what a call that changes something begins with, commits and undoes |
+//! | [`handle`], [`stat`] | an open file; the metadata of a file |
+//! | [`call`] | the calls that have a worst case, and the changes of each |
+//! | [`filesystem`] | the executor: mount, queries, unmount |
+//! | [`transaction`] | calls that change something: first steps, commit, undo |
 //! | [`names`] | create, remove, rename, list |
 //! | [`open`] | open and close |
 //! | [`file`] | reading and writing at an offset |
-//! | [`extents`] | which parts of a file take room |
+//! | [`extents`] | the parts of a file that take room |
 //! | [`attributes`] | key–value pairs of a file |
 //! | [`permissions`] | mode, owner and group |
 //! | [`symlink`] | symbolic links |
 //! | [`check`] | verifying and mending a whole volume |
 //! | [`reader`] | reading only |
-//! | [`maintain`] | what later calls would have to do, in idle time |
+//! | [`maintain`] | the work of later calls, in idle time |
 //! | [`bounds`], [`rows`] | the worst case of each call; of calls in a row |
 //! | [`room`] | the room of the open transaction |
-//! | [`needs`] | what a volume with some settings needs |
+//! | [`needs`] | the RAM and the capacity of a volume with given settings |
 
 mod attributes;
 mod bounds;

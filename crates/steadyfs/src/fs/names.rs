@@ -13,7 +13,8 @@ use crate::error::Error;
 use crate::media::Flash;
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// Makes an inode and its entry in a directory, in the gap that a search for the name has found.
+    /// Creates an inode and its entry in a directory, in the gap that the search for the name
+    /// has found.
     pub(super) fn create(
         &mut self,
         directory: u32,
@@ -29,7 +30,8 @@ impl<F: Flash> FileSystem<'_, F> {
             return Err(Error::NameTooLong);
         }
         let inode = self.volume.allocate_inode(self.volume.plan().files_max())?;
-        // The sequence goes on from mount to mount, the stamp within a transaction.
+        // The generation combines both: the sequence grows from mount to mount, the stamp
+        // within a transaction.
         self.volume.outdate_handles();
         let kind = if what == Kind::Directory { InodeKind::Directory } else { InodeKind::File };
         let mut header = Header::new(kind, self.volume.store.sequence() << 8 | self.volume.stamp() & 0xFF);
@@ -41,17 +43,18 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok((inode, header))
     }
 
-    /// Makes a directory.
+    /// Creates a directory.
     ///
     /// # Power loss
-    /// It is there after the next commit.
+    /// The directory is there after the next commit.
     ///
     /// # Cost
     /// [`Call::Create`](super::Call::Create).
     ///
     /// # Errors
-    /// [`Error::Exists`], [`Error::NotFound`] when a directory of the path is missing, [`Error::NotADirectory`],
-    /// [`Error::InvalidName`], [`Error::NameTooLong`], [`Error::TooManyFiles`], [`Error::NoSpace`].
+    /// [`Error::Exists`], [`Error::NotFound`] if a directory of the path is missing,
+    /// [`Error::NotADirectory`], [`Error::InvalidName`], [`Error::NameTooLong`],
+    /// [`Error::TooManyFiles`], [`Error::NoSpace`].
     pub fn create_dir<'p>(&mut self, place: impl Into<Place<'p>>) -> Result<InodeNumber, Error> {
         let (directory, name) = match self.directories.resolve(&mut self.volume, place.into())? {
             Target::Name { directory, name } => (directory, name),
@@ -65,17 +68,19 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(inode)
     }
 
-    /// Removes a file or a symbolic link. Up to eight pages that follow each other are freed at once, those of a larger file by later calls, a few each; a file that is open
-    /// stays until it is closed.
+    /// Removes a file or a symbolic link. Up to eight neighbouring pages are freed at once.
+    /// Later calls free the pages of a larger file, a few each. An open file stays until it is
+    /// closed.
     ///
     /// # Power loss
     /// The file is there until the next commit.
     ///
     /// # Cost
-    /// [`Call::Remove`](super::Call::Remove), whatever the file's size.
+    /// [`Call::Remove`](super::Call::Remove), for a file of any size.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::IsADirectory`], [`Error::NotADirectory`], [`Error::InvalidName`].
+    /// [`Error::NotFound`], [`Error::IsADirectory`], [`Error::NotADirectory`],
+    /// [`Error::InvalidName`].
     pub fn remove<'p>(&mut self, place: impl Into<Place<'p>>) -> Result<(), Error> {
         self.remove_kind(place.into(), InodeKind::File)
     }
@@ -105,7 +110,8 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(())
     }
 
-    /// Frees what is no longer named: at once, step by step, or when it is closed.
+    /// Frees a file or directory that has lost its name: at once, step by step, or when it is
+    /// closed.
     fn unlink(&mut self, inode: u32, header: &Header) -> Result<(), Error> {
         if header.kind == InodeKind::Directory {
             self.directories.forget_if(inode);
@@ -122,19 +128,21 @@ impl<F: Flash> FileSystem<'_, F> {
         }
     }
 
-    /// Renames or moves a file or directory. What the new name named before is replaced: a file by a file, an empty directory
-    /// by a directory.
+    /// Renames or moves a file or directory. If the new name exists, it is replaced: a file by
+    /// a file, an empty directory by a directory.
     ///
     /// # Power loss
-    /// Before the next commit everything is as it was; there is no moment at which neither or both names are there.
+    /// Before the next commit everything is as it was. At each moment the file has exactly one
+    /// of the two names.
     ///
     /// # Cost
     /// [`Call::Rename`](super::Call::Rename).
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::IsADirectory`], [`Error::NotADirectory`], [`Error::NotEmpty`], [`Error::IntoItself`] when a
-    /// directory would move into itself, [`Error::InvalidName`], [`Error::NameTooLong`], [`Error::NoSpace`], [`Error::TooManyFiles`] when a
-    /// long name finds no entry of the file table.
+    /// [`Error::NotFound`], [`Error::IsADirectory`], [`Error::NotADirectory`],
+    /// [`Error::NotEmpty`], [`Error::IntoItself`] if a directory would move into itself,
+    /// [`Error::InvalidName`], [`Error::NameTooLong`], [`Error::NoSpace`],
+    /// [`Error::TooManyFiles`] if a long name finds no entry of the file table.
     pub fn rename<'p>(&mut self, from: impl Into<Place<'p>>, to: impl Into<Place<'p>>) -> Result<(), Error> {
         let (source, from_name) = self.directories.resolve_name(&mut self.volume, from.into())?;
         let (target, to_name) = self.directories.resolve_name(&mut self.volume, to.into())?;
@@ -190,18 +198,21 @@ impl<F: Flash> FileSystem<'_, F> {
         self.volume.move_inode(inode, header, target, name)
     }
 
-    /// Exchanges two names: each names from now on what the other one did, files or directories. So a tree that was written beside another takes
-    /// its place in one step, and the old one can be taken back.
+    /// Exchanges two names of files or directories: each gets the inode of the other. So a tree
+    /// that was written beside another takes its place in one step. A second exchange brings
+    /// the old tree back.
     ///
     /// # Power loss
-    /// Before the next commit everything is as it was; there is no moment at which one of the names is missing, or both name the same.
+    /// Before the next commit everything is as it was. At each moment both names are there,
+    /// with different inodes.
     ///
     /// # Cost
     /// [`Call::Exchange`].
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::IntoItself`] when one holds the other, [`Error::NotADirectory`], [`Error::InvalidName`], [`Error::TooManyFiles`] when
-    /// a long name finds no inode.
+    /// [`Error::NotFound`], [`Error::IntoItself`] if one contains the other,
+    /// [`Error::NotADirectory`], [`Error::InvalidName`], [`Error::TooManyFiles`] if a long name
+    /// finds no inode.
     pub fn exchange<'p>(&mut self, one: impl Into<Place<'p>>, other: impl Into<Place<'p>>) -> Result<(), Error> {
         let [one, other] = {
             let mut find = |place| self.directories.find_named(&mut self.volume, place);
@@ -224,20 +235,21 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(())
     }
 
-    /// Tells what a file or directory is.
+    /// Returns the metadata of a file or directory.
     ///
     /// # Cost
     /// [`Call::Open`](super::Call::Open).
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::NotADirectory`], [`Error::InvalidName`], [`Error::NameTooLong`].
+    /// [`Error::NotFound`], [`Error::NotADirectory`], [`Error::InvalidName`],
+    /// [`Error::NameTooLong`].
     pub fn stat<'p>(&mut self, place: impl Into<Place<'p>>) -> Result<Stat, Error> {
         let inode = self.directories.locate(&mut self.volume, place.into())?;
         let header = self.volume.read_header(inode)?;
         Ok(stat_of(inode, &header))
     }
 
-    /// Tells what the file or directory of an inode is.
+    /// Returns the metadata of the file or directory of an inode.
     ///
     /// # Cost
     /// Two looks.
@@ -249,7 +261,8 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(stat_of(inode, &header))
     }
 
-    /// Sets when a file or directory was changed last, in the unit of the caller's clock.
+    /// Sets the time of the last change of a file or directory, in the unit of the caller's
+    /// clock.
     ///
     /// # Power loss
     /// Part of the open transaction, as data is.
@@ -264,7 +277,7 @@ impl<F: Flash> FileSystem<'_, F> {
         self.begin(Call::SetAttribute)?;
         let (page, at) = self.volume.inode_place(inode);
         let result = self.volume.store.logical.patch(page, at + MODIFIED_AT, &modified_ns.to_le_bytes());
-        // Handles and the directory that was used last look again.
+        // Handles and the directory that was used last read the inode again.
         self.volume.outdate_handles();
         self.directories.forget();
         self.finish(result, CommitOn::WRITE, false)?;
@@ -272,22 +285,27 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(())
     }
 
-    /// The next entry of a directory from `cursor` on; moves `cursor` behind it. Start with `Cursor::default()`.
+    /// Returns the next entry of a directory from `cursor` on, and moves `cursor` behind it.
+    /// Start with `Cursor::default()`.
     ///
-    /// Entries that are there from the first call to the last are listed once, whatever is created and removed meanwhile.
+    /// An entry that exists from the first call to the last is listed once, even if others are
+    /// created and removed meanwhile.
     ///
     /// # Cost
-    /// [`Call::List`](super::Call::List), and a look for each bucket without entries; where names were chosen to fill a bucket, at each overflow page as well.
+    /// [`Call::List`](super::Call::List), and a look for each bucket without entries. If names
+    /// were chosen to fill a bucket, also a look at each overflow page.
     ///
     /// # Errors
-    /// [`Error::NotADirectory`], [`Error::NotFound`]; [`Error::Corrupt`] for an entry that names a directory which is elsewhere, unless the
-    /// volume [says](Self::damage) that something is missing: then it is passed over.
+    /// [`Error::NotADirectory`], [`Error::NotFound`]. [`Error::Corrupt`] for the entry of a
+    /// directory that lies elsewhere. If the volume has [damage](Self::damage), this entry is
+    /// skipped instead.
     pub fn list(&mut self, directory: InodeNumber, cursor: &mut Cursor) -> Result<Option<Entry>, Error> {
         self.directories.next_entry(&mut self.volume, directory, cursor)
     }
 }
 
-/// Refuses to remove or replace something by something of another kind, and a directory that is not empty.
+/// Refuses to remove or replace an inode by one of another kind, and refuses a directory that
+/// is not empty.
 fn check_replaceable(header: &Header, kind: InodeKind) -> Result<(), Error> {
     match (header.kind, kind) {
         (InodeKind::Directory, InodeKind::Directory) if header.entries() > 0 => Err(Error::NotEmpty),

@@ -1,4 +1,4 @@
-//! Files are opened and closed.
+//! Opening and closing of files.
 
 use super::call::Call;
 use super::commits::CommitOn;
@@ -15,22 +15,24 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Opens a file.
     ///
     /// # Power loss
-    /// A file that is created is there after the next commit, one that is cut is cut.
+    /// After the next commit a created file is there, and a truncated file is cut.
     ///
     /// # Cost
-    /// [`Call::Open`](super::Call::Open), or [`Call::Create`](super::Call::Create); with `truncate` and
-    /// [`Call::Truncate`](super::Call::Truncate).
+    /// [`Call::Open`](super::Call::Open) or [`Call::Create`](super::Call::Create); with
+    /// `truncate` also [`Call::Truncate`](super::Call::Truncate).
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::Exists`], [`Error::IsADirectory`], [`Error::IsALink`], [`Error::NotADirectory`], [`Error::InvalidName`],
-    /// [`Error::NameTooLong`], [`Error::NotWritable`] when the options contradict each other, [`Error::TooManyOpenFiles`],
-    /// [`Error::TooManyFiles`], [`Error::NoSpace`], [`Error::Unsupported`] if the build lacks the feature for a long name
-    /// or for cutting, and the errors of [every call](FileSystem#errors-of-every-call).
+    /// [`Error::NotFound`], [`Error::Exists`], [`Error::IsADirectory`], [`Error::IsALink`],
+    /// [`Error::NotADirectory`], [`Error::InvalidName`], [`Error::NameTooLong`],
+    /// [`Error::NotWritable`] if the options contradict each other,
+    /// [`Error::TooManyOpenFiles`], [`Error::TooManyFiles`], [`Error::NoSpace`],
+    /// [`Error::Unsupported`] if the build lacks the feature for a long name or for cutting.
+    /// Also the errors of [every call](FileSystem#errors-of-every-call).
     pub fn open<'p>(&mut self, place: impl Into<Place<'p>>, options: OpenOptions) -> Result<File, Error> {
         self.open_place(place.into(), options)
     }
 
-    /// The same for every kind of name, so that it is there once.
+    /// Opens a file, for every type of path. Not generic, so the code exists once.
     fn open_place(&mut self, place: Place<'_>, options: OpenOptions) -> Result<File, Error> {
         let creates = options.create || options.create_new;
         if (creates && !options.changes()) || (options.truncate && !options.write) {
@@ -51,7 +53,8 @@ impl<F: Flash> FileSystem<'_, F> {
         }
     }
 
-    /// Creates a file and opens it. Not inlined: its stack is not beneath the cut of a file that exists.
+    /// Creates a file and opens it. Not inlined: its stack is not in use while an existing file
+    /// is cut.
     #[inline(never)]
     fn create_open(&mut self, directory: u32, name: &str, gap: Gap, options: OpenOptions) -> Result<File, Error> {
         if !self.open.has_room() {
@@ -64,13 +67,14 @@ impl<F: Flash> FileSystem<'_, F> {
         self.handle(inode, &header, options)
     }
 
-    /// Opens a file that is known by its inode, whatever its name is now.
+    /// Opens a file by its inode, under any present name.
     ///
     /// # Cost
     /// Two looks; with `truncate` also [`Call::Truncate`](super::Call::Truncate).
     ///
     /// # Errors
-    /// [`Error::NotFound`] when there is no such file, [`Error::IsADirectory`], [`Error::IsALink`], and those of [`open`](Self::open).
+    /// [`Error::NotFound`] if there is no such file, [`Error::IsADirectory`],
+    /// [`Error::IsALink`], and the errors of [`open`](Self::open).
     pub fn open_inode(&mut self, inode: InodeNumber, options: OpenOptions) -> Result<File, Error> {
         let header = self.header_of(inode)?;
         self.open_header(inode, &header, options)
@@ -91,7 +95,7 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(file)
     }
 
-    /// The header of a file or directory that exists.
+    /// Returns the header of an existing file or directory.
     pub(super) fn header_of(&mut self, inode: u32) -> Result<Header, Error> {
         self.reload()?;
         let header = self.volume.taken_header(inode)?;
@@ -110,19 +114,19 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(File::new(slot, inode, header, options, self.volume.mark_of_handle()))
     }
 
-    /// Closes a file. The last handle of a file that was removed gives its room back.
+    /// Closes a file. The last handle of a removed file frees its room.
     ///
     /// # Power loss
-    /// As in [`commit`](Self::commit), where the volume commits on close. Calls after the next mount take the room of removed
-    /// files back that were open.
+    /// As in [`commit`](Self::commit), if the volume commits on close. Calls after the next
+    /// mount free the room of files that were removed and still open.
     ///
     /// # Cost
-    /// Nothing, or one commit where the volume commits on close; [`Call::Remove`](super::Call::Remove) for the last handle of
-    /// a file that was removed.
+    /// Nothing, or one commit if the volume commits on close.
+    /// [`Call::Remove`](super::Call::Remove) for the last handle of a removed file.
     ///
     /// # Errors
-    /// The errors of [every call](FileSystem#errors-of-every-call). The handle is closed all the same; after
-    /// [`Error::WrongMount`] the mount that made it keeps its place.
+    /// The errors of [every call](FileSystem#errors-of-every-call). The handle is closed all
+    /// the same. After [`Error::WrongMount`] it keeps its place in the mount that made it.
     pub fn close(&mut self, file: File) -> Result<(), Error> {
         self.release_handle(&file)?;
         let commits = self.commits.events().contains(CommitOn::CLOSE) && file.options.changes();
@@ -137,19 +141,20 @@ impl<F: Flash> FileSystem<'_, F> {
             return known;
         }
         let begun = self.begin(Call::Remove { depth: 0 });
-        // Where the call fails nobody stands for the orphan any more, and a later call collects it.
+        // If the call fails, no handle holds the orphan any more, and a later call collects it.
         self.open.close(file);
         begun?;
         let result = self.lists.free_orphan(&mut self.volume, file.inode());
-        // Here and not in a call of its own, which would do the share of reclamation a second time.
+        // The commit belongs to this call: a call of its own would do the share of reclamation
+        // a second time.
         let event = if file.options.changes() { CommitOn::CLOSE } else { CommitOn::NONE };
         self.finish(result, event, false)
     }
 
-    /// Reads again what a handle knows, if an inode was changed since.
+    /// Updates a handle from its inode, if an inode was changed since the last update.
     #[inline(always)]
     pub(super) fn refresh(&mut self, file: &mut File) -> Result<(), Error> {
-        // A rollback outdates every handle, so a file that is gone is looked at.
+        // A rollback outdates every handle, so the inode of a file that is gone is read again.
         let is_known = file.stamp == self.volume.stamp() && file.check_mount(self.volume.mount_id()).is_ok();
         if is_known { Ok(()) } else { self.look_again(file) }
     }
@@ -164,7 +169,8 @@ impl<F: Flash> FileSystem<'_, F> {
         file.update(&header, self.volume.stamp())
     }
 
-    /// Whether there are orphans that no handle stands for: a power cut, or a close that failed, has left them.
+    /// Returns true if there are orphans and no handle has one of them: a power cut or a failed
+    /// close has left them. Always false while a repair has not mended the volume.
     pub(super) fn has_abandoned_orphans(&self) -> bool {
         self.lists.orphans().0 != 0 && !self.open.has_orphans() && !self.volume.store.status().is_unchecked()
     }

@@ -1,14 +1,16 @@
 //! The table of open files.
 //!
-//! The table counts the handles of each inode, so that a file that is removed while it is open stays until its last handle is
-//! closed: it becomes an *orphan*, in a list on the medium that a mount after a power cut frees.
+//! The table counts the handles of each inode. So a file that is removed while it is open stays
+//! until its last handle is closed. It becomes an *orphan*, in a list on the medium. After a
+//! power cut and a mount, later calls free the files of this list.
 //!
 //! ```text
 //! 0           4            8      10      12
 //! | inode + 1 | generation | open | flags |      flags 1: orphan, 2: gone with a rollback
 //! ```
 //!
-//! The generation tells a file that is there after a rollback from one whose creation was undone, and which had the same inode.
+//! The generation distinguishes two files with the same inode: one exists after a rollback, and
+//! the creation of the other was undone.
 
 use super::handle::File;
 use super::inode::InodeKind;
@@ -16,12 +18,13 @@ use super::volume::Volume;
 use crate::error::Error;
 use crate::media::Flash;
 
-/// Bytes of RAM that each open file takes beyond the eight that [`Config::memory_bytes`](crate::Config::memory_bytes) has room for.
+/// Bytes of RAM that each open file takes beyond the eight files in
+/// [`Config::memory_bytes`](crate::Config::memory_bytes).
 pub const OPEN_FILE_BYTES: usize = 12;
 const ORPHAN: u16 = 1;
 const GONE: u16 = 2;
 
-/// An entry of the table; `open` is 0 where it is free.
+/// An entry of the table; `open` is 0 in a free entry.
 #[derive(Clone, Copy, Default)]
 struct Entry {
     number: u32,
@@ -33,7 +36,7 @@ struct Entry {
 /// The table of open files.
 pub(super) struct OpenTable<'m> {
     bytes: &'m mut [u8],
-    /// The entry of the file that the call in progress made an orphan.
+    /// The entry of the file that the present call made an orphan.
     orphaned: Option<u16>,
 }
 
@@ -65,7 +68,7 @@ impl<'m> OpenTable<'m> {
         b[10..].copy_from_slice(&entry.flags.to_le_bytes());
     }
 
-    /// The entry of an inode that is open.
+    /// Finds the entry of an open inode.
     pub fn find(&self, inode: u32) -> Option<usize> {
         let is_it = |entry: Entry| entry.number == inode + 1 && entry.flags & GONE == 0;
         (0..self.len()).find(|&slot| is_it(self.get(slot)))
@@ -76,7 +79,7 @@ impl<'m> OpenTable<'m> {
         self.find(inode).or_else(free).ok_or(Error::TooManyOpenFiles)
     }
 
-    /// Forgets a handle.
+    /// Removes a handle.
     pub fn close(&mut self, file: &File) {
         let slot = usize::from(file.slot);
         let entry = self.get(slot);
@@ -84,7 +87,7 @@ impl<'m> OpenTable<'m> {
         self.set(slot, if open == 0 { Entry::default() } else { Entry { open, ..entry } });
     }
 
-    /// Counts a handle of an inode, and tells its entry.
+    /// Counts a handle of an inode, and returns its entry.
     pub fn enter(&mut self, inode: u32, generation: u32) -> Result<u16, Error> {
         let slot = self.room(inode)?;
         let entry = match self.get(slot) {
@@ -95,12 +98,12 @@ impl<'m> OpenTable<'m> {
         Ok(slot as u16)
     }
 
-    /// Whether the file of a handle is gone with a rollback.
+    /// Returns true if the file of a handle is gone after a rollback.
     pub fn is_gone(&self, file: &File) -> bool {
         self.get(usize::from(file.slot)).flags & GONE != 0
     }
 
-    /// Whether a handle is the last one of an orphan.
+    /// Returns true if a handle is the last one of an orphan.
     pub fn is_last_of_orphan(&self, file: &File) -> bool {
         let entry = self.get(usize::from(file.slot));
         entry.open == 1 && entry.flags & (ORPHAN | GONE) == ORPHAN
@@ -113,12 +116,12 @@ impl<'m> OpenTable<'m> {
         self.orphaned = Some(slot as u16);
     }
 
-    /// Makes the present state the one that [`undo`](Self::undo) goes back to.
+    /// Makes the present state the target of [`undo`](Self::undo).
     pub fn accept(&mut self) {
         self.orphaned = None;
     }
 
-    /// Undoes that a file became an orphan since the mark.
+    /// Makes the orphan of the present call an ordinary file again.
     pub fn undo(&mut self) {
         if let Some(slot) = self.orphaned.take().map(usize::from) {
             let entry = self.get(slot);
@@ -126,7 +129,7 @@ impl<'m> OpenTable<'m> {
         }
     }
 
-    /// Whether a handle stands for an orphan.
+    /// Returns true if an orphan has a handle.
     pub fn has_orphans(&self) -> bool {
         (0..self.len()).map(|slot| self.get(slot)).any(|entry| entry.open > 0 && entry.flags & (ORPHAN | GONE) == ORPHAN)
     }
@@ -135,7 +138,7 @@ impl<'m> OpenTable<'m> {
         (0..self.len()).any(|slot| self.get(slot).open == 0)
     }
 
-    /// After a rollback: marks the files that are not there any more, and those that are again.
+    /// Updates the entries after a rollback: files may be gone, removed files may be back.
     pub fn check<F: Flash>(&mut self, volume: &mut Volume<'_, F>) -> Result<(), Error> {
         for slot in 0..self.len() {
             let entry = self.get(slot);
@@ -146,7 +149,7 @@ impl<'m> OpenTable<'m> {
             let header = match volume.inode_is_taken(inode).and_then(|taken| taken.then(|| volume.read_header(inode)).transpose())
             {
                 Err(Error::Device) => return Err(Error::Device),
-                // The handle looks again when it is used.
+                // The handle reads its inode again when it is used.
                 Err(_) => continue,
                 Ok(header) => header,
             };

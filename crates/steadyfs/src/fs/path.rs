@@ -1,4 +1,4 @@
-//! Paths: names joined by `/`, from the root or from a directory that is known by its inode.
+//! Paths: names joined by `/`, from the root or from the inode of a directory.
 
 use super::directories::{Directories, Found, Named};
 use super::inode::{Header, InodeKind, InodeNumber, ROOT};
@@ -6,10 +6,10 @@ use super::volume::Volume;
 use crate::error::Error;
 use crate::media::Flash;
 
-/// Where a file or directory is: a path, and the directory that it starts from.
+/// The place of a file or directory: a path, and the directory that it starts from.
 ///
-/// A `&str` is a path from the root, with or without a `/` in front; `(directory, path)` starts from a directory that is known by its
-/// inode. Empty names and `.` are skipped, `..` is the directory above.
+/// A `&str` is a path from the root, with or without a `/` in front. `(directory, path)` starts
+/// from the inode of a directory. Empty names and `.` are skipped. `..` is the directory above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place<'p> {
     /// Inode of the directory that the path starts from.
@@ -30,15 +30,15 @@ impl<'p> From<(InodeNumber, &'p str)> for Place<'p> {
     }
 }
 
-/// A path whose directories were found.
+/// A path after the search for its directories.
 pub(super) enum Target<'p> {
-    /// A name in a directory, which may or may not exist.
+    /// A name in a directory, which may exist or not.
     Name { directory: u32, name: &'p str },
-    /// A directory that the path names by `.`, `..` or not at all.
+    /// A directory. The path has no name at its end: it is empty, `.`, or ends with `..`.
     Directory(u32),
 }
 
-/// The next name of a path, and what follows it. The iterators for this take more code.
+/// Returns the next name of a path, and the rest behind it. Iterators would take more code.
 fn next_name(mut path: &str) -> Option<(&str, &str)> {
     loop {
         let end = path.bytes().position(|byte| byte == b'/').unwrap_or(path.len());
@@ -52,7 +52,7 @@ fn next_name(mut path: &str) -> Option<(&str, &str)> {
 }
 
 impl Directories {
-    /// Finds the directory that the last name of a path is in.
+    /// Finds the directory of the last name of a path.
     pub fn resolve<'p, F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Place<'p>) -> Result<Target<'p>, Error> {
         let (mut at, mut next) = (place.from, next_name(place.path));
         while let Some((name, rest)) = next {
@@ -72,7 +72,7 @@ impl Directories {
         Ok(Target::Directory(at))
     }
 
-    /// The inode that a path names.
+    /// Finds the inode that a path names.
     pub fn locate<F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Place<'_>) -> Result<u32, Error> {
         match self.resolve(volume, place)? {
             Target::Directory(inode) => Ok(inode),
@@ -83,7 +83,7 @@ impl Directories {
         }
     }
 
-    /// The file or symbolic link that a path names.
+    /// Finds the file or symbolic link that a path names.
     pub fn find_file<F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Place<'_>) -> Result<(u32, Header), Error> {
         let Target::Name { directory, name } = self.resolve(volume, place)? else {
             return Err(Error::IsADirectory);
@@ -93,7 +93,8 @@ impl Directories {
         if header.kind == InodeKind::Directory { Err(Error::IsADirectory) } else { Ok((inode, header)) }
     }
 
-    /// The directory and name of a path that names something that can be created, renamed or removed.
+    /// Returns the directory and the last name of a path, for a call that creates, renames or
+    /// removes it.
     pub fn resolve_name<'p, F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Place<'p>) -> Result<(u32, &'p str), Error> {
         match self.resolve(volume, place)? {
             Target::Name { directory, name } => {
@@ -104,7 +105,8 @@ impl Directories {
         }
     }
 
-    /// What a path names that can be renamed or removed, and where its name is.
+    /// Finds the file or directory of a path, and its record, for a call that renames or
+    /// removes it.
     pub fn find_named<'p, F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Place<'p>) -> Result<Named<'p>, Error> {
         let (directory, name) = self.resolve_name(volume, place)?;
         let Found::At { place, inode, .. } = self.find(volume, directory, name)? else { return Err(Error::NotFound) };

@@ -1,4 +1,5 @@
-//! Mode, owner and group of a file or directory, for systems that have users. Nothing here looks at them: who may do what is theirs to say.
+//! Mode, owner and group of a file or directory, for systems that have users. Nothing here
+//! checks them: those systems decide about access.
 
 use super::call::Call;
 use super::commits::CommitOn;
@@ -9,7 +10,8 @@ use crate::error::Error;
 use crate::media::Flash;
 
 const MODE_MASK: u16 = 0o7777;
-/// They were set; an inode whose file was created without has zeros.
+/// Flag of permissions that were set. An inode whose file was created without permissions has
+/// zeros.
 const ARE_SET: u16 = 0x8000;
 
 /// Mode, owner and group of a file or directory.
@@ -38,11 +40,11 @@ fn parse_permissions(bytes: [u8; PERMISSIONS_BYTES]) -> Option<Permissions> {
 }
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// The permissions of a file or directory; `None` where nobody has set any, and on a volume that
-    /// [keeps none](crate::Config::permissions).
+    /// Returns the permissions of a file or directory. Returns `None` if they were never set,
+    /// and on a volume that [keeps none](crate::Config::permissions).
     ///
     /// # Cost
-    /// [`Call::Open`](super::Call::Open), for an inode that is known.
+    /// [`Call::Open`](super::Call::Open) with a `depth` of 0: no path is looked up.
     ///
     /// # Errors
     /// [`Error::NotFound`].
@@ -66,7 +68,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Call::SetAttribute`](super::Call::SetAttribute).
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::Unsupported`] on a volume that [keeps none](crate::Config::permissions).
+    /// [`Error::NotFound`], [`Error::Unsupported`] on a volume that [keeps
+    /// none](crate::Config::permissions).
     pub fn set_permissions(&mut self, inode: InodeNumber, permissions: Permissions) -> Result<(), Error> {
         self.header_of(inode)?;
         if !self.volume.plan().has_permissions {

@@ -12,16 +12,18 @@ use crate::media::Flash;
 use crate::mount::{Access, Damage};
 use crate::pages::Verify;
 
-/// A volume that is only read. A firmware that uses nothing else of this crate links no code that programs or erases.
+/// A volume that is only read. A firmware that uses nothing else of this crate links no code
+/// for programs or erases.
 ///
-/// Where only what was unmounted is to be read, a [`CleanReader`](crate::CleanReader) takes half of the code.
+/// For unmounted volumes only, a [`CleanReader`](crate::CleanReader) takes half of the code.
 ///
-/// After a power cut the last commit may be seen by one mount and not by the next, until a mount of
-/// a [`FileSystem`] for writing settles it: [`is_settled`](Self::is_settled). If something that was
-/// committed is lost, the volume is shown without it: call [`damage`](Self::damage) before you trust
-/// an image.
+/// After a power cut one mount may show the last commit, and the next one may not. A mount of a
+/// [`FileSystem`] for writing settles it: [`is_settled`](Self::is_settled). If committed data
+/// is lost, the volume is shown without it: call [`damage`](Self::damage) before you trust an
+/// image.
 ///
-/// No call programs or erases, so that power may be cut in any of them. Each costs what that of [`FileSystem`] costs which has its name.
+/// No call programs or erases, so power may be cut in any of them. Each call costs as much as
+/// the call of [`FileSystem`] with the same name.
 ///
 /// ```
 /// use steadyfs::{Config, FileSystem, Reader};
@@ -45,7 +47,7 @@ use crate::pages::Verify;
 pub struct Reader<'m, F>(FileSystem<'m, F>);
 
 impl<'m, F: Flash> Reader<'m, F> {
-    /// Mounts a volume; as [`FileSystem::mount`], without a program or an erase.
+    /// Mounts a volume as [`FileSystem::mount`] does, without a program or an erase.
     ///
     /// # Errors
     /// As [`FileSystem::mount`].
@@ -60,7 +62,7 @@ impl<'m, F: Flash> Reader<'m, F> {
         result
     }
 
-    /// Opens a file that exists.
+    /// Opens an existing file.
     ///
     /// # Errors
     /// As [`FileSystem::open`].
@@ -77,12 +79,12 @@ impl<'m, F: Flash> Reader<'m, F> {
         self.0.read(file, offset, data)
     }
 
-    /// Chooses which pages are checked; as [`FileSystem::set_verify`].
+    /// Chooses the pages that are checked; as [`FileSystem::set_verify`].
     pub fn set_verify(&mut self, verify: Verify) {
         self.0.set_verify(verify);
     }
 
-    /// Size of a file in bytes.
+    /// Returns the size of a file in bytes.
     ///
     /// # Errors
     /// As [`FileSystem::size`].
@@ -97,7 +99,7 @@ impl<'m, F: Flash> Reader<'m, F> {
         }
     }
 
-    /// Tells what a file or directory is.
+    /// Returns the metadata of a file or directory.
     ///
     /// # Errors
     /// As [`FileSystem::stat`].
@@ -105,7 +107,7 @@ impl<'m, F: Flash> Reader<'m, F> {
         self.0.stat(place)
     }
 
-    /// The next entry of a directory; as [`FileSystem::list`].
+    /// Returns the next entry of a directory; as [`FileSystem::list`].
     ///
     /// # Errors
     /// As [`FileSystem::list`].
@@ -121,7 +123,7 @@ impl<'m, F: Flash> Reader<'m, F> {
         self.0.attribute(inode, key, value)
     }
 
-    /// Reads what a symbolic link names; as [`FileSystem::read_link`].
+    /// Reads the target of a symbolic link; as [`FileSystem::read_link`].
     ///
     /// # Errors
     /// As [`FileSystem::read_link`].
@@ -129,7 +131,7 @@ impl<'m, F: Flash> Reader<'m, F> {
         self.0.read_link(inode, target)
     }
 
-    /// Permissions; as [`FileSystem::permissions`].
+    /// Returns the permissions; as [`FileSystem::permissions`].
     ///
     /// # Errors
     /// As [`FileSystem::permissions`].
@@ -137,20 +139,20 @@ impl<'m, F: Flash> Reader<'m, F> {
         self.0.permissions(inode)
     }
 
-    /// Returns what the mount found missing; as [`FileSystem::damage`]. Costs nothing.
+    /// Returns the damage that the mount found; as [`FileSystem::damage`]. Costs nothing.
     ///
-    /// With damage the volume shows an older state, or a mixture of states: files may be missing, and
+    /// A damaged volume shows an older state, or a mixture of states. Files may be missing, and
     /// may have bytes of an earlier time.
     pub fn damage(&self) -> Option<Damage> {
         self.0.damage()
     }
 
-    /// Whether every later mount shows the same; as [`FileSystem::is_settled`].
+    /// Returns true if every later mount shows the same data; as [`FileSystem::is_settled`].
     pub fn is_settled(&self) -> bool {
         self.0.is_settled()
     }
 
-    /// Space of the volume.
+    /// Returns the space of the volume.
     pub fn usage(&self) -> Usage {
         self.0.usage()
     }

@@ -20,11 +20,11 @@ pub struct TransactionRoom {
 }
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// Returns the room that is left in the open transaction. After a [commit](Self::commit) it is the
-    /// room of a whole transaction.
+    /// Returns the room that is left in the open transaction. After a [commit](Self::commit) it
+    /// is the room of a whole transaction.
     ///
-    /// A call with more may be refused with [`Error::TransactionTooLarge`], and nothing has changed then.
-    /// [`CommitOn::FULL`] commits a full transaction instead. More
+    /// A call with more may be refused with [`Error::TransactionTooLarge`], and nothing has
+    /// changed then. [`CommitOn::FULL`] commits a full transaction instead. More
     /// [`transaction_pages`](crate::Config::transaction_pages) give more room.
     ///
     /// [`Error::TransactionTooLarge`]: crate::Error::TransactionTooLarge
@@ -45,7 +45,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 }
 
-/// The largest count that fits. If a count does not fit, no larger one fits.
+/// Returns the largest count that fits. If a count does not fit, no larger one fits.
 fn most(fits: impl Fn(u32) -> bool) -> u32 {
     let (mut low, mut high) = (0, Work::MANY);
     while low + 1 < high {

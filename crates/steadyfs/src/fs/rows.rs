@@ -1,4 +1,5 @@
-//! The worst case of calls in a row: less than the sum of their bounds, for one of them pays for what the next ones need not do.
+//! The worst case of calls in a row. It is less than the sum of their bounds: one call pays for
+//! work that the next ones need not do.
 
 use super::call::{Call, first_steps, looks, work_of_pieces};
 use super::commits::CommitOn;
@@ -11,25 +12,27 @@ use crate::cost::Cost;
 use crate::media::{Flash, Timing};
 use crate::pace::{Buffer, Work};
 
-/// Calls in a row, each made as soon as the one before has returned, whose worst case [`FileSystem::row_bound_ns`] tells.
+/// Calls in a row with a worst case in [`FileSystem::row_bound_ns`]. Each call begins as soon
+/// as the one before has returned.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Row<'f> {
-    /// So many durable overwrites of whole logical pages that the file has already, without a clock: [`Call::Overwrite`].
+    /// This many durable overwrites of whole logical pages that the file already has, without a
+    /// clock: [`Call::Overwrite`].
     Overwrites(u32),
-    /// One write through a handle, of any length, whatever the file has there.
+    /// One write through a handle, of any length and over any content of the file.
     Write {
         /// The file.
         file: &'f File,
-        /// Where it begins; a handle that appends writes at the end of the file.
+        /// Offset of the write. A handle that appends writes at the end of the file.
         offset: u64,
-        /// Its length.
+        /// Bytes of the write.
         bytes: u32,
     },
 }
 
 impl Row<'_> {
-    /// See [`FileSystem::row_bound_ns`].
+    /// Computes [`FileSystem::row_bound_ns`].
     pub(super) fn bound_ns<F: Flash>(self, fs: &FileSystem<'_, F>, timing: &Timing) -> u64 {
         match self {
             Row::Overwrites(count) => overwrites_ns(fs, count, timing),
@@ -54,8 +57,10 @@ fn overwrites_ns<F: Flash>(fs: &FileSystem<'_, F>, count: u32, timing: &Timing) 
     each.min(with_steps_ns(fs, Call::Overwrite, &work, [count, trims, 1], timing))
 }
 
-/// Worst case of so many calls in a row that do so much work together, each of which begins with so many steps of the trim list; `call` is what each of them looks up.
-/// Without limit where commits may stand between these steps.
+/// Returns the worst case, in nanoseconds, of `calls` calls in a row that do `work` together.
+/// Each begins with `trims` steps of the trim list, and has the look-ups of `call`. They write
+/// at least `per_commit` pages between two commits. The result is `u64::MAX` if commits may
+/// come between the steps.
 fn with_steps_ns<F: Flash>(
     fs: &FileSystem<'_, F>,
     call: Call,
@@ -76,7 +81,7 @@ fn write_ns<F: Flash>(fs: &FileSystem<'_, F>, file: &File, offset: u64, bytes: u
     let is_known = file.stamp == fs.volume.stamp();
     let offset = if file.options.append { file.size } else { offset };
     let first = (logical_bytes - fs.volume.split(offset).1).min(bytes);
-    // Where the end of the file is not known, the bytes may begin at another place of a page.
+    // If the end of the file is unknown, the bytes may begin at another place of a page.
     let pieces = 1 + (bytes - first).div_ceil(logical_bytes) + u32::from(file.options.append && !is_known && bytes > 1);
     let first_ns = fs.bound(fs.write_call(file, offset, first)).time_ns(timing);
     if pieces == 1 {
@@ -107,7 +112,8 @@ fn write_ns<F: Flash>(fs: &FileSystem<'_, F>, file: &File, offset: u64, bytes: u
     each.min(with_steps_ns(fs, further, &work, [pieces, trims, per_commit], timing))
 }
 
-/// Pages that so many calls in a row write at least from one commit to the next, where only a transaction without room for one more call commits.
+/// Returns the fewest pages that `calls` calls in a row write between two commits. It is 1
+/// unless a commit waits until the transaction has no room for one more call.
 fn pages_between_commits<F: Flash>(fs: &FileSystem<'_, F>, call: Call, calls: u32, durable: bool) -> u32 {
     let room = fs.volume.capacity().saturating_sub(fs.volume.space().used);
     if durable || fs.commits.events() != CommitOn::ON_FLUSH || room <= PAGES_PER_CALL + TAKEN_PER_CALL * calls {

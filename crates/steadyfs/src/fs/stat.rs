@@ -1,10 +1,10 @@
-//! What is told of a file or directory.
+//! The metadata of a file or directory.
 
 #[cfg(doc)]
 use super::FileSystem;
 use super::inode::{Header, InodeKind, InodeNumber, NAME_BYTES_MAX, ROOT};
 
-/// What an inode is.
+/// The kind of an inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
@@ -16,22 +16,22 @@ pub enum Kind {
     Symlink,
 }
 
-/// What a file or directory is.
+/// The metadata of a file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
-    /// Number of the file or directory, for its life.
+    /// Number of the file or directory, constant for its life.
     pub inode: InodeNumber,
-    /// Whether it is a file, a directory or a symbolic link.
+    /// Its kind: a file, a directory or a symbolic link.
     pub kind: Kind,
-    /// Bytes of a file, or of what a link names; entries of a directory.
+    /// Bytes of a file, or of the target of a link; entries of a directory.
     pub size: u64,
-    /// Directories that a directory holds.
+    /// Directories in a directory.
     pub subdirectories: u32,
-    /// When it was changed last, in the unit of the caller's clock; 0 when there is none.
+    /// Time of the last change, in the unit of the caller's clock; 0 if there is none.
     pub modified_ns: u64,
-    /// The directory it is in; that of the root is the root.
+    /// The directory that it is in. The parent of the root is the root.
     pub parent: InodeNumber,
-    /// Tells files apart that had the same number one after the other.
+    /// Distinguishes files that had the same number one after the other.
     pub generation: u32,
 }
 
@@ -40,7 +40,7 @@ pub struct Stat {
 pub struct Entry {
     name: [u8; NAME_BYTES_MAX],
     name_bytes: u8,
-    /// What the file or directory is.
+    /// The metadata of the file or directory.
     pub stat: Stat,
 }
 
@@ -49,13 +49,13 @@ impl Entry {
         Self { name, name_bytes: header.name_bytes, stat: stat_of(inode, header) }
     }
 
-    /// Its name.
+    /// Returns the name of the entry.
     pub fn name(&self) -> &str {
         core::str::from_utf8(&self.name[..usize::from(self.name_bytes)]).unwrap_or("?")
     }
 }
 
-/// What an inode says of its file or directory.
+/// Returns the metadata in the header of an inode.
 pub(super) fn stat_of(inode: u32, header: &Header) -> Stat {
     let is_directory = header.kind == InodeKind::Directory;
     Stat {

@@ -1,4 +1,5 @@
-//! Symbolic links: files whose data is a path. The file system keeps them and follows none: what a path means is for its user to say.
+//! Symbolic links: files whose data is a path. The file system stores links and follows none.
+//! Its user decides about the meaning of a path.
 
 use super::call::Call;
 use super::commits::CommitOn;
@@ -12,21 +13,21 @@ use super::stat::Kind;
 use crate::error::Error;
 use crate::media::Flash;
 
-/// A handle that is none of its table.
+/// Slot of a handle without a place in the table of open files.
 const NO_SLOT: u16 = u16::MAX;
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// Makes a symbolic link that names `target`, any text of one logical page at most.
+    /// Makes a symbolic link to `target`, any text of one logical page at most.
     ///
     /// # Power loss
-    /// It is there, whole, after the next commit.
+    /// The whole link is there after the next commit.
     ///
     /// # Cost
     /// [`Call::Symlink`](super::Call::Symlink).
     ///
     /// # Errors
-    /// As [`create_dir`](Self::create_dir); [`Error::InvalidName`] where `target` is empty, [`Error::NameTooLong`] where it is longer than a
-    /// logical page.
+    /// As [`create_dir`](Self::create_dir). Also [`Error::InvalidName`] if `target` is empty,
+    /// and [`Error::NameTooLong`] if it is longer than a logical page.
     pub fn create_symlink<'p>(&mut self, place: impl Into<Place<'p>>, target: &str) -> Result<InodeNumber, Error> {
         let (directory, name) = match self.directories.resolve(&mut self.volume, place.into())? {
             Target::Name { directory, name } => (directory, name),
@@ -50,10 +51,12 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(inode)
     }
 
-    /// Reads what a symbolic link names into `target`; returns its length, of which as much is there as fits.
+    /// Reads the target of a symbolic link into `target` and returns its whole length. A
+    /// shorter `target` gets the first bytes.
     ///
     /// # Cost
-    /// [`Call::Open`](super::Call::Open) for an inode that is known, and [`Call::Read`](super::Call::Read).
+    /// [`Call::Open`](super::Call::Open) with a `depth` of 0, and
+    /// [`Call::Read`](super::Call::Read).
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::NotALink`].
@@ -67,7 +70,7 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(header.size as usize)
     }
 
-    /// A handle for one call, without a place in the table of open files.
+    /// Makes a handle for one call, without a place in the table of open files.
     fn unlisted(&self, inode: u32, header: &Header) -> File {
         File::new(NO_SLOT, inode, header, OpenOptions::WRITE, self.volume.mark_of_handle())
     }

@@ -1,4 +1,4 @@
-//! Calls that change something: what they begin with, commit and undo.
+//! Calls that change something: their first steps, commit and undo.
 
 use super::call::{Call, first_steps};
 #[cfg(feature = "groups")]
@@ -10,43 +10,48 @@ use crate::error::Error;
 use crate::media::Flash;
 use crate::pace::Work;
 
-/// Pages of data and of the file table, and inodes, that one call may take. With fewer left it may fail.
+/// Most pages of data and of the file table, and most inodes, that one call takes. With fewer
+/// left it may fail.
 pub(super) const PAGES_PER_CALL: u32 = 8;
 const INODES_PER_CALL: u32 = 3;
 
 impl<'m, F: Flash> FileSystem<'m, F> {
-    /// Chooses the events after which the volume commits. [`CommitOn::ON_FLUSH`] is the default; it may change at any time.
+    /// Chooses the events after which the volume commits, at any time. [`CommitOn::ON_FLUSH`]
+    /// is the default.
     pub fn set_commit_on(&mut self, events: CommitOn) {
         self.commits.set_events(events);
     }
 
-    /// The events after which the volume commits.
+    /// Returns the events after which the volume commits.
     pub fn commit_on(&self) -> CommitOn {
         self.commits.events()
     }
 
-    /// Sets how much may wait for a commit where [`CommitOn::MANY`] is chosen. By default nothing is a limit.
+    /// Sets the limits of waiting changes, for [`CommitOn::MANY`]. By default there is no
+    /// limit.
     #[cfg(feature = "groups")]
     pub fn set_commit_limits(&mut self, limits: CommitLimits) {
         self.commits.set_limits(limits);
     }
 
-    /// Sets the longest time that a change waits for a commit, in the unit of the caller's clock, where
-    /// [`CommitOn::TIMED`] is chosen. One second (in nanoseconds) is the default.
+    /// Sets the longest time that a change waits for a commit if [`CommitOn::TIMED`] is chosen,
+    /// in the unit of the caller's clock. One second (in nanoseconds) is the default.
     pub fn set_commit_interval(&mut self, interval_ns: u64) {
         self.commits.set_interval(interval_ns);
     }
 
-    /// Tells the volume the time: nanoseconds since 1970, or of any clock that does not go back. Changes are stamped with it. Without
-    /// it they are not stamped, and an overwrite through a durable handle costs one program less.
+    /// Sets the time: nanoseconds since 1970, or the time of any clock that does not go back.
+    /// Changes are stamped with it. Without it they are not stamped, and an overwrite through a
+    /// durable handle costs one program less.
     pub fn set_time(&mut self, now_ns: u64) {
         self.volume.set_time(now_ns);
     }
 
-    /// Tells the time, makes the timed commit if it is due, and returns when to call next, if anything waits.
+    /// Sets the time, and makes the timed commit if it is due. Returns the time of the next
+    /// call, if changes wait.
     ///
     /// # Power loss
-    /// As in [`commit`](Self::commit), when it makes one.
+    /// As in [`commit`](Self::commit), if it makes one.
     ///
     /// # Cost
     /// Nothing, or [`Call::Sync`](super::Call::Sync).
@@ -66,19 +71,22 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         Ok(None)
     }
 
-    /// Lends memory for write-back: [`Config::cache_bytes`](crate::Config::cache_bytes) for a number of logical pages. Pages that are
-    /// written in part then wait there for the commit, and cost one frame however often they are written; without it
-    /// (write-through) each such write costs one. More pages: fewer programs where several files are written in small pieces
-    /// in long transactions; and a commit may have to write all of them.
+    /// Lends memory for write-back: [`Config::cache_bytes`](crate::Config::cache_bytes) for a
+    /// number of logical pages. Partly written pages then wait there for the commit, and cost
+    /// one frame for any number of writes. Without it (write-through) each such write costs one
+    /// frame.
+    ///
+    /// More pages save programs if several files are written in small pieces in long
+    /// transactions. A commit may have to write all of them.
     ///
     /// # Power loss
-    /// What was committed stays; an open transaction stays open.
+    /// Committed data stays; an open transaction stays open.
     ///
     /// # Cost
-    /// A frame for each page that an earlier cache has not written yet.
+    /// A frame for each page that waits in an earlier cache.
     ///
     /// # Errors
-    /// Those of [every call](FileSystem#errors-of-every-call) that changes something.
+    /// The errors of [every call](FileSystem#errors-of-every-call) that changes something.
     #[cfg(feature = "cache")]
     pub fn lend_cache(&mut self, memory: &'m mut [u8]) -> Result<(), Error> {
         if self.volume.store.logical.has_cached() {
@@ -89,30 +97,36 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.volume.store.logical.lend_cache(memory)
     }
 
-    /// Lends memory for pages that are read again and again, such as those of directories, inodes and the map:
-    /// [`Config::read_cache_bytes`](crate::Config::read_cache_bytes) for a number of program pages. What is in it is not read from the medium, until it changes there or was
-    /// found 255 times. Reads of more than a program page neither look there nor take room, and what is [not checked](crate::Verify) is not kept. Earlier memory is not used any more.
+    /// Lends memory for pages that are read again and again, such as those of directories,
+    /// inodes and the map: [`Config::read_cache_bytes`](crate::Config::read_cache_bytes) for a
+    /// number of program pages. A page in this memory is not read from the medium, until it
+    /// changes there or was found 255 times.
+    ///
+    /// Reads of more than a program page take their whole pages from the medium, and keep none
+    /// of them. Pages that are [not checked](crate::Verify) are not kept. Earlier memory is not
+    /// used any more.
     ///
     /// # Power loss
-    /// Nothing changes: what is in it is on the medium.
+    /// Nothing changes: the pages in this memory are also on the medium.
     ///
     /// # Cost
-    /// None. Bounds are as without, since nothing promises that a page is there.
+    /// None. The bounds stay the same, because no page is sure to be in this memory.
     #[cfg(feature = "read-cache")]
     pub fn lend_read_cache(&mut self, memory: &'m mut [u8]) {
         self.volume.store.logical.ftl.pages.lend_read_cache(memory);
     }
 
-    /// Makes all changes durable, whatever events were chosen.
+    /// Makes all changes durable, for any chosen events.
     ///
     /// # Power loss
     /// All changes since the last commit are there, or none.
     ///
     /// # Cost
-    /// [`Call::Sync`](super::Call::Sync): one program, or none when nothing has changed; then the share of reclamation.
+    /// [`Call::Sync`](super::Call::Sync): one program, or none if nothing has changed; then the
+    /// share of reclamation.
     ///
     /// # Errors
-    /// Those of [every call](FileSystem#errors-of-every-call) that changes something.
+    /// The errors of [every call](FileSystem#errors-of-every-call) that changes something.
     pub fn commit(&mut self) -> Result<(), Error> {
         if !self.volume.store.logical.is_open() {
             return Ok(());
@@ -125,7 +139,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         result
     }
 
-    /// Makes all changes durable, where [`CommitOn::SYNC`] is chosen, as it is by default.
+    /// Makes all changes durable if [`CommitOn::SYNC`] is chosen, as it is by default.
     ///
     /// # Errors, cost, power loss
     /// As [`commit`](Self::commit).
@@ -133,7 +147,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         if self.commits.events().contains(CommitOn::SYNC) { self.commit() } else { Ok(()) }
     }
 
-    /// Makes the changes of a file durable, and all others with them, where [`CommitOn::FSYNC`] is chosen, as it is by default.
+    /// Makes the changes of a file durable, and all others with them, if [`CommitOn::FSYNC`] is
+    /// chosen, as it is by default.
     ///
     /// # Errors, cost, power loss
     /// As [`commit`](Self::commit); [`Error::WrongMount`].
@@ -142,14 +157,16 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         if self.commits.events().contains(CommitOn::FSYNC) { self.commit() } else { Ok(()) }
     }
 
-    /// Undoes all changes since the last commit. Handles of files that were created since become [stale](Error::Stale).
+    /// Undoes all changes since the last commit. Handles of files that were created since
+    /// become [stale](Error::Stale).
     ///
     /// # Power loss
     /// A cut undoes the same changes.
     ///
     /// # Cost
-    /// One read of the journal page (where the medium programs bytes, of all records of its block, twice), those of the allocation map, and two looks for each open file. Where one of the latter fails, later
-    /// calls make them.
+    /// One read of the journal page; on media that program bytes, all records of its block are
+    /// read twice. Then reads of the allocation map, and two looks for each open file. If one
+    /// of these last reads fails, later calls make them.
     ///
     /// # Errors
     /// [`Error::Device`], [`Error::Corrupt`], [`Error::Unknown`]: nothing has changed.
@@ -163,7 +180,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         Ok(())
     }
 
-    /// After a rollback: reads again what RAM keeps of the volume's own pages, unless that is done.
+    /// After a rollback: reads the tables in RAM again from the volume's own pages, unless that
+    /// is done.
     pub(super) fn reload(&mut self) -> Result<(), Error> {
         if !self.is_stale {
             return Ok(());
@@ -174,17 +192,20 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         Ok(())
     }
 
-    /// Whether changes wait for a commit. A call that returns an error leaves them as they were.
+    /// Returns true if changes wait for a commit. A call that returns an error leaves them as
+    /// they were.
     pub fn has_changes(&self) -> bool {
         self.volume.store.logical.is_open()
     }
 
-    /// Starts a call that changes the volume. What it does first is not undone with the call: each step that succeeded stays.
+    /// Starts a call that changes the volume. Its first steps are not undone with the call:
+    /// each step that succeeded stays.
     pub(super) fn begin(&mut self, call: Call) -> Result<(), Error> {
         self.begin_named(call, true)
     }
 
-    /// The same, where no name of the call needs more than an inode unless it `is_long`.
+    /// Starts a call as [`begin`](Self::begin) does. Unless it `is_long`, every name of the
+    /// call fits in an inode.
     pub(super) fn begin_named(&mut self, call: Call, is_long: bool) -> Result<(), Error> {
         self.reload()?;
         self.volume.store.begin()?;
@@ -194,12 +215,14 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             self.commits.begin(self.volume.now_ns());
         }
         self.commits.count(call);
-        // With a commit, so that no rollback brings them back; an open transaction is not ours to commit.
+        // The move is committed, so no rollback brings the orphans back. An open transaction is
+        // the caller's to commit.
         if self.has_abandoned_orphans() && !self.volume.store.logical.is_open() {
             let result = self.lists.collect_orphans(&mut self.volume).and_then(|()| self.volume.store.logical.commit());
             self.step(result)?;
         }
         let trims = self.lists.steps(&self.volume, false);
+        // Each step frees a few pages of removed files.
         let commits = self.trims_commit(call, is_long, trims);
         for _ in 0..trims {
             let lacks_room = self.volume.store.logical.is_open()
@@ -213,7 +236,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.commit_if(commits && self.lacks_room(call, is_long, 0))
     }
 
-    /// A commit as a step that a call begins with.
+    /// Commits, as a step at the beginning of a call.
     fn commit_if(&mut self, commits: bool) -> Result<(), Error> {
         if !commits {
             return Ok(());
@@ -222,26 +245,30 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.step(result)
     }
 
-    /// Whether the next call begins with a commit. Not inlined: what it adds up is off the stack when the call works.
+    /// Returns true if the next call begins with a commit. Not inlined: its stack is free again
+    /// while the call works.
     #[inline(never)]
     pub(super) fn commits_first(&self, call: Call, is_long: bool) -> bool {
         let last_pages = self.volume.space().used + PAGES_PER_CALL >= self.volume.capacity();
         let last_inodes = self.volume.space().inodes + INODES_PER_CALL >= self.volume.plan().files_max();
-        // Only a new transaction frees removed files. Their steps count here, so that it begins in time.
+        // A new transaction frees removed files. The steps for them count here, so it begins in
+        // time.
         let lacks_room = || self.lacks_room(call, is_long, self.lists.steps(&self.volume, false));
         self.commits.events().contains(CommitOn::FULL)
             && self.volume.store.logical.is_open()
             && (last_pages || last_inodes || lacks_room())
     }
 
-    /// Returns true if the open transaction may lack room for a call and for the patches of so many steps of the trim list.
+    /// Returns true if the open transaction may lack room for a call and for the patches of
+    /// `trims` steps of the trim list.
     fn lacks_room(&self, call: Call, is_long: bool, trims: u32) -> bool {
         let first = Work { discards: 0, ..first_steps(&self.volume, trims, false) };
         let lacks_room = |work: Work| self.volume.store.bounds().lacks_room(&work.plus(&first));
         call.works(&self.volume, is_long).into_iter().flatten().any(lacks_room)
     }
 
-    /// Returns true if commits may stand behind so many steps of the trim list: they and the call may outgrow one transaction.
+    /// Returns true if commits may come behind `trims` steps of the trim list: the steps and
+    /// the call may outgrow one transaction.
     #[inline(never)]
     pub(super) fn trims_commit(&self, call: Call, is_long: bool, trims: u32) -> bool {
         if trims == 0 || !self.commits.events().contains(CommitOn::FULL) {
@@ -252,7 +279,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         call.works(&self.volume, is_long).into_iter().flatten().any(outgrows)
     }
 
-    /// Ends a step that a call begins with.
+    /// Ends a step at the beginning of a call.
     fn step(&mut self, result: Result<(), Error>) -> Result<(), Error> {
         match result {
             Ok(()) => self.accept(),
@@ -261,8 +288,9 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         result
     }
 
-    /// Ends a call that changes the volume, durably if asked to or if `event` commits. A call that fails is undone: half of a change
-    /// must not become part of the open transaction.
+    /// Ends a call that changes the volume, and commits if it is `durable` or if `event`
+    /// commits. A call that fails is undone: half of a change must not become part of the open
+    /// transaction.
     pub(super) fn finish<T>(&mut self, result: Result<T, Error>, event: CommitOn, durable: bool) -> Result<T, Error> {
         let result = result.and_then(|value| {
             if durable || self.commits.commits_on(event) {
@@ -277,29 +305,31 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         result
     }
 
-    /// Makes the present state the one that [`undo`](Self::undo) goes back to.
+    /// Makes the present state the target of [`undo`](Self::undo).
     pub(super) fn accept(&mut self) {
         self.volume.accept();
         self.lists.accept();
         self.open.accept();
     }
 
-    /// Undoes what the call did since the mark; reads nothing and cannot fail.
+    /// Undoes the changes of the call since the mark. It reads nothing and cannot fail.
     fn undo(&mut self, error: Error) {
         if error == Error::Unknown {
-            // The volume is locked; what it shows until the next mount is what the call would have left.
+            // The volume is locked. Until the next mount it shows the state that the call would
+            // have left.
             return;
         }
         self.volume.undo();
         self.lists.undo();
         self.open.undo();
-        // Handles and the directory that was used last look again.
+        // Handles and the directory that was used last read their inodes again.
         self.volume.outdate_handles();
         self.directories.forget();
     }
 
-    /// Takes a step of freeing, and ends it. What cannot be read, also by several looks, stays taken until a repair, and no call fails for it; a look that
-    /// fails once costs the call.
+    /// Takes a step of freeing, and ends it. If several looks cannot read an inode or an index,
+    /// its pages stay taken until a repair, and no call fails for it. A look that fails once
+    /// fails the call.
     fn trim(&mut self) -> Result<(), Error> {
         let result = self.lists.trim_step(&mut self.volume, false);
         match self.step(result) {
