@@ -1,4 +1,4 @@
-//! Costs, bounds and envelopes: what a call may take, as numbers of operations and as time.
+//! Costs, bounds and envelopes: limits of calls, in numbers of operations and as time.
 
 use crate::media::{Flash, Timing};
 
@@ -7,11 +7,12 @@ use crate::media::{Flash, Timing};
 pub struct Cost {
     /// Reads of whole pages.
     pub reads: u32,
-    /// Reads of tags alone, those before a copy on the chip included.
+    /// Reads of tags alone, including the tag reads before copies on the chip.
     pub tag_reads: u32,
     /// Programs of pages.
     pub programs: u32,
-    /// Programs of a page that the chip holds already ([`Flash::program_loaded`](crate::media::Flash::program_loaded)).
+    /// Programs of a page that the chip's buffer already holds
+    /// ([`Flash::program_loaded`](crate::media::Flash::program_loaded)).
     pub copies: u32,
     /// Erases of blocks.
     pub erases: u32,
@@ -39,7 +40,7 @@ impl Cost {
             + self.erases as u64 * timing.erase_ns
     }
 
-    /// Both costs together.
+    /// The sum of both costs.
     #[must_use]
     pub const fn plus(&self, other: &Cost) -> Cost {
         Cost {
@@ -51,7 +52,7 @@ impl Cost {
         }
     }
 
-    /// This cost `count` times.
+    /// This cost multiplied by `count`.
     #[must_use]
     pub const fn times(&self, count: u32) -> Cost {
         Cost {
@@ -63,7 +64,7 @@ impl Cost {
         }
     }
 
-    /// What this costs beyond another cost, for each kind of operation.
+    /// The part of this cost that exceeds another cost, for each kind of operation.
     fn beyond(&self, other: &Cost) -> Cost {
         Cost {
             reads: self.reads.saturating_sub(other.reads),
@@ -74,7 +75,7 @@ impl Cost {
         }
     }
 
-    /// Whether no kind of operation is more often in `self` than in `limit`.
+    /// Returns true if no kind of operation is more frequent in `self` than in `limit`.
     pub const fn is_within(&self, limit: &Cost) -> bool {
         self.reads <= limit.reads
             && self.tag_reads <= limit.tag_reads
@@ -84,9 +85,10 @@ impl Cost {
     }
 }
 
-/// Worst case of a call: it costs at most *one* of these.
+/// Worst case of a call, as three alternatives. The call costs at most *one* of them.
 ///
-/// A call that erases, or writes a leaf of the map or a root, moves fewer frames for that, so the maxima never meet.
+/// A call that erases, or that writes leaves of the map or a root, moves fewer frames in return.
+/// So no call reaches two of these maxima.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bound {
     /// Worst case of a call that only moves frames.
@@ -98,12 +100,12 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// All that the call may cost, whichever it is.
+    /// The three alternatives.
     const fn all(&self) -> [&Cost; 3] {
         [&self.moving, &self.folding, &self.erasing]
     }
 
-    /// The most of each kind of operation.
+    /// The maximum of each kind of operation.
     pub fn most(&self) -> Cost {
         self.moving.most(&self.folding).most(&self.erasing)
     }
@@ -113,18 +115,18 @@ impl Bound {
         self.all().map(|cost| cost.time_ns(timing)).into_iter().max().unwrap_or(0)
     }
 
-    /// The longest case, and its place among the three.
+    /// The longest alternative, and its index among the three.
     pub(crate) fn longest(&self, timing: &Timing) -> (usize, &Cost) {
         let cases = self.all().into_iter().enumerate();
         cases.max_by_key(|(_, cost)| cost.time_ns(timing)).unwrap_or((0, &self.moving))
     }
 
-    /// Whether an observed cost lies within the bound.
+    /// Returns true if an observed cost is within the bound.
     pub fn holds(&self, observed: &Cost) -> bool {
         self.all().iter().any(|cost| observed.is_within(cost))
     }
 
-    /// The bound of a call that may be this or another one.
+    /// The bound of a call that is either this call or another one.
     pub(crate) fn or(&self, other: &Bound) -> Bound {
         Bound {
             moving: self.moving.most(&other.moving),
@@ -133,34 +135,35 @@ impl Bound {
         }
     }
 
-    /// The bound of this call with something else before it.
+    /// The bound of this call with another cost before it.
     #[must_use]
     pub const fn plus(&self, cost: &Cost) -> Bound {
         Bound { moving: self.moving.plus(cost), folding: self.folding.plus(cost), erasing: self.erasing.plus(cost) }
     }
 }
 
-/// What a bound is made of. Together the parts are the longest of the three cases of the [`Bound`]; what none of them says is of the call.
+/// The parts of a bound. Their sum is the longest of the three cases of the [`Bound`]. Operations
+/// that belong to no other part count as part of the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Parts {
-    /// What the call looks up, its pages, and the commit.
+    /// The look-ups of the call, its pages, and the commit.
     pub call: Cost,
-    /// Pages that leave the journal buffer or the cache because it needs the room, and the steps of what was removed before: small changes of earlier
-    /// calls.
+    /// Work for small changes of earlier calls: pages that leave the journal buffer or the cache
+    /// to make room, and steps that free the pages of removed files.
     pub earlier: Cost,
-    /// Frames that move, and leaves of the map, so that a block becomes empty in time.
+    /// Moves of frames and leaf write-backs, so that a block becomes empty in time.
     pub reclamation: Cost,
-    /// A root, and after a mount the one that the first change writes.
+    /// Roots, including the root that the first change after a mount writes.
     pub root: Cost,
     /// Erases.
     pub erase: Cost,
-    /// Programs that fail and are repeated elsewhere, and the mark of a bad block.
+    /// Failed programs, their repetition in other places, and the mark of a bad block.
     pub failures: Cost,
 }
 
 impl Parts {
-    /// The parts, with a word for each.
+    /// The parts, each with a name.
     pub const fn each(&self) -> [(&'static str, Cost); 6] {
         [
             ("call", self.call),
@@ -172,13 +175,13 @@ impl Parts {
         ]
     }
 
-    /// All of them together.
+    /// The sum of all parts.
     pub fn total(&self) -> Cost {
         let each = [&self.call, &self.earlier, &self.reclamation, &self.root, &self.erase, &self.failures];
         each.into_iter().fold(Cost::default(), |sum, cost| sum.plus(cost))
     }
 
-    /// The same with as much more in the call as makes a whole of it.
+    /// Adds to the call all operations that the sum lacks to reach `whole`.
     #[must_use]
     pub(crate) fn filled(self, whole: &Cost) -> Self {
         Self { call: self.call.plus(&whole.beyond(&self.total())), ..self }
@@ -195,23 +198,24 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// That of calls which may each be of this kind or of another one.
+    /// The envelope of calls that are each of this kind or of another kind.
     pub(crate) fn or(&self, other: &Envelope) -> Envelope {
         Envelope { burst_ns: self.burst_ns.max(other.burst_ns), rate_ns: self.rate_ns.max(other.rate_ns) }
     }
 }
 
-/// What idle work may spend: [`FileSystem::maintain`](crate::FileSystem::maintain), [`FileSystem::scrub`](crate::FileSystem::scrub).
+/// The limit for idle work: [`FileSystem::maintain`](crate::FileSystem::maintain) and
+/// [`FileSystem::scrub`](crate::FileSystem::scrub).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Budget {
-    /// Time of the medium in nanoseconds, by its [`Timing`](crate::media::Timing).
+    /// Time of the medium in nanoseconds, according to its [`Timing`](crate::media::Timing).
     TimeNs(u64),
-    /// Operations of any kind.
+    /// Number of operations of any kind.
     Operations(u32),
 }
 
 impl Budget {
-    /// What is left after a cost; `None` when it does not suffice.
+    /// The rest of the budget after a cost; `None` if the budget is too small.
     pub(crate) fn after(self, cost: &Cost, flash: &impl Flash) -> Option<Self> {
         match self {
             Self::TimeNs(left) => left.checked_sub(cost.time_ns(&flash.timing())).map(Self::TimeNs),

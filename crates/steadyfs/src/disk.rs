@@ -1,12 +1,16 @@
-//! A disk on raw flash: sectors of 512 bytes that are rewritten in place, for a file system that knows no flash (FAT, ext4, littlefs on a block device).
+//! A disk on raw flash: sectors of 512 bytes that are rewritten in place. It serves a file system
+//! without support for flash (FAT, ext4, littlefs on a block device).
 //!
-//! [`Disk`] is the [store](crate) without files: the same map, journal, reclamation and roots, the same rules at a power cut, and a
-//! [bound](Disk::bound) for every call.
+//! [`Disk`] is the [store](crate) without files. It has the same map, journal, reclamation and
+//! roots, the same rules at a power cut, and a [bound](Disk::bound) for every call.
 //!
-//! A write waits for a [flush](Disk::flush), as in the write cache of any disk, and costs no commit of its own; or it is
-//! [durable](Disk::write_durable) when it returns. After a power cut the disk holds what some of the writes in the order in which they were made have left, all
-//! that were flushed among them: never a later one without the earlier, never half of a logical page. Sectors that are [trimmed](Disk::trim) cost
-//! reclamation nothing any more.
+//! A write waits for a [flush](Disk::flush), as in the write cache of any disk, and needs no
+//! commit. A write can also be [durable](Disk::write_durable) when it returns.
+//!
+//! After a power cut the disk holds the result of the first writes up to some point, in their
+//! order. All flushed writes are among them. A later write never survives without the earlier
+//! ones, and a logical page is never half written. [Trimmed](Disk::trim) sectors cost no more
+//! reclamation.
 //!
 //! ```
 //! use steadyfs::disk::{Disk, DiskCall};
@@ -40,20 +44,21 @@ use crate::store::{Description, Store};
 
 /// Bytes of a sector.
 pub const SECTOR_BYTES: u32 = 512;
-/// Logical pages that one call of [`Disk::trim`] forgets at most.
+/// Maximum number of logical pages that one call of [`Disk::trim`] discards.
 const TRIM_PAGES: u32 = 8;
-/// Logical pages at which it looks at most.
+/// Maximum number of logical pages that one call of [`Disk::trim`] looks up.
 const TRIM_LOOKS: u32 = 64;
 
-/// A call whose worst case [`Disk::bound`] tells.
+/// A call, for its worst case from [`Disk::bound`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DiskCall {
-    /// A read of at most so many bytes.
+    /// A read of at most this number of bytes.
     Read(u32),
-    /// A [write](Disk::write) of at most so many bytes within one logical page.
+    /// A [write](Disk::write) of at most this number of bytes within one logical page.
     Write(u32),
-    /// The same, [durable](Disk::write_durable).
+    /// A [durable write](Disk::write_durable) of at most this number of bytes within one logical
+    /// page.
     WriteDurable(u32),
     /// One call of [`trim`](Disk::trim).
     Trim,
@@ -61,74 +66,81 @@ pub enum DiskCall {
     Flush,
 }
 
-/// How [`Disk::write_with`] writes.
+/// The options of [`Disk::write_with`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriteOptions {
-    /// It is on the medium when the call returns (FUA).
+    /// True if the data is on the medium when the call returns (FUA).
     pub durable: bool,
-    /// The [stream](crate::Config::streams) of the sectors: 0 for what names none; one that the disk does not have is the last one that it has.
+    /// The [stream](crate::Config::streams) of the sectors; 0 for data without a stream. A number
+    /// that the disk does not have selects its last stream.
     pub stream: u8,
 }
 
 /// A mounted disk.
 ///
-/// It has one owner: every call takes `&mut self`. The errors of every call are those of a [`FileSystem`](crate::FileSystem#errors-of-every-call), and mean the same: an
-/// error says that the call has changed nothing, but of a call on more than one logical page, of which those before may have taken effect, and but for
-/// [`Error::Unknown`].
+/// A disk has one owner: every call takes `&mut self`.
+///
+/// The errors of every call are the errors of a
+/// [`FileSystem`](crate::FileSystem#errors-of-every-call), with the same meaning: a call that
+/// returns an error has changed nothing. There are two exceptions. If a call covers several
+/// logical pages, the pages before the error may have changed. [`Error::Unknown`] leaves the
+/// result open.
 pub struct Disk<'m, F> {
     store: Store<'m, F>,
-    /// Logical pages of the disk; what blocks that go bad later take from the room does not make it smaller.
+    /// Logical pages of the disk. Blocks that go bad later do not reduce this number.
     pages: u32,
 }
 
-/// Whether the settings are those of a disk.
+/// Checks that the settings are settings of a disk.
 fn check_disk(config: &Config) -> Result<(), MountError> {
     if config.is_disk() { Ok(()) } else { Err(ConfigError::FilesOrFailures.into()) }
 }
 
 impl<'m, F: Flash> Disk<'m, F> {
-    /// Makes an empty disk on a medium: every sector reads as zeros. Everything on it is lost. The settings are those of
-    /// [`Config::for_disk`], or others without files.
+    /// Makes an empty disk on a medium: every sector reads as zeros. All data on the medium is
+    /// lost. The settings come from [`Config::for_disk`], or are other settings without files.
     ///
     /// # Power loss
-    /// After a cut neither the new volume nor an earlier one can be relied on: format again.
+    /// After a cut, neither the new volume nor an earlier one is reliable. Format again.
     ///
     /// # Errors
-    /// As [`FileSystem::format`](crate::FileSystem::format); [`ConfigError::FilesOrFailures`] where the settings have files,
-    /// [`ConfigError::SectorBytes`] where a logical page is no whole sector.
+    /// - The errors of [`FileSystem::format`](crate::FileSystem::format).
+    /// - [`ConfigError::FilesOrFailures`] if the settings have files.
+    /// - [`ConfigError::SectorBytes`] if a logical page does not have whole sectors.
     pub fn format(flash: F, config: &Config, memory: &mut [u8]) -> Result<F, MountError> {
         check_disk(config)?;
         Store::format(flash, config, memory, None)
     }
 
-    /// The same, and erases every block that holds data, as [`FileSystem::format_erased`](crate::FileSystem::format_erased) does.
+    /// Formats as [`format`](Self::format) does, and erases every block that holds data, as
+    /// [`FileSystem::format_erased`](crate::FileSystem::format_erased) does.
     ///
     /// # Power loss
     /// As [`format`](Self::format).
     ///
     /// # Cost
-    /// That of [`format`](Self::format), and an erase of each block.
+    /// The cost of [`format`](Self::format), and an erase of each block.
     ///
     /// # Errors
-    /// Those of [`format`](Self::format).
+    /// The errors of [`format`](Self::format).
     pub fn format_erased(flash: F, config: &Config, memory: &mut [u8], told: &mut dyn FnMut(u32, u32)) -> Result<F, MountError> {
         check_disk(config)?;
         Store::format(flash, config, memory, Some(told))
     }
 
-    /// Mounts a disk. `memory` is all the RAM that it uses: [`Config::memory_bytes`].
+    /// Mounts a disk. `memory` is all the RAM that the disk uses: [`Config::memory_bytes`].
     ///
     /// # Power loss
-    /// A mount may be cut as often as it likes.
+    /// A mount may be cut any number of times.
     ///
     /// # Cost
     /// [`mount_bound`](Self::mount_bound).
     ///
     /// # Errors
-    /// [`MountError`] says what is wrong with the medium or the buffer.
+    /// A [`MountError`] with the fault of the medium or the buffer.
     pub fn mount(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
         let mut result = Self::empty(flash, access, memory);
-        // Changed in place: a copy of the whole costs code and stack.
+        // Recover in place: a copy of the whole disk costs code and stack.
         if let Ok(disk) = &mut result
             && let Err(error) = disk.recover(access)
         {
@@ -137,13 +149,15 @@ impl<'m, F: Flash> Disk<'m, F> {
         result
     }
 
-    /// Reads what the disk is. Not inlined: what makes it is off the stack when it is recovered.
+    /// Opens the store of a disk.
+    ///
+    /// Not inlined, so that its stack is free during the recovery.
     #[inline(never)]
     fn empty(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
         Store::open(flash, access, memory).map(|store| Self { pages: store.layout().usable, store })
     }
 
-    /// Brings an empty disk to the state that was committed last.
+    /// Brings an opened disk to the last committed state.
     fn recover(&mut self, access: Access) -> Result<(), MountError> {
         if !self.config().is_disk() {
             return Err(MountError::IsFileSystem);
@@ -159,17 +173,19 @@ impl<'m, F: Flash> Disk<'m, F> {
         Ok(())
     }
 
-    /// Sectors of the disk: one number for its whole life. All of them may hold data.
+    /// Number of sectors, constant for the life of the disk. All sectors may hold data.
     pub fn sectors(&self) -> u32 {
         self.pages * self.page_sectors()
     }
 
-    /// Sectors of a logical page, in which the disk is written and trimmed: a file system should take as much for its blocks or clusters, and begin there.
+    /// Sectors of a logical page, the unit of writes and trims. The blocks or clusters of a file
+    /// system should have this size and alignment.
     pub fn page_sectors(&self) -> u32 {
         self.store.layout().logical_bytes / SECTOR_BYTES
     }
 
-    /// Reads sectors from `sector` on; those that were never written, or are trimmed, are zeros. `data` are whole sectors.
+    /// Reads sectors from `sector` on. Sectors that were never written, or are trimmed, read as
+    /// zeros. `data` has whole sectors.
     ///
     /// # Cost
     /// [`DiskCall::Read`].
@@ -189,13 +205,14 @@ impl<'m, F: Flash> Disk<'m, F> {
         Ok(())
     }
 
-    /// Writes sectors from `sector` on. `data` are whole sectors.
+    /// Writes sectors from `sector` on. `data` has whole sectors.
     ///
     /// # Power loss
-    /// Nothing of it need be there before the next [`flush`](Self::flush); what was written before it is there wherever some of it is.
+    /// Not durable before the next [`flush`](Self::flush). If any of it survives a power cut, all
+    /// earlier writes do.
     ///
     /// # Cost
-    /// For each logical page [`DiskCall::Write`].
+    /// [`DiskCall::Write`] for each logical page.
     ///
     /// # Errors
     /// [`Error::NoSuchSector`].
@@ -203,13 +220,15 @@ impl<'m, F: Flash> Disk<'m, F> {
         self.write_with(sector, data, WriteOptions::default())
     }
 
-    /// Writes sectors as [`write`](Self::write) does, and makes each logical page durable (FUA), with all that waits.
+    /// Writes sectors as [`write`](Self::write) does, and makes each logical page durable (FUA),
+    /// together with all waiting changes.
     ///
     /// # Power loss
-    /// All of it is there.
+    /// All data of a call that returned survives.
     ///
     /// # Cost
-    /// For each logical page [`DiskCall::WriteDurable`]: `unit_pages` programs for a whole one beside which nothing waits.
+    /// [`DiskCall::WriteDurable`] for each logical page: `unit_pages` programs for a whole page
+    /// if nothing else waits.
     ///
     /// # Errors
     /// [`Error::NoSuchSector`].
@@ -217,11 +236,12 @@ impl<'m, F: Flash> Disk<'m, F> {
         self.write_with(sector, data, WriteOptions { durable: true, stream: 0 })
     }
 
-    /// Writes sectors as [`write`](Self::write) or [`write_durable`](Self::write_durable) does, into a stream. Sectors that share a logical page share its stream,
-    /// that of the last write.
+    /// Writes sectors into a stream, as [`write`](Self::write) or
+    /// [`write_durable`](Self::write_durable) does. Sectors of one logical page share a stream,
+    /// the stream of the last write.
     ///
     /// # Power loss, cost, errors
-    /// Those of the two.
+    /// As [`write`](Self::write) or [`write_durable`](Self::write_durable).
     pub fn write_with(&mut self, sector: u32, data: &[u8], options: WriteOptions) -> Result<(), Error> {
         self.check_sectors(sector, data.len())?;
         let mut at = sector;
@@ -238,11 +258,12 @@ impl<'m, F: Flash> Disk<'m, F> {
         Ok(())
     }
 
-    /// Says that nobody needs some sectors any more. Whole logical pages among them read as zeros from then on, and their room is won back; the other sectors
-    /// stay as they are.
+    /// Discards sectors. Whole logical pages among them read as zeros from then on, and
+    /// reclamation regains their room. The other sectors stay as they are.
     ///
-    /// One call forgets a few pages, so that its cost does not depend on `count`; it returns with how many of the sectors it is done, and is to be
-    /// called again for the rest. Pages that hold nothing are passed over quickly.
+    /// One call discards a few pages, so its cost does not depend on `count`. It returns the
+    /// number of sectors that it has finished; call it again for the rest. Empty pages are
+    /// skipped quickly.
     ///
     /// # Power loss
     /// As in a [`write`](Self::write).
@@ -280,13 +301,13 @@ impl<'m, F: Flash> Disk<'m, F> {
         Ok(())
     }
 
-    /// Makes everything durable that was written or trimmed.
+    /// Makes all written and trimmed sectors durable.
     ///
     /// # Power loss
-    /// All of it is there.
+    /// All changes before a flush that returned survive.
     ///
     /// # Cost
-    /// [`DiskCall::Flush`]: one program, or none when nothing waits; then the share of reclamation.
+    /// [`DiskCall::Flush`]: one program, or none if nothing waits; then the share of reclamation.
     pub fn flush(&mut self) -> Result<(), Error> {
         if !self.store.logical.is_open() {
             return Ok(());
@@ -295,7 +316,8 @@ impl<'m, F: Flash> Disk<'m, F> {
         self.finish(Ok(()), true)
     }
 
-    /// Worst case of a call, made now, in which no program fails. It computes, and does not touch the medium.
+    /// Returns the worst case of a call that is made now and in which no program fails. Computes
+    /// without an access to the medium.
     pub fn bound(&self, call: DiskCall) -> Bound {
         let layout = self.store.layout();
         let unit = u32::from(layout.config.unit_pages);
@@ -305,7 +327,7 @@ impl<'m, F: Flash> Disk<'m, F> {
                 let pages = bytes / layout.logical_bytes + 2;
                 return Bound::default().plus(&reads(pages + bytes / layout.geometry.page_bytes + 2));
             }
-            // The page's place, and what it held.
+            // Reads the page's place and its old content.
             DiskCall::Write(bytes) => (self.store.bounds().work_of_write(bytes), reads(1 + unit)),
             DiskCall::WriteDurable(bytes) => {
                 let work = self.store.bounds().work_of_write(bytes);
@@ -320,19 +342,21 @@ impl<'m, F: Flash> Disk<'m, F> {
         self.store.bounds().bound(&work, Buffer::AsItIs, 0).plus(&reads)
     }
 
-    /// Worst case of a mount after an unclean stop; twice that where the medium turns out to take no program.
+    /// Returns the worst case of a mount after an unclean stop. On a medium that accepts no
+    /// program, the mount may cost twice as much.
     pub fn mount_bound(&self) -> Cost {
         mount_bound(self.store.layout())
     }
 
-    /// Prepares the disk in idle time, so that the next `burst_bytes` of writes meet neither reclamation nor erase; whether there is nothing
-    /// left to prepare. As [`FileSystem::maintain`](crate::FileSystem::maintain).
+    /// Prepares the disk in idle time, so that the next `burst_bytes` of writes need neither
+    /// reclamation nor an erase. Returns true if nothing is left to prepare. See
+    /// [`FileSystem::maintain`](crate::FileSystem::maintain).
     ///
     /// # Power loss
-    /// What was flushed stays.
+    /// Flushed data survives.
     ///
     /// # Cost
-    /// Never more than `budget`, when no operation fails.
+    /// At most `budget`, if no operation fails.
     pub fn maintain(&mut self, budget: Budget, burst_bytes: u64) -> Result<bool, Error> {
         let layout = self.store.layout();
         let frames = burst_bytes >> layout.logical_bytes.trailing_zeros();
@@ -340,36 +364,39 @@ impl<'m, F: Flash> Disk<'m, F> {
         self.store.idle_within(budget, frames)
     }
 
-    /// Reads data at rest, so that pages whose bits have begun to flip are noticed in time. As [`FileSystem::scrub`](crate::FileSystem::scrub).
+    /// Reads data at rest, so that pages with flipped bits are found in time. See
+    /// [`FileSystem::scrub`](crate::FileSystem::scrub).
     ///
     /// # Cost
-    /// Never more than `budget`.
+    /// At most `budget`.
     #[cfg(feature = "scrub")]
     pub fn scrub(&mut self, budget: Budget) -> Result<bool, Error> {
         self.store.scrub_within(budget)
     }
 
-    /// How the medium is doing: spare blocks, wear, corrected bits. Costs nothing.
+    /// The health of the medium: spare blocks, wear, corrected bits. Costs nothing.
     pub fn health(&self) -> Health {
         self.store.health()
     }
 
-    /// What the mount found missing; `None` when everything is there. With damage a disk can only be read until it is [repaired](Self::repair).
+    /// The damage that the mount found; `None` if nothing is missing. A disk with damage is
+    /// read-only until it is [repaired](Self::repair).
     pub fn damage(&self) -> Option<Damage> {
         self.store.status().damage()
     }
 
-    /// Accepts what the mount found missing as lost, so that the disk can be changed again. Sectors that are lost are [`Error::Corrupt`] until they are
-    /// written anew; what they meant is for the file system on the disk to find out.
+    /// Accepts the losses that the mount found, so that the disk can be changed again. Reads of
+    /// lost sectors return [`Error::Corrupt`] until the sectors are rewritten. The file system on
+    /// the disk must check the consequences.
     ///
     /// # Power loss
-    /// The disk can only be read until a repair ends.
+    /// The disk is read-only until a repair ends.
     ///
     /// # Cost
-    /// That of a mount, and a frame for each lost leaf of the map.
+    /// The cost of a mount, and a frame for each lost leaf of the map.
     ///
     /// # Errors
-    /// [`Error::ReadOnly`] when it was mounted for reading.
+    /// [`Error::ReadOnly`] if the disk was mounted for reading.
     pub fn repair(&mut self) -> Result<(), Error> {
         if self.damage().is_none() {
             return Ok(());
@@ -378,20 +405,21 @@ impl<'m, F: Flash> Disk<'m, F> {
         self.store.end_repair(true)
     }
 
-    /// Whether every later mount shows what was flushed last as this one does; as [`FileSystem::is_settled`](crate::FileSystem::is_settled).
+    /// Returns true if every later mount shows the same last flushed state as this mount. See
+    /// [`FileSystem::is_settled`](crate::FileSystem::is_settled).
     pub fn is_settled(&self) -> bool {
         self.store.status().is_settled()
     }
 
-    /// Whether anything waits for a [flush](Self::flush). Costs nothing.
+    /// Returns true if a change waits for a [flush](Self::flush). Costs nothing.
     pub fn has_changes(&self) -> bool {
         self.store.logical.is_open()
     }
 
-    /// Whether the logical page of a sector holds anything: whether it was written since it was trimmed last.
+    /// Returns true if the logical page of a sector was written since its last trim.
     ///
     /// # Cost
-    /// One read for the map, where the overlay does not know.
+    /// One read of the map, if the overlay has no entry for the page.
     ///
     /// # Errors
     /// [`Error::NoSuchSector`].
@@ -400,23 +428,24 @@ impl<'m, F: Flash> Disk<'m, F> {
         self.store.logical.is_written(sector / self.page_sectors())
     }
 
-    /// Where things are on the medium, for tools. Costs nothing.
+    /// The places of all structures on the medium, for tools. Costs nothing.
     pub fn describe(&self) -> Description {
         self.store.describe()
     }
 
-    /// As [`FileSystem::lend_read_cache`](crate::FileSystem::lend_read_cache): what the map says, and sectors of which a page has several.
+    /// Lends a read cache, as [`FileSystem::lend_read_cache`](crate::FileSystem::lend_read_cache)
+    /// does. It keeps pages of the map, and sectors if a program page has several.
     #[cfg(feature = "read-cache")]
     pub fn lend_read_cache(&mut self, memory: &'m mut [u8]) {
         self.store.logical.ftl.pages.lend_read_cache(memory);
     }
 
-    /// What is known of a block; `None` behind the last one. Costs nothing.
+    /// State, wear and live pages of a block; `None` behind the last block. Costs nothing.
     pub fn block(&self, block: BlockIndex) -> Option<BlockInfo> {
         self.store.block(block)
     }
 
-    /// Settings, as the superblock has them. Costs nothing.
+    /// The settings in the superblock. Costs nothing.
     pub fn config(&self) -> &Config {
         &self.store.layout().config
     }
@@ -426,40 +455,43 @@ impl<'m, F: Flash> Disk<'m, F> {
         self.store.flash()
     }
 
-    /// The medium, mutable: for counters of a simulator, not for changing what is on it.
+    /// The medium, mutable: for counters of a simulator. Do not change its content.
     pub fn flash_mut(&mut self) -> &mut F {
         self.store.flash_mut()
     }
 
-    /// Flushes, ends the use of the disk and gives the medium back. The next mount searches nothing and programs nothing.
+    /// Flushes, ends the use of the disk and returns the medium. The next mount then needs no
+    /// search and programs nothing.
     ///
     /// # Power loss
-    /// What was flushed stays.
+    /// Flushed data survives.
     ///
     /// # Cost
     /// [`DiskCall::Flush`], and a root.
     pub fn unmount(mut self) -> Result<F, Error> {
         self.flush()?;
-        // Without it the next mount searches; nothing is lost.
+        // If this fails, the next mount searches. Nothing is lost.
         let _ = self.store.end_use();
         Ok(self.store.into_flash())
     }
 
-    /// Refuses sectors that there are not.
+    /// Refuses sectors that do not exist, and parts of sectors.
     fn check_sectors(&self, sector: u32, bytes: usize) -> Result<(), Error> {
         let left = self.sectors().checked_sub(sector).ok_or(Error::NoSuchSector)?;
         let fits = bytes.is_multiple_of(SECTOR_BYTES as usize) && bytes / SECTOR_BYTES as usize <= left as usize;
         if fits { Ok(()) } else { Err(Error::NoSuchSector) }
     }
 
-    /// The logical page of a sector, where in it the sector begins, and how many of the next `bytes` lie in that page.
+    /// The logical page of a sector, the offset of the sector in it, and the number of the next
+    /// `bytes` that lie in this page.
     fn piece(&self, sector: u32, bytes: usize) -> (u32, u32, usize) {
         let per_page = self.page_sectors();
         let within = sector % per_page;
         (sector / per_page, within * SECTOR_BYTES, bytes.min(((per_page - within) * SECTOR_BYTES) as usize))
     }
 
-    /// Starts a call that changes the disk; with a commit where the transaction has no room for it.
+    /// Starts a call that changes the disk. Commits first if the transaction has no room for the
+    /// call.
     fn begin(&mut self, work: &Work) -> Result<(), Error> {
         self.store.begin()?;
         self.store.logical.accept();
@@ -474,12 +506,12 @@ impl<'m, F: Flash> Disk<'m, F> {
         result
     }
 
-    /// Whether a call begins with a commit.
+    /// Returns true if a call begins with a commit.
     fn commits_first(&self, work: &Work) -> bool {
         self.store.logical.is_open() && self.store.bounds().lacks_room(work)
     }
 
-    /// Ends a call that changes the disk. One that fails is undone.
+    /// Ends a call that changes the disk. Undoes a call that failed.
     fn finish(&mut self, result: Result<(), Error>, durable: bool) -> Result<(), Error> {
         let result = result.and_then(|()| if durable { self.store.logical.commit() } else { Ok(()) });
         match result {
@@ -496,5 +528,5 @@ impl<'m, F: Flash> Disk<'m, F> {
     }
 }
 
-/// A call of [`Disk::trim`].
+/// The work of a call of [`Disk::trim`].
 const TRIM: Work = Work { discards: TRIM_PAGES, ..Work::NONE };

@@ -1,34 +1,45 @@
-//! What can go wrong.
+//! The errors of settings, mounts and calls.
 
 use core::fmt;
 
 use crate::format::VERSION;
 use crate::media::{Failure, Geometry};
 
-/// Why an operation on a mounted volume failed. One byte, so that results travel in registers.
+/// The reason for the failure of an operation on a mounted volume. It has one byte, so that
+/// results travel in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// The medium does not answer. Nothing that was committed is lost; mount again.
+    /// The medium does not answer. All committed data is safe; mount again.
     Device,
     /// More programs failed in one call than the volume's `failures` setting tolerates.
     MediaFailing,
-    /// What was read is not what was written there: a page failed its checksum or its tag names another page.
+    /// The data read is not the written data: a page failed its checksum, or its tag names
+    /// another page.
     Corrupt,
-    /// The volume can only be read: it was mounted so, its spare blocks are used up, fewer than five blocks of its ring of roots are good, the chip
-    /// has locked itself, or the device refused two programs of a root in one call, or the erase before one, or an earlier call
-    /// has left it [unknown](Self::Unknown) what the device has. After the last two of these the next mount may write again.
+    /// The volume is read-only, for one of these reasons:
+    ///
+    /// - It was mounted read-only.
+    /// - Its spare blocks are used up.
+    /// - Fewer than five blocks of its ring of roots are good.
+    /// - The chip has locked itself.
+    /// - The device refused two programs of a root in one call, or the erase before such a
+    ///   program.
+    /// - An earlier call returned [`Unknown`](Self::Unknown).
+    ///
+    /// After the last two, the next mount may write again.
     ReadOnly,
-    /// Whether the change took effect is not known, or a [flush](crate::media::Flash::sync) failed; the volume can only be read until it is mounted again.
+    /// The change may or may not have taken effect, or a [flush](crate::media::Flash::sync)
+    /// failed. The volume is read-only until the next mount.
     Unknown,
     /// No room: every logical page of the volume is in use.
     NoSpace,
     /// The volume holds as many files as its settings allow.
     TooManyFiles,
-    /// The open transaction has no room for all that the call changes. Commit more often, or choose
+    /// The open transaction has no room for all changes of the call. Commit more often, or choose
     /// [`CommitOn::FULL`](crate::CommitOn::FULL).
     TransactionTooLarge,
-    /// No file or directory has this name or number; or the file has no such attribute.
+    /// No file or directory has this name or number, or the file has no such attribute.
     NotFound,
     /// A file or directory of this name exists already.
     Exists,
@@ -36,23 +47,25 @@ pub enum Error {
     InvalidName,
     /// A name is longer than 255 bytes, or than the volume's `name_bytes_max`.
     NameTooLong,
-    /// Sectors that the [disk](crate::disk::Disk) does not have, or bytes that are no whole sectors.
+    /// The [disk](crate::disk::Disk) does not have these sectors, or the bytes are not whole
+    /// sectors.
     NoSuchSector,
     /// The file would grow beyond [`FileSystem::size_max`](crate::FileSystem::size_max).
     FileTooLarge,
-    /// The file that this handle names is not there any more: its creation was rolled back.
+    /// The file of this handle no longer exists: its creation was rolled back.
     Stale,
-    /// The handle is of another volume, or of an earlier mount of this one. Nothing was changed.
+    /// The handle belongs to another volume, or to an earlier mount of this volume. Nothing has
+    /// changed.
     WrongMount,
-    /// A directory is where a file is needed.
+    /// A directory was given in place of a file.
     IsADirectory,
-    /// A file is where a directory is needed.
+    /// A file was given in place of a directory.
     NotADirectory,
     /// The directory has entries.
     NotEmpty,
-    /// A symbolic link is where a file is needed: paths are not followed through links.
+    /// A symbolic link was given in place of a file: paths are not followed through links.
     IsALink,
-    /// Something else is where a symbolic link is needed.
+    /// A file or directory was given in place of a symbolic link.
     NotALink,
     /// A directory would move into itself.
     IntoItself,
@@ -64,10 +77,12 @@ pub enum Error {
     TooManyOpenFiles,
     /// The attributes of one file take more than 248 bytes.
     AttributesTooLarge,
-    /// The memory lent for a check is smaller than [`Config::check_bytes`](crate::Config::check_bytes).
+    /// The memory lent for a check has fewer bytes than
+    /// [`Config::check_bytes`](crate::Config::check_bytes).
     ScratchTooSmall,
-    /// The call, or what it meets on the volume, needs a cargo feature that this build is without: a long name, or cutting a file. Or the volume
-    /// was formatted without what the call needs: [permissions](crate::Config::permissions).
+    /// The call, or the volume, needs a cargo feature that this build does not have: a long name,
+    /// or cutting a file. Or the volume was formatted without a setting that the call needs:
+    /// [permissions](crate::Config::permissions).
     Unsupported,
 }
 
@@ -126,15 +141,17 @@ impl From<Failure> for Error {
     }
 }
 
-/// Which rule settings break. The text is that of `Display`.
+/// The rule that settings break. `Display` prints the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// `page_bytes` must be a power of two from 256 to 16,384, or that less the 32 bytes of a tag.
+    /// `page_bytes` must be a power of two from 256 to 16,384, or 32 less for a tag. On media
+    /// that program bytes, only the power of two.
     PageBytes,
     /// `pages_per_block` must be 4 to 4,096 and `block_count` 16 to 1,048,576.
     Blocks,
-    /// `unit_pages` must be a power of two up to 32, and a block must hold at least 4 logical pages.
+    /// `unit_pages` must be a power of two up to 32, and a block must hold at least 4 logical
+    /// pages.
     UnitPages,
     /// `transaction_pages` must be 2 to 1,024.
     TransactionPages,
@@ -142,46 +159,51 @@ pub enum ConfigError {
     OverlayEntries,
     /// `checkpoint_programs` must be 16 to 4,096.
     CheckpointPrograms,
-    /// `wear_spread` must be 8 to 200, or 0 where the device levels wear itself.
+    /// `wear_spread` must be 8 to 200, or 0 if the device levels wear by itself.
     WearSpread,
     /// `files_max` must be 1 to 1,048,576, or 0 for a disk, and failures at most 8.
     FilesOrFailures,
-    /// A logical page of a disk must be whole sectors of 512 bytes: more `unit_pages`, or tags that are not within pages.
+    /// A logical page of a disk must have whole sectors of 512 bytes: choose more `unit_pages`,
+    /// or tags outside the pages.
     SectorBytes,
     /// `name_bytes_max` must be 1 to 255.
     NameBytesMax,
     /// `streams` must be 1 to 4.
     Streams,
-    /// The volume has more than one stream, and this build is without the feature `streams`.
+    /// The volume has more than one stream, and this build does not have the feature `streams`.
     NoStreams,
-    /// Pages of the volume move in groups, and this build is without the feature `groups`.
+    /// Pages of the volume move in groups, and this build does not have the feature `groups`.
     NoGroups,
-    /// `move_group` must be 1 to 64, and 1 where the device does not level wear itself.
+    /// `move_group` must be 1 to 64, and 1 unless the device levels wear by itself.
     MoveGroup,
     /// `leaf_log_bytes` must be 48 to 240, and at most three quarters of a page.
     LeafLogBytes,
-    /// `journal_pages` must be 1 to 16, and more than one at most 4,096 bytes.
+    /// `journal_pages` must be 1 to 16. On media that program bytes, two or more of them must
+    /// have at most 4,096 bytes together.
     JournalPages,
-    /// The medium programs bytes, and this build is without the feature `nor`.
+    /// The medium programs bytes, and this build does not have the feature `nor`.
     ProgramsBytes,
-    /// The volume keeps permissions, and this build is without the feature `permissions`.
+    /// The volume keeps permissions, and this build does not have the feature `permissions`.
     Permissions,
-    /// A logical page must not be larger than 128 KiB, and must be smaller where `page_bytes` are more than 4,096.
+    /// A logical page must not be larger than 128 KiB. It must be smaller if `page_bytes` are
+    /// more than 4,096.
     LogicalPageTooLarge,
-    /// `files_max` asks for more logical pages than a map entry can name.
+    /// `files_max` needs more logical pages than a map entry can name.
     TooManyLogicalPages,
-    /// A block must hold a root with its copies, three logical pages and a journal page, and a root has 64 pages at most: fewer `overlay_entries`, or larger blocks.
+    /// A block must hold a root with its copies, three logical pages and a journal page, and a
+    /// root has at most 64 pages: choose fewer `overlay_entries`, or larger blocks.
     BlockTooSmall,
-    /// `checkpoint_programs` must not be more than 24 blocks of pages, less one for each of `failures`, but on NOR.
+    /// `checkpoint_programs` must not be more than the pages of 24 blocks, less one for each of
+    /// `failures`. NOR has no such limit.
     CheckpointTooRare,
     /// Too few blocks: `bad_blocks_max`, ring and reserve leave no room for data.
     TooFewBlocks,
-    /// A reclaimed block would not gain a frame: more `overlay_entries` or larger blocks.
+    /// A reclaimed block would not gain a frame: choose more `overlay_entries`, or larger blocks.
     NoGain,
 }
 
 impl ConfigError {
-    /// The rule, for errors of the compiler as well.
+    /// The text of the rule, also for errors of the compiler.
     pub(crate) const fn rule(self) -> &'static str {
         match self {
             Self::ProgramsBytes => "the medium programs bytes (NOR), and this build is without the feature `nor`",
@@ -226,7 +248,7 @@ impl fmt::Display for ConfigError {
 
 impl core::error::Error for ConfigError {}
 
-/// Why a volume could not be formatted or mounted.
+/// The reason for which a volume could not be formatted or mounted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MountError {
@@ -253,31 +275,33 @@ pub enum MountError {
     },
     /// The settings contradict each other or the chip.
     Config(ConfigError),
-    /// More blocks are bad than `bad_blocks_max` allows. On a device that levels wear itself that is
-    /// no error while the rest has room for a file.
+    /// More blocks are bad than `bad_blocks_max` allows. On a device that levels wear by itself,
+    /// this is no error if the other blocks have room for a file.
     TooManyBadBlocks {
         /// Bad blocks found.
         found: u32,
         /// Bad blocks allowed.
         allowed: u32,
     },
-    /// The blocks that a volume needs for itself are bad: the first one, or too many of the first 65.
+    /// Blocks that the volume needs for itself are bad: the first block, or too many of the first
+    /// 65 blocks.
     OwnBlocksBad {
         /// Good blocks among those for the ring of roots.
         found: u32,
-        /// How many it needs.
+        /// Good blocks that it needs.
         needed: u32,
-        /// Whether the first block is good.
+        /// True if the first block is good.
         first_is_good: bool,
     },
-    /// The volume holds a file system where a [disk](crate::disk::Disk) was asked for.
+    /// The volume holds a file system, but a [disk](crate::disk::Disk) was mounted.
     IsFileSystem,
-    /// The volume is a [disk](crate::disk::Disk) where a file system was asked for.
+    /// The volume is a [disk](crate::disk::Disk), but a file system was mounted.
     IsDisk,
-    /// No root can be read although there is a superblock.
+    /// A superblock was found, but no root can be read.
     NoRoot,
-    /// The volume was not [unmounted](crate::FileSystem::unmount), was changed since, or nobody can tell, where only one that was
-    /// [ended cleanly](crate::CleanReader) is read.
+    /// The volume was not [unmounted](crate::FileSystem::unmount) or was changed since, or its
+    /// state cannot be determined. A [`CleanReader`](crate::CleanReader) reads only volumes that
+    /// were ended cleanly.
     NeedsRecovery,
     /// Reading or writing failed.
     Volume(Error),
@@ -329,7 +353,7 @@ impl core::error::Error for MountError {}
 impl From<Error> for MountError {
     fn from(error: Error) -> Self {
         MountError::Volume(match error {
-            // What a mount or a format does not know of its own flush, the next one does.
+            // The next mount or format resolves the doubt about a failed flush.
             Error::Unknown => Error::Device,
             error => error,
         })

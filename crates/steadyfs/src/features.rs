@@ -1,9 +1,11 @@
-//! What a build has, as constants: what is left out costs no code, because the compiler knows it, and nearly every line is
-//! compiled in every build.
+//! The features of a build, as constants. A missing feature costs no code, because the compiler
+//! evaluates the constants. Nearly every line is compiled in every build.
 //!
-//! A call that is never made costs nothing either: the linker leaves it out. So a feature is here only where a call that most firmware makes (`mount`,
-//! `open`, `write`, `remove`) needs the mechanism. What a build lacks and a volume, file or call needs is refused with
-//! [`Error::Unsupported`](crate::Error::Unsupported) or [`MountError::Config`](crate::MountError::Config).
+//! A call that is never made costs nothing either: the linker leaves it out. So a feature is here
+//! only if a call that most firmware makes (`mount`, `open`, `write`, `remove`) needs the
+//! mechanism. If a volume, file or call needs a missing feature, the call returns
+//! [`Error::Unsupported`](crate::Error::Unsupported) or
+//! [`MountError::Config`](crate::MountError::Config).
 
 /// Media that program bytes.
 pub(crate) const NOR: bool = cfg!(feature = "nor");
@@ -13,13 +15,13 @@ pub(crate) const LONG_NAMES: bool = cfg!(feature = "long-names");
 pub(crate) const PERMISSIONS: bool = cfg!(feature = "permissions");
 /// Cutting a file that is not empty.
 pub(crate) const TRUNCATE: bool = cfg!(feature = "truncate");
-/// Lent pages for writes in part.
+/// Lent pages for partial writes.
 pub(crate) const CACHE: bool = cfg!(feature = "cache");
-/// Lent pages of what was read.
+/// Lent pages for repeated reads.
 pub(crate) const READ_CACHE: bool = cfg!(feature = "read-cache");
-/// Moving data that its pages hardly hold any more, and looking for it.
+/// Search for pages with many flipped bits, and moves of their data before it is lost.
 pub(crate) const SCRUB: bool = cfg!(feature = "scrub");
-/// Moving data at rest out of blocks that wear less than others.
+/// Moves of data at rest out of blocks with less wear than others.
 pub(crate) const WEAR_LEVELLING: bool = cfg!(feature = "wear-levelling");
 /// Volumes on which pages move in groups.
 pub(crate) const GROUPS: bool = cfg!(feature = "groups");

@@ -1,13 +1,16 @@
 //! SteadyFS: flash storage that keeps time.
 //!
-//! A file system for raw NAND and NOR flash, for microcontrollers: no heap, no `unsafe`, a few KiB of RAM, and **a computed worst
-//! case for every call**.
+//! A file system for raw NAND and NOR flash on microcontrollers: no heap, no `unsafe`, a few KiB
+//! of RAM, and **a computed worst case for every call**.
 //!
 //! # Promises
-//! - **Bounded.** [`FileSystem::bound`] tells, before a call, how many reads, programs and erases it can take at most.
-//! - **Power-loss proof.** When a durable write or [`FileSystem::sync`] returns, the data survives any power cut; what was not
-//!   committed is wholly absent. Power may fail in the middle of any program or erase, and again during recovery.
-//! - **No scan.** Mount, open, create and allocation take a bounded number of reads, whatever the number of files.
+//! - **Bounded.** Before a call, [`FileSystem::bound`] returns the maximum number of its reads,
+//!   programs and erases.
+//! - **Power-loss proof.** When a durable write or [`FileSystem::sync`] returns, its data
+//!   survives any power cut. Uncommitted changes are wholly absent afterwards. Power may fail in
+//!   the middle of any program or erase, and again during recovery.
+//! - **No scan.** Mount, open, create and allocation take a bounded number of reads, for any
+//!   number of files.
 //!
 //! # Layers
 //! ```text
@@ -22,8 +25,8 @@
 //!       │
 //!   your driver
 //! ```
-//! Data flows one way: a layer calls the one below and knows nothing of the one above. `docs/design.md` says why it is built
-//! so, `docs/format.md` what is on the medium.
+//! Data flows one way: a layer calls the layer below it and does not depend on the layer above.
+//! `docs/design.md` gives the reasons for this design. `docs/format.md` describes the medium.
 //!
 //! # Example
 //! ```
@@ -43,18 +46,23 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The [guide] has more: a logger, a configuration store, a firmware update, a boot counter, and which settings suit what; [guide::drivers] the whole of a driver
-//! for SPI NAND and of one for SPI NOR.
+//! The [guide] has more examples: a logger, a configuration store, a firmware update, a boot
+//! counter. It also lists the settings for each problem. [guide::drivers] has two complete
+//! drivers, for SPI NAND and for SPI NOR.
 //!
 //! # Where to go on
 //! - Your chip: [`media::Flash`] or [`media::nor::NorFlash`], and its settings: [`Config`].
-//! - Your card or disk: [`media::sectors`]; SD cards on SPI are driven by the crate `steadyfs-drivers`.
-//! - Files: [`FileSystem`] and its calls; [`CommitOn`] says when they become durable. [`Reader`] reads without code that writes,
-//!   [`CleanReader`] what was unmounted without code that recovers.
+//! - Your card or disk: [`media::sectors`]; the crate `steadyfs-drivers` drives SD cards on SPI.
+//! - Files: [`FileSystem`] and its calls; [`CommitOn`] decides when they become durable.
+//!   [`Reader`] reads without code that writes. [`CleanReader`] reads an unmounted volume without
+//!   code that recovers.
 //! - Sectors instead of files, for FAT or another file system above: [`disk`].
-//! - Data that dies together: [`Config::streams`], and [`streams`] for hosts that know which does.
-//! - Time: [`FileSystem::bound`] for a call, [`FileSystem::envelopes`] for many in a row, [`FileSystem::maintain`] for idle time.
-//! - What may go wrong: [`Error`], [`MountError`], [`FileSystem::health`], [`FileSystem::check`], [`FileSystem::repair`].
+//! - Data with a common lifetime: [`Config::streams`], and [`streams`] for hosts that sort such
+//!   data already.
+//! - Time: [`FileSystem::bound`] for a call, [`FileSystem::envelopes`] for many in a row,
+//!   [`FileSystem::maintain`] for idle time.
+//! - Failures: [`Error`], [`MountError`], [`FileSystem::health`], [`FileSystem::check`],
+//!   [`FileSystem::repair`].
 
 #![no_std]
 #![forbid(unsafe_code)]

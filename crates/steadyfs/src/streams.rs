@@ -1,17 +1,21 @@
-//! Which stream for which data: maps for those who already know how long theirs lives.
+//! Streams for data: maps for hosts that already sort their data by its lifetime.
 //!
-//! A [volume](crate::Config::streams) has one to four streams, and gains most where data that is written again at about the same pace has one of its own. Some
-//! hosts sort their data so already; what they know becomes a number for [`WriteOptions::stream`](crate::disk::WriteOptions::stream) or [`OpenOptions::stream`](crate::OpenOptions::stream):
+//! A [volume](crate::Config::streams) has one to four streams. It gains most if data with about
+//! the same rewrite interval has a separate stream. Some hosts already sort their data in this
+//! way. The maps below turn such a sorting into a number for
+//! [`WriteOptions::stream`](crate::disk::WriteOptions::stream) or
+//! [`OpenOptions::stream`](crate::OpenOptions::stream):
 //!
-//! | who knows | what | map |
+//! | host | input | map |
 //! |---|---|---|
 //! | a host of an eMMC | the number with the command, 0 to 15 | [`context_stream`] |
 //! | F2FS | its six logs | [`f2fs_stream`] |
 //! | SQLite | its nine kinds of temporary files | [`SqliteFile::stream`], by name [`sqlite_stream`] |
 //!
-//! The numbers are those of Vishwakarma, Sharma and Kodase, *Enhancing eMMC using Multi-Stream technique* (2019), tables 2 and 3, where a volume has four streams: 1 to 3 for
-//! what has a stream, and 0 for what has none. What becomes of them where a volume has fewer is said at each map. None of them uses RAM, and a map that nobody
-//! calls takes no code.
+//! On a volume with four streams, the numbers are the numbers of Vishwakarma, Sharma and Kodase,
+//! *Enhancing eMMC using Multi-Stream technique* (2019), tables 2 and 3: 1 to 3 for data with a
+//! stream, and 0 for data without. Each map describes the numbers for fewer streams. No map uses
+//! RAM, and a map that is never called takes no code.
 //!
 //! ```
 //! use steadyfs::OpenOptions;
@@ -31,10 +35,13 @@ use crate::config::STREAMS_MAX;
 /// Digits of the random number in a super-journal's name: nine, or eight in old versions of SQLite.
 const SUPER_JOURNAL_DIGITS: [usize; 2] = [8, 9];
 
-/// The stream of a number that a host gives with its data, 0 to 15, as in the context field of the eMMC command SET_BLOCK_COUNT.
+/// The stream of a number that a host sends with its data, 0 to 15, as in the context field of
+/// the eMMC command SET_BLOCK_COUNT.
 ///
-/// 0 is data without a stream, and stays 0. A number that the volume has is itself; the others are its last stream, so that of two numbers the
-/// greater one never has the lesser stream, and where a host numbers by life, only neighbours share. On a volume with one stream all are 0.
+/// 0 is data without a stream, and stays 0. A number that the volume has stays as it is. All
+/// greater numbers become its last stream. So of two numbers, the greater one never gets the
+/// lesser stream. If a host numbers data by its lifetime, only neighbours share a stream. On a
+/// volume with one stream all numbers become 0.
 ///
 /// ```
 /// use steadyfs::streams::context_stream;
@@ -46,7 +53,7 @@ pub const fn context_stream(number: u8, streams: u8) -> u8 {
     if number < last { number } else { last }
 }
 
-/// The six logs to which F2FS appends: nodes and data, each by how soon they are written again.
+/// The six logs of F2FS: nodes and data, each by the time until they are rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum F2fsLog {
     /// Inodes and direct nodes of directories.
@@ -57,21 +64,22 @@ pub enum F2fsLog {
     ColdNode,
     /// Entries of directories.
     HotData,
-    /// Data of files that is written over.
+    /// Data of files that is overwritten.
     WarmData,
-    /// Data of files that is appended or that cleaning moved, and media.
+    /// Data of files that is appended or was moved by F2FS's cleaning, and media.
     ColdData,
 }
 
-/// The stream of one of F2FS's logs; a node and data of one temperature share it.
+/// The stream of a log of F2FS. The nodes and the data of one temperature share a stream.
 ///
-/// | streams | hot | warm | cold | what F2FS writes in place (checkpoints, tables) |
+/// | streams | hot | warm | cold | data that F2FS writes in place (checkpoints, tables) |
 /// |---|---|---|---|---|
 /// | 4 | 1 | 2 | 3 | 0 |
 /// | 3 | 0 | 1 | 2 | 0 |
 /// | 2 | 0 | 0 | 1 | 0 |
 ///
-/// With three streams the hot logs share that of what is written in place, which every checkpoint writes again; with two only what is cold lies apart.
+/// With three streams, the hot logs share a stream with the data in place, which every checkpoint
+/// rewrites. With two streams, only cold data is separate.
 ///
 /// ```
 /// use steadyfs::streams::{F2fsLog, f2fs_stream};
@@ -88,39 +96,42 @@ pub const fn f2fs_stream(log: F2fsLog, streams: u8) -> u8 {
     number.saturating_sub(STREAMS_MAX - valid(streams))
 }
 
-/// The nine kinds of temporary files that SQLite makes beside a database. Its VFS is told by the flags of `xOpen` which one it opens, or nearly so.
+/// The nine kinds of temporary files that SQLite makes beside a database. The flags of `xOpen`
+/// pass the kind, or nearly so, to its VFS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SqliteFile {
     /// The old content of the pages that a transaction changes, for its life: `DATABASE-journal`.
     RollbackJournal,
-    /// Names the rollback journals of a transaction over several databases, while it commits: `DATABASE-mj` and hexadecimal digits.
+    /// The names of the rollback journals of a transaction over several databases, while it
+    /// commits: `DATABASE-mj` and hexadecimal digits.
     SuperJournal,
     /// New content of pages, from the first connection to the last one: `DATABASE-wal`.
     Wal,
-    /// The index of that, as long: `DATABASE-shm`.
+    /// The index of the WAL, with the same lifetime: `DATABASE-shm`.
     SharedMemory,
-    /// What one statement of several has to undo, for its life.
+    /// The undo data of one statement among several, for its life.
     StatementJournal,
-    /// Tables made with `CREATE TEMP TABLE`, as long as the connection.
+    /// Tables made with `CREATE TEMP TABLE`, for the life of the connection.
     TempDatabase,
-    /// What a view or subquery gave, for the life of a query.
+    /// The result of a view or subquery, for the life of a query.
     Materialization,
-    /// An index that one statement makes for itself.
+    /// An index that one statement makes for its own use.
     TransientIndex,
     /// The new database that `VACUUM` writes, for its life.
     VacuumDatabase,
 }
 
 impl SqliteFile {
-    /// The stream of a kind.
+    /// The stream of a kind of file.
     ///
-    /// | streams | the database, and what is none of SQLite's | WAL, its index, TEMP databases, materializations | journals, transient indices, `VACUUM` |
+    /// | streams | the database, and files of other programs | WAL, its index, TEMP databases, materializations | journals, transient indices, `VACUUM` |
     /// |---|---|---|---|
     /// | 4 | 0 | 2 | 3 |
     /// | 3 | 0 | 1 | 2 |
     /// | 2 | 0 | 1 | 1 |
     ///
-    /// Databases have none of their own, and with four streams the stream 1 is left for another use. With two, all that is temporary shares one.
+    /// Databases have no separate stream. With four streams, stream 1 is free for another use.
+    /// With two streams, all temporary files share one.
     ///
     /// ```
     /// use steadyfs::streams::SqliteFile;
@@ -141,7 +152,7 @@ impl SqliteFile {
         }
     }
 
-    /// The kind that a name tells.
+    /// The kind of a file with this name; `None` if the name is of no temporary file.
     fn of_name(name: &[u8]) -> Option<Self> {
         if name.starts_with(b"etilqs_") && !name.ends_with(b"-journal") {
             return Some(Self::StatementJournal);
@@ -157,20 +168,24 @@ impl SqliteFile {
     }
 }
 
-/// The stream of a file by its name, the last part of a path: [that](SqliteFile::stream) of the kind of SQLite's files that has such a name, or 0.
+/// The stream of a file by its name: the [stream](SqliteFile::stream) of the kind of SQLite file
+/// with such a name, or 0. The name is the last part of a path.
 ///
 /// | name | kinds | streams 4, 3, 2 |
 /// |---|---|---|
-/// | `…-journal` | rollback journal, that of a TEMP database too | 3, 2, 1 |
+/// | `…-journal` | rollback journal, also of a TEMP database | 3, 2, 1 |
 /// | `…-mj` and eight or nine hexadecimal digits | super-journal | 3, 2, 1 |
 /// | `…-wal` | WAL | 2, 1, 1 |
 /// | `…-shm` | shared memory | 2, 1, 1 |
 /// | `etilqs_…` | statement journal, TEMP database, materialization, transient index, database of `VACUUM` | 3, 2, 1 |
-/// | any other | databases, and what is not SQLite's | 0 |
+/// | any other | databases, and files of other programs | 0 |
 ///
-/// Five kinds share one pattern, `etilqs_` with a random number, and no name tells which of them a file is; it goes where three of them belong. Who knows the kind asks
-/// [`SqliteFile::stream`]. Nor does a name tell that a file is SQLite's: the stream of one that only looks like it changes where its pages lie, and nothing else. Names of
-/// the form 8.3, for which SQLite has a setting, are not known.
+/// Five kinds share one pattern: `etilqs_` with a random number. The name does not distinguish
+/// them, so the file gets the stream of three of the five. A caller that has the kind uses
+/// [`SqliteFile::stream`].
+///
+/// A file of another program may have such a name. Then its stream only changes the places of its
+/// pages. Names of the form 8.3, for which SQLite has a setting, are not recognized.
 ///
 /// ```
 /// use steadyfs::streams::sqlite_stream;
@@ -183,12 +198,12 @@ pub fn sqlite_stream(name: &[u8], streams: u8) -> u8 {
     SqliteFile::of_name(&name[begin..]).map_or(0, |file| file.stream(streams))
 }
 
-/// Whether what stands behind `-mj` is the number of a super-journal.
+/// Returns true if the text behind `-mj` is the number of a super-journal.
 fn is_super_journal(digits: &[u8]) -> bool {
     SUPER_JOURNAL_DIGITS.contains(&digits.len()) && digits.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'A'..=b'F'))
 }
 
-/// As many streams as a volume may have.
+/// Limits a number of streams to the range of a volume, 1 to 4.
 const fn valid(streams: u8) -> u8 {
     match streams {
         0 => 1,

@@ -1,4 +1,5 @@
-//! Tables of fixed capacity in bytes that the caller lends: numbers of 2 or 4 bytes, and sorted pairs of them.
+//! Tables of fixed capacity in memory that the caller lends: numbers of 2 or 4 bytes, and sorted
+//! pairs of them.
 
 /// A vector of little-endian numbers of `width` bytes.
 pub(crate) struct Words<'m> {
@@ -75,7 +76,7 @@ impl<'m> Pairs<'m> {
         self.len = 0;
     }
 
-    /// Reads by itself: a search does little else.
+    /// Returns the key of an entry. Reads it directly, because searches do little else.
     pub fn key(&self, index: u32) -> u32 {
         read_word(self.words.bytes, index as usize * 2 * self.words.width, self.words.width)
     }
@@ -98,13 +99,13 @@ impl<'m> Pairs<'m> {
         low
     }
 
-    /// Index of the entry with this key.
+    /// Index of the entry with this key; `None` if there is none.
     pub fn find(&self, key: u32) -> Option<u32> {
         let index = self.lower_bound(key);
         (index < self.len && self.key(index) == key).then_some(index)
     }
 
-    /// Adds an entry whose key is not there yet; `false` when full.
+    /// Adds an entry with a new key. Returns `false` if the table is full.
     pub fn insert(&mut self, key: u32, value: u32) -> bool {
         if self.len == self.capacity() {
             return false;
@@ -131,13 +132,14 @@ impl<'m> Pairs<'m> {
         self.words.bytes
     }
 
-    /// Makes the bytes blank that hold no entry: NOR need not program them.
+    /// Blanks the bytes behind the entries, so that NOR need not program them.
     pub fn blank_rest(&mut self) {
         let used = 2 * self.len as usize * self.words.width;
         self.words.bytes[used..].fill(0xFF);
     }
 
-    /// Takes over `len` entries that were written into the bytes; `false` when they are not sorted or too many.
+    /// Takes over `len` entries that were written into the bytes. Returns `false` if they are too
+    /// many or not sorted.
     pub fn adopt(&mut self, len: u32) -> bool {
         if len > self.capacity() {
             return false;

@@ -1,4 +1,4 @@
-//! Names: what each directory says, and what none of them says.
+//! Names: the records of each directory, and inodes without a name.
 
 use super::super::directories::{Found, Gap};
 use super::super::inode::{AREA_BYTES, Header, InodeKind, NAME_BYTES_MAX, PARENT_AT, REGIONS, ROOT, Region};
@@ -10,7 +10,7 @@ use crate::fs::filesystem::FileSystem;
 use crate::logical::edit::Edit;
 use crate::media::Flash;
 
-/// Names that are tried for what has none.
+/// Names that are tried for an inode without a name.
 const NAMES_MAX: u32 = 10;
 
 /// A record of a directory.
@@ -23,11 +23,11 @@ struct Record {
     inode: u32,
 }
 
-/// How far searches go in the directories that a walk has met.
+/// The depth of the searches in the directories that a walk has visited.
 struct Walk {
-    /// The larger one of that and the depth of the volume.
+    /// The maximum of this depth and the depth of the volume.
     depth: Depth,
-    /// The directory that went further than the volume says, and than those before it.
+    /// The last directory that exceeded the depth of the volume and of the directories before it.
     deepest: Option<u32>,
 }
 
@@ -41,18 +41,18 @@ impl Walk {
 }
 
 impl<F: Flash> Checker<'_, '_, F> {
-    /// Every record of every directory, and their numbers.
+    /// Checks every record of every directory, and their counts.
     pub fn directories(&mut self) -> Result<(), Error> {
         let told = self.fs.volume.space().depth;
         let mut walk = Walk { depth: self.fs.volume.depth(), deepest: None };
-        // Names that are deeper than the volume says are looked up all the same.
+        // Look up names beyond the depth of the volume, too.
         self.fs.volume.set_depth(Depth::ANY);
         let walked = self.walk(&mut walk);
         self.fs.volume.set_depth(told);
         walked?;
         let Some(directory) = walk.deepest else { return Ok(()) };
         if !self.is_readable(0)? {
-            // The root page is a finding already, and holds no depth.
+            // The root page is already a finding, and holds no depth.
             return Ok(());
         }
         self.fault(Finding::WrongCount { directory }, Count::Counts, |fs| fs.volume.write_depth(walk.depth))
@@ -60,7 +60,7 @@ impl<F: Flash> Checker<'_, '_, F> {
 
     fn walk(&mut self, walk: &mut Walk) -> Result<(), Error> {
         for inode in 0..self.inodes_end()? {
-            // One of more pages than there are was told of.
+            // A directory with more buckets than the volume has pages is already a finding.
             let can_be = |header: &Header, pages: u32| header.kind == InodeKind::Directory && header.extra <= pages;
             if self.is_taken(inode)?
                 && let Some(header) = self.header(inode)?.filter(|header| can_be(header, self.fs.volume.plan().data_count))
@@ -83,7 +83,7 @@ impl<F: Flash> Checker<'_, '_, F> {
                 return self.empty_out(Finding::BadInode { inode: directory }, directory, header);
             };
             if !self.is_readable(page)? {
-                // The names that are lost are in the inodes. No look-up ends at what was there.
+                // The inodes hold the lost names. Fill the page so that no search ends in it.
                 self.salvage(
                     Finding::UnreadablePage { inode: directory, logical: page },
                     page,
@@ -115,14 +115,16 @@ impl<F: Flash> Checker<'_, '_, F> {
         self.fault(finding, Count::Counts, |fs| fs.directories.write_count(&mut fs.volume, directory, entries, subdirectories))
     }
 
-    /// Overflow pages of a directory.
+    /// Counts the overflow pages of a directory.
     pub fn overflow_pages(&mut self, directory: u32, header: &Header) -> Result<u32, Error> {
         let count = self.fs.seen(|fs| fs.directories.overflow_pages(&mut fs.volume, directory, header))?;
         self.fs.directories.forget();
         Ok(count.unwrap_or(0))
     }
 
-    /// What a record names, if it is right: something that says the same, that a look-up finds there, and that nothing else names.
+    /// Returns the kind of the inode that a record names, if the record is right. The inode has
+    /// the same name and directory, a look-up finds the record, and no other record names the
+    /// inode.
     fn entry(&mut self, record: &Record, walk: &mut Walk) -> Result<Option<InodeKind>, Error> {
         let Record { directory, seed, hash, inode, .. } = *record;
         if inode >= self.fs.volume.plan().inode_count || inode == ROOT {
@@ -147,7 +149,7 @@ impl<F: Flash> Checker<'_, '_, F> {
         Ok(Some(header.kind))
     }
 
-    /// Returns true if a look-up of its name ends at a record; notes how far that goes.
+    /// Returns true if a look-up of the name ends at the record. Notes the depth of this search.
     fn is_found(&mut self, record: &Record, header: &Header, walk: &mut Walk) -> Result<bool, Error> {
         let mut name = [0; NAME_BYTES_MAX];
         let Some(name) = self.name(record.inode, header, &mut name)? else { return Ok(false) };
@@ -157,7 +159,7 @@ impl<F: Flash> Checker<'_, '_, F> {
                 (place, inode) == (record.place, record.inode)
             }
             Some(Found::Free(_)) => false,
-            // Something on the way cannot be read, which is no fault of this one.
+            // A page on the way cannot be read. This is no fault of the record.
             None => true,
         })
     }
@@ -169,7 +171,8 @@ impl<F: Flash> Checker<'_, '_, F> {
         Ok(name.ok().filter(|_| is_read))
     }
 
-    /// Whether a file that the allocation map does not know has all its pages: what was removed has given them back.
+    /// Returns true if an inode that is marked as free still has all its pages. A removed file has
+    /// given its pages back.
     fn is_complete(&mut self, inode: u32, header: &Header) -> Result<bool, Error> {
         if header.inline {
             return Ok(true);
@@ -195,7 +198,8 @@ impl<F: Flash> Checker<'_, '_, F> {
         Ok(true)
     }
 
-    /// Everything that is taken must have been named by now. Directories first: files may be in them.
+    /// Names all inodes in use that have no name yet, or frees them. Directories come first,
+    /// because files may be in them.
     pub fn unnamed(&mut self) -> Result<(), Error> {
         let before = self.checked.mended;
         for kind in [InodeKind::Directory, InodeKind::File] {
@@ -220,7 +224,7 @@ impl<F: Flash> Checker<'_, '_, F> {
         Ok(())
     }
 
-    /// Gives a file without a name the one that its inode says, or another one in the root.
+    /// Gives a file without a name the name in its inode, or another name in the root.
     fn lost(&mut self, inode: u32, header: &Header) -> Result<(), Error> {
         let mut bytes = [0; NAME_BYTES_MAX];
         let may_stay = self.is_directory(header.parent)?
@@ -244,7 +248,7 @@ impl<F: Flash> Checker<'_, '_, F> {
 }
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// Gives a file without a name one in the root.
+    /// Gives a file without a name a new name in the root.
     fn adopt(&mut self, inode: u32, mut header: Header) -> Result<(), Error> {
         let mut bytes = *b"lost-0000000000-0";
         let mut rest = inode;
@@ -265,7 +269,7 @@ impl<F: Flash> FileSystem<'_, F> {
         Err(Error::Exists)
     }
 
-    /// Names something in a directory, on a full volume as well.
+    /// Adds a name to a directory, even on a full volume.
     fn add_name(&mut self, directory: u32, name: &str, gap: Gap, inode: u32, header: &Header) -> Result<(), Error> {
         self.directories.enter(&mut self.volume, directory)?;
         let is_directory = header.kind == InodeKind::Directory;

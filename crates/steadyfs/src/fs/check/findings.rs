@@ -1,67 +1,76 @@
-//! What a check tells: what it found, looked at and mended.
+//! The results of a check: its findings, and the counts of checked and mended items.
 
 #[cfg(doc)]
 use crate::fs::FileSystem;
 use crate::fs::InodeNumber;
 use core::fmt;
-/// Something that a [check](FileSystem::check) found.
+/// A fault that a [check](FileSystem::check) found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Finding {
-    /// A page of the file system's own tables cannot be read, or is not what was written. Mended by writing it anew without what cannot be read: inodes
-    /// in it are lost; what it said of free pages is found again.
+    /// A page of the file system's tables cannot be read, or does not hold the written data.
+    ///
+    /// Mended by rewriting it without the unreadable parts. Inodes in these parts are lost. The
+    /// repair restores the marks of free pages.
     UnreadableTable {
         /// The logical page.
         logical: u32,
     },
-    /// A page of a file or directory cannot be read, or is not what was written. One of a directory is mended: names are in the inodes as well. One of an index
-    /// is mended: the pages of the file that it named cannot be read any more. One of a file's data stays so until it is written anew.
+    /// A page of a file or directory cannot be read, or does not hold the written data.
+    ///
+    /// - A page of a directory is mended, because the inodes hold the names as well.
+    /// - A page of an index is mended: the pages of the file that it named are unreadable then.
+    /// - A page of a file's data stays unreadable until it is rewritten.
     UnreadablePage {
-        /// Whose page.
+        /// The file or directory of the page.
         inode: InodeNumber,
         /// The logical page.
         logical: u32,
     },
-    /// An inode that is in use makes no sense. Mended: a file is empty then, unless its pages can be told; a directory gets its entries again from their
-    /// inodes.
+    /// An inode in use is invalid. Mended: a file becomes empty, unless its pages can be
+    /// determined; a directory gets its entries again from their inodes.
     BadInode {
         /// The inode.
         inode: InodeNumber,
     },
-    /// The rest of a long name, or the attributes of a file, are not there. Mended: the file has no attributes then, or another name.
+    /// The rest of a long name, or the attributes of a file, are missing. Mended: the file then
+    /// has no attributes, or another name.
     LostExtension {
         /// The file or directory.
         inode: InodeNumber,
     },
-    /// A directory names something that is not there, is in another directory, or is named twice. Mended by removing the entry.
+    /// A directory names an inode that is missing, belongs to another directory, or is named
+    /// twice. Mended by removing the entry.
     BadEntry {
         /// The directory.
         directory: InodeNumber,
-        /// What the entry names.
+        /// The inode that the entry names.
         inode: InodeNumber,
     },
-    /// A directory's counts are wrong, or the volume counts fewer overflow pages or names of equal hash than the directory has. Mended.
+    /// A directory's counts are wrong. Or the volume's counts of overflow pages or of names of
+    /// equal hash are lower than the directory's. Mended.
     WrongCount {
         /// The directory.
         directory: InodeNumber,
     },
-    /// Nothing names a file or directory. Mended by naming it in its directory as its inode says, or, where that cannot be, `lost-` and its
-    /// number in the root.
+    /// A file or directory has no entry in any directory. Mended by adding an entry with the name
+    /// and the directory in its inode. If this is impossible, the root names it `lost-` and its
+    /// number.
     Lost {
         /// The file or directory.
         inode: InodeNumber,
     },
-    /// An inode is in use and is marked as free. Mended.
+    /// An inode in use is marked as free. Mended.
     UnmarkedInode {
         /// The inode.
         inode: InodeNumber,
     },
-    /// An inode is taken and holds nothing that anything refers to. Mended by giving it back.
+    /// An inode is marked as in use, but has no content and no reference. Mended by freeing it.
     LeakedInode {
         /// The inode.
         inode: InodeNumber,
     },
-    /// A page is taken, or holds something, and belongs to nothing. Mended by giving it back.
+    /// A page is marked as in use, or has content, but belongs to no file. Mended by freeing it.
     LeakedPage {
         /// The logical page.
         logical: u32,
@@ -71,31 +80,35 @@ pub enum Finding {
         /// The logical page.
         logical: u32,
     },
-    /// A page belongs to two files, and nobody can tell whose it is. Mended: the second file is empty then, and in the first one the page cannot be read.
+    /// A page belongs to two files, and its true owner cannot be determined. Mended: the second
+    /// file becomes empty, and the page becomes unreadable in the first file.
     SharedPage {
-        /// The second one.
+        /// The second file.
         inode: InodeNumber,
         /// The logical page.
         logical: u32,
     },
-    /// Behind the end of a file is what was there before, and would be in it when it grows. Mended by cutting that off.
+    /// Old content lies behind the end of a file. It would become part of the file when the file
+    /// grows. Mended by cutting it off.
     DirtyEnd {
         /// The file.
         inode: InodeNumber,
     },
-    /// A list of removed files does not end, or names something else. Mended by forgetting the list; what was on it is given back.
+    /// A list of removed files has no end, or names an inode of another kind. Mended by clearing
+    /// the list, and freeing its inodes and pages.
     BadList,
-    /// A repair accepted the loss of small changes, and no page names the files that they were of.
+    /// A repair accepted the loss of small changes, and no page names the files of these changes.
     /// This file or directory may be in an earlier state.
+    ///
     /// A page whose whole content is lost is an [unreadable page](Self::UnreadablePage).
     InDoubt {
         /// The file or directory.
         inode: InodeNumber,
     },
-    /// A repair accepted the loss of small changes. Files and directories may be missing with their
-    /// names.
+    /// A repair accepted the loss of small changes. Files and directories may be missing,
+    /// together with their names.
     LostChanges {
-        /// Inodes that are empty now. Each may have been a file or a directory.
+        /// Inodes that are empty now. Each of them may have been a file or a directory.
         inodes: u32,
     },
 }
@@ -132,7 +145,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What a [check](FileSystem::check) looked at.
+/// The counts of a [check](FileSystem::check).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
     /// Files.
@@ -143,42 +156,43 @@ pub struct Checked {
     pub pages: u32,
     /// Pages of files' data that cannot be read.
     pub unreadable: u32,
-    /// Findings, those that were mended included.
+    /// Findings, including the mended ones.
     pub findings: u32,
-    /// What was mended.
+    /// The changes of the repair.
     pub mended: Mended,
 }
 
-/// What a repair has changed; one finding each.
+/// The changes of a repair, by kind. Each change is one finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mended {
-    /// Pages of the file system's tables, of directories and of indexes that were written anew without what cannot be read.
+    /// Pages of the file system's tables, of directories and of indexes, rewritten without their
+    /// unreadable parts.
     pub tables: u32,
-    /// Files that are empty now, removed ones included, and inodes that are none any more.
+    /// Files that are empty now, including removed files, and inodes that were cleared.
     pub emptied: u32,
-    /// Files of which something was cut off that was behind their end.
+    /// Files whose content behind the end was cut off.
     pub ends: u32,
-    /// Directories that were emptied, to get their entries again from their inodes.
+    /// Directories that were emptied, and get their entries again from their inodes.
     pub directories: u32,
-    /// Attributes that are gone, and names that are.
+    /// Attributes and ends of long names that were removed.
     pub extensions: u32,
-    /// Entries of directories that were removed.
+    /// Entries that were removed from directories.
     pub entries: u32,
-    /// Counts of directories and of files' pages, and lists, that were put right.
+    /// Corrected counts of directories and of files' pages, and cleared lists.
     pub counts: u32,
     /// Files and directories that got a name again.
     pub names: u32,
-    /// Inodes that were marked as taken.
+    /// Inodes that were marked as in use.
     pub inodes_marked: u32,
-    /// Inodes that were given back.
+    /// Inodes that were freed.
     pub inodes_freed: u32,
-    /// Pages that were marked as taken.
+    /// Pages that were marked as in use.
     pub pages_marked: u32,
-    /// Pages that were given back.
+    /// Pages that were freed.
     pub pages_freed: u32,
 }
 
-/// Which number of [`Mended`].
+/// Selects a counter of [`Mended`].
 #[derive(Clone, Copy)]
 pub(super) enum Count {
     Tables,
@@ -196,7 +210,7 @@ pub(super) enum Count {
 }
 
 impl Mended {
-    /// All of them.
+    /// The sum of all counters.
     pub const fn total(&self) -> u32 {
         let Self { tables, emptied, ends, directories, extensions, entries, counts, names, .. } = *self;
         let Self { inodes_marked, inodes_freed, pages_marked, pages_freed, .. } = *self;
@@ -204,7 +218,7 @@ impl Mended {
         changed + inodes_marked + inodes_freed + pages_marked + pages_freed
     }
 
-    /// Whether anything lost its pages since.
+    /// Returns true if a file or directory has lost its pages since `before`.
     pub(super) const fn has_emptied_since(&self, before: Self) -> bool {
         self.emptied != before.emptied || self.directories != before.directories
     }

@@ -1,4 +1,5 @@
-//! What a walk has met: a bit for each inode and for each data page, in memory that the caller lends.
+//! The marks of a walk: a bit for each inode and for each data page, in memory that the caller
+//! lends.
 
 use super::super::inode::ROOT;
 use super::super::volume::Plan;
@@ -6,15 +7,15 @@ use crate::error::Error;
 
 /// The bits.
 pub(super) struct Marks<'c> {
-    /// Inodes that are named, or on a list, or an extension of one that is in use.
+    /// Inodes that are named, or on a list, or extensions of an inode in use.
     inodes: &'c mut [u8],
-    /// Data pages that belong to something.
+    /// Data pages that have an owner.
     pages: &'c mut [u8],
     first_page: u32,
 }
 
 impl<'c> Marks<'c> {
-    /// Takes the memory that a volume needs.
+    /// Takes the memory for the bits of a volume.
     pub fn new(scratch: &'c mut [u8], plan: &Plan) -> Result<Self, Error> {
         Self::check_size(scratch, plan)?;
         let [inodes, pages] = Self::bytes(plan);
@@ -27,19 +28,19 @@ impl<'c> Marks<'c> {
         if scratch.len() < Self::bytes(plan).iter().sum() { Err(Error::ScratchTooSmall) } else { Ok(()) }
     }
 
-    /// Bytes of a bit for each inode, and for each data page.
+    /// Bytes of the bits for all inodes, and for all data pages.
     fn bytes(plan: &Plan) -> [usize; 2] {
         [plan.inode_count, plan.data_count].map(|count| count.div_ceil(8) as usize)
     }
 
-    /// Nothing is met yet but the root.
+    /// Clears all marks, and marks the root.
     pub fn clear(&mut self) {
         self.inodes.fill(0);
         self.pages.fill(0);
         mark(self.inodes, ROOT);
     }
 
-    /// Notes that an inode is referred to; tells whether it was before.
+    /// Marks an inode as named. Returns true if it was marked before.
     pub fn name(&mut self, inode: u32) -> bool {
         mark(self.inodes, inode)
     }
@@ -48,7 +49,7 @@ impl<'c> Marks<'c> {
         is_marked(self.inodes, inode)
     }
 
-    /// Notes that a data page belongs to something; tells whether it did before.
+    /// Marks a data page as owned. Returns true if it was marked before.
     pub fn own(&mut self, logical: u32) -> bool {
         mark(self.pages, logical - self.first_page)
     }
@@ -58,7 +59,7 @@ impl<'c> Marks<'c> {
     }
 }
 
-/// Sets a bit; tells whether it was set before.
+/// Sets a bit. Returns true if it was set before.
 fn mark(bits: &mut [u8], index: u32) -> bool {
     let (byte, bit) = (&mut bits[index as usize / 8], 1 << (index % 8));
     let before = *byte & bit != 0;

@@ -1,8 +1,14 @@
 //! Inodes, their extensions and their pages: each belongs to one owner.
 //!
-//! Pages are claimed in turns: by directories, by files within their sizes, by files behind their
-//! sizes, by removed files. If two claim a page, the later one is emptied. Behind the size of a
-//! file only the entry or run that names the page is cut off.
+//! Pages are claimed in turns:
+//!
+//! 1. by directories,
+//! 2. by files within their sizes,
+//! 3. by files behind their sizes,
+//! 4. by removed files.
+//!
+//! If two inodes claim a page, the later one is emptied. Behind the size of a file, only the
+//! entry or run that names the page is cut off.
 
 use super::super::inode::{
     AREA_AT, AREA_BYTES, ATTRIBUTES_AT, EXTRA_AT, HEADER_BYTES, Header, InodeKind, NAME_MORE_AT, REGIONS, ROOT, Region,
@@ -14,11 +20,11 @@ use crate::fs::filesystem::FileSystem;
 use crate::logical::edit::Edit;
 use crate::media::Flash;
 
-/// Why an inode cannot keep what it says of its pages.
+/// A reason for which an inode cannot keep its pages.
 enum Fault {
-    /// It names what is no data page.
+    /// It names a page that is no data page.
     Nonsense,
-    /// A page belongs to something else as well.
+    /// A page has another owner as well.
     Shared(u32),
 }
 
@@ -30,53 +36,54 @@ struct Owner {
     pages: u32,
     /// Overflow pages of a directory.
     overflow: u32,
-    /// Bytes of the last page that are in the file; 0: all.
+    /// Bytes of the last page that are in the file; 0 if all are.
     last_bytes: u32,
-    /// Entries of the first index that belong to somebody else.
+    /// Entries of the first index that belong to another file.
     kept: u32,
     /// Only pages behind the size of a file are claimed.
     is_behind: bool,
 }
 
 impl Owner {
-    /// Returns whether a page of the file is claimed in this turn.
+    /// Returns true if this turn claims a page of the file.
     fn claims(&self, file_page: u32) -> bool {
         self.kind != InodeKind::File || (file_page >= self.pages) == self.is_behind
     }
 }
 
-/// An index, or a page of one: an entry stands for `span` pages of the file, the first one for
-/// those from page `first` of its region on.
+/// An index, or a page of entries of an index. An entry stands for `span` pages of the file. The
+/// first entry stands for the pages from page `first` of its region on.
 #[derive(Clone, Copy)]
 struct Index {
     page: u32,
-    /// The first page of the file that the region is of.
+    /// The first file page of the region.
     base: u32,
-    /// Pages of the region that its run has: their entries are never looked at.
+    /// Pages of the region that its run maps. Look-ups never read their entries.
     run: u32,
     first: u32,
     span: u32,
 }
 
 impl Index {
-    /// The first page of the file that reads entry `entry`; `u32::MAX` if no page does.
+    /// The first page of the file whose look-up reads entry `entry`; `u32::MAX` if no look-up
+    /// does.
     fn file_page(&self, entry: u32) -> u32 {
         let from = self.first + entry * self.span;
         if from + self.span <= self.run { u32::MAX } else { self.base + from.max(self.run) }
     }
 
-    /// The first page of the file that reads any of the `entries`.
+    /// The first page of the file whose look-up reads any of the `entries`.
     fn first_page(&self, entries: u32) -> u32 {
         Self { span: self.span * entries, ..*self }.file_page(0)
     }
 
-    /// The page of an index that entry `entry` names.
+    /// The page of entries that entry `entry` of an index names.
     fn below(&self, entry: u32, page: u32) -> Self {
         Self { page, first: self.first + entry * self.span, span: 1, ..*self }
     }
 }
 
-/// Whether something is wrong with the pages that are claimed.
+/// The fault of the claimed pages, if any.
 type Claim = Result<Option<Fault>, Error>;
 
 /// Turns in which pages are claimed.
@@ -115,10 +122,10 @@ impl Turn {
 }
 
 impl<'m, F: Flash> Checker<'_, 'm, F> {
-    /// Looks at all inodes that are taken. A turn in which no inode claims pages is left out.
+    /// Checks all inodes in use. Skips a turn in which no inode claims pages.
     pub fn owners(&mut self) -> Result<(), Error> {
         let before = self.checked.mended;
-        // The first turn meets all inodes, and adds the turns of their kinds.
+        // The first turn visits all inodes, and adds the turns of their kinds.
         let mut turns = 1;
         for now in (0..TURNS).map(Turn) {
             if !now.is_in(turns) {
@@ -133,7 +140,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         Ok(())
     }
 
-    /// Looks at an inode in a turn. Returns the turns in which it claims pages.
+    /// Checks an inode in a turn. Returns the turns in which it claims pages.
     fn owner(&mut self, inode: u32, now: Turn, before: Mended) -> Result<u32, Error> {
         let Some(header) = self.header(inode)? else {
             if now == Turn::DIRECTORIES && !self.is_empty(inode)? {
@@ -146,8 +153,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             self.extensions(inode, &header)?;
             self.pages_of(inode, &header, before)?;
         } else if now == Turn::BEHIND && now.is_in(turns) {
-            // A file that was emptied in this walk had claimed pages that are free now: the
-            // next walk looks.
+            // A file that was emptied in this walk had claimed pages that are free now. Leave
+            // this check to the next walk.
             let owner = self.owner_of_pages(inode, &header, 0).filter(|_| !self.checked.mended.has_emptied_since(before));
             if let Some(owner) = owner {
                 self.claim_all(&Owner { is_behind: true, ..owner })?;
@@ -156,7 +163,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         Ok(turns)
     }
 
-    /// An inode that nobody can make sense of, though its page can be read, is none from now on.
+    /// Clears an invalid inode, if its page can be read.
     fn bad_inode(&mut self, inode: u32) -> Result<(), Error> {
         let finding = Finding::BadInode { inode };
         let (page, at) = self.fs.volume.inode_place(inode);
@@ -167,18 +174,19 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         self.fault(finding, Count::Emptied, |fs| fs.volume.store.logical.patch(page, at, &[0; HEADER_BYTES]))
     }
 
-    /// Whether there is nothing where an inode should be.
+    /// Returns true if the place of an inode is empty.
     pub fn is_empty(&mut self, inode: u32) -> Result<bool, Error> {
         let (page, at) = self.fs.volume.inode_place(inode);
         let mut kind = [0];
         Ok(self.fs.seen(|fs| fs.volume.store.logical.read(page, at, &mut kind))?.is_some() && kind == [0] && inode != ROOT)
     }
 
-    /// The rest of a name, and attributes: an inode of their own that names its owner.
+    /// Checks the extensions of an inode, for the rest of its name and for its attributes. Each
+    /// is a separate inode that names its owner.
     fn extensions(&mut self, inode: u32, header: &Header) -> Result<(), Error> {
         for (number, at) in [(header.name_more, NAME_MORE_AT), (header.attributes, ATTRIBUTES_AT)] {
             let Some(extension) = number.checked_sub(1) else { continue };
-            // A name that the inode holds has no rest.
+            // A name that fits in the inode has no rest.
             let is_none = at == NAME_MORE_AT && usize::from(header.name_bytes) <= self.fs.volume.plan().name_inline();
             if is_none || !self.is_extension_of(extension, inode)? || self.marks.name(extension) {
                 let finding = Finding::LostExtension { inode };
@@ -193,11 +201,11 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
 
     fn is_extension_of(&mut self, extension: u32, owner: u32) -> Result<bool, Error> {
         let header = if extension < self.fs.volume.plan().inode_count { self.header(extension)? } else { None };
-        // Where others have their generation an extension has its owner.
+        // An extension stores its owner in the field for the generation.
         Ok(header.is_some_and(|header| header.kind == InodeKind::Extension && header.generation == owner))
     }
 
-    /// Marks an inode as taken that is in use.
+    /// Marks an inode as in use.
     pub fn take_inode(&mut self, inode: u32) -> Result<(), Error> {
         self.fault(Finding::UnmarkedInode { inode }, Count::InodesMarked, |fs| fs.volume.mark_inode(inode))
     }
@@ -209,7 +217,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             _ => {}
         }
         if matches!(header.kind, InodeKind::File | InodeKind::Orphan) && header.extra > 0 {
-            // Left of what had the inode before: whoever removed the file would keep so many of its pages.
+            // Left over from an earlier use of the inode. A removal of the file would leave as
+            // many of its index entries unfreed.
             let (page, at) = self.fs.volume.inode_place(inode);
             self.fault(Finding::BadInode { inode }, Count::Counts, |fs| {
                 fs.volume.store.logical.patch(page, at + EXTRA_AT, &[0; 4])
@@ -222,18 +231,19 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         let fault = match self.owner_of_pages(inode, header, overflow) {
             None => Some(Fault::Nonsense),
             Some(_) if header.inline => None,
-            // What an earlier file with this inode left there.
+            // The area holds content of an earlier file with this inode.
             Some(owner) if owner.kind == InodeKind::Directory && owner.pages == 0 => None,
             Some(owner) => self.claim_all(&owner)?,
         };
         match fault {
             None => Ok(()),
             Some(Fault::Nonsense) => self.empty_out(Finding::BadInode { inode }, inode, header),
-            // What was emptied in this walk had claimed pages that are free now: the next walk tells.
+            // An inode that was emptied in this walk had claimed pages that are free now. The
+            // next walk reports the remaining faults.
             Some(Fault::Shared(_)) if self.checked.mended.has_emptied_since(before) => Ok(()),
             Some(Fault::Shared(logical)) => {
                 if header.kind == InodeKind::File && self.mode == Mode::Mend && self.is_content_of_another(inode, logical)? {
-                    // Nobody can tell whose content it is.
+                    // The true owner of the content cannot be determined.
                     soft(self.fs.change(|fs| fs.volume.store.logical.write_edited(logical, logical, Edit::Lost)))?;
                 }
                 self.empty_out(Finding::SharedPage { inode, logical }, inode, header)
@@ -241,7 +251,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         }
     }
 
-    /// What an inode says of its pages, if it can have so many.
+    /// The pages that an inode claims, if their number is possible.
     fn owner_of_pages(&self, inode: u32, header: &Header, overflow: u32) -> Option<Owner> {
         let (pages, last_bytes) = match header.kind {
             InodeKind::File if header.size <= self.fs.volume.size_max() => {
@@ -256,7 +266,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         Some(Owner { inode, kind: header.kind, pages, overflow, last_bytes, kept, is_behind: false })
     }
 
-    /// Takes its pages from an inode: a file is empty then, a directory has no entries.
+    /// Takes all pages from an inode: a file is empty then, and a directory has no entries.
     pub fn empty_out(&mut self, finding: Finding, inode: u32, header: &Header) -> Result<(), Error> {
         let is_directory = header.kind == InodeKind::Directory;
         let emptied = Header { inline: !is_directory, size: 0, extra: 0, ..*header };
@@ -268,10 +278,10 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         })
     }
 
-    /// Claims the pages of an inode's regions in this turn. Behind the size of a file it cuts pages
-    /// of others off.
+    /// Claims the pages of an inode's regions in this turn. Cuts off pages behind the size of a
+    /// file that have another owner.
     fn claim_all(&mut self, owner: &Owner) -> Claim {
-        // A table that cannot be read was told of.
+        // A table that cannot be read is already a finding.
         let mut area = [0; AREA_BYTES];
         if self.fs.seen(|fs| fs.volume.read_area(owner.inode, &mut area))?.is_none() {
             return Ok(None);
@@ -292,7 +302,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             }
             let span = if self.fs.volume.plan().index_is_deep { self.fs.volume.plan().index_entries } else { 1 };
             let index = Index { page: region.index, base, run: region.count, first: 0, span };
-            // Entries before `kept` belong to the file that this end was cut off.
+            // Entries before `kept` belong to the file from which this tail was cut off.
             match self.claim_index(owner, &index, core::mem::take(&mut kept))? {
                 None => {}
                 Some(_) if owner.is_behind => self.cut_region(owner, number, Region { index: 0, ..region })?,
@@ -302,7 +312,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         Ok(None)
     }
 
-    /// Claims the pages of a run, up to the first one with which something is wrong.
+    /// Claims the pages of a run, up to the first page with a fault.
     fn claim_run(&mut self, owner: &Owner, region: &Region, base: u32) -> Result<Result<(), (u32, Fault)>, Error> {
         for within in (0..region.count).filter(|within| owner.claims(base + within)) {
             if let Some(fault) = self.claim_content(owner, base + within, region.logical + within)? {
@@ -312,14 +322,13 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         Ok(Ok(()))
     }
 
-    /// Writes a region of a file without its last pages or its index, which lie behind the size.
+    /// Writes a region of a file without its last pages or its index, which are behind the size.
     fn cut_region(&mut self, owner: &Owner, number: u32, region: Region) -> Result<(), Error> {
         let inode = owner.inode;
         self.fault(Finding::DirtyEnd { inode }, Count::Ends, |fs| fs.volume.write_region(inode, number, region))
     }
 
-    /// Notes that a page belongs to an inode. Returns a fault if it is no data page, or is claimed
-    /// already.
+    /// Marks a page as owned. Returns a fault if it is no data page, or is claimed already.
     fn claim(&mut self, logical: u32) -> Option<Fault> {
         if self.fs.volume.check_data_pages(logical, 1).is_err() {
             return Some(Fault::Nonsense);
@@ -328,13 +337,13 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         self.marks.own(logical).then_some(Fault::Shared(logical))
     }
 
-    /// Claims a page that is no index. What is in it is looked at when all is mended.
+    /// Claims a page that is no index. Its content is checked after all other faults are mended.
     fn claim_content(&mut self, owner: &Owner, file_page: u32, logical: u32) -> Claim {
         if let Some(fault) = self.claim(logical) {
             return Ok(Some(fault));
         }
         match owner.kind {
-            // A page behind the buckets, or behind the overflow pages, would be taken for the next one.
+            // A page behind the buckets or the overflow pages would become the next one of them.
             InodeKind::Directory => {
                 let is_behind = file_page >= owner.pages && self.fs.volume.buckets().overflow_number(file_page) >= owner.overflow;
                 Ok(is_behind.then_some(Fault::Nonsense))
@@ -344,11 +353,11 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         }
     }
 
-    /// Whether content can be read; behind the end of a file there must be none.
+    /// Checks that content is readable, and that there is none behind the end of a file.
     fn look_at_content(&mut self, owner: &Owner, file_page: u32, logical: u32) -> Result<(), Error> {
         let (finding, counter) = (Finding::DirtyEnd { inode: owner.inode }, Count::Ends);
         if file_page >= owner.pages {
-            // Room that is kept for the file.
+            // This page is reserved for the file.
             return if self.holds_something(logical)? {
                 self.fault(finding, counter, |fs| fs.volume.store.logical.discard(logical))
             } else {
@@ -370,8 +379,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         Ok(())
     }
 
-    /// Writes a file's page whose content is lost as one that reads as an error. A look reports
-    /// such a page, so a repair fails if it cannot write it.
+    /// Marks a file's page as lost, so that it reads as an error. A repair fails if it cannot
+    /// write this mark, because the final look reports the page.
     fn lose_content(&mut self, inode: u32, logical: u32) -> Result<(), Error> {
         if self.mode == Mode::Mend {
             return soft(self.fs.change(|fs| fs.volume.store.logical.write_edited(logical, logical, Edit::Lost))).map(drop);
@@ -380,7 +389,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         Ok(())
     }
 
-    /// Whether a page has nothing but zeros from a byte on.
+    /// Returns true if all bytes of a page from byte `from` on are zero.
     fn is_blank_behind(&mut self, logical: u32, from: u32) -> Result<bool, Error> {
         let page_bytes = self.fs.volume.store.layout().geometry.page_bytes;
         for index in from / page_bytes..u32::from(self.fs.volume.store.layout().config.unit_pages) {
@@ -395,7 +404,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         Ok(true)
     }
 
-    /// Claims an index, and all that it names from entry `kept` on.
+    /// Claims an index, and all pages that it names from entry `kept` on.
     fn claim_index(&mut self, owner: &Owner, index: &Index, kept: u32) -> Claim {
         if !self.fs.volume.plan().index_is_deep {
             return self.claim_last_index(owner, index, kept);
@@ -420,7 +429,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         Ok(None)
     }
 
-    /// The same, of an index that names pages of a file.
+    /// Claims an index page that names pages of a file, and the pages that it names from entry
+    /// `kept` on.
     fn claim_last_index(&mut self, owner: &Owner, index: &Index, kept: u32) -> Claim {
         if let Some(fault) = self.claim_index_page(owner, index)? {
             return Ok(Some(fault));
@@ -440,7 +450,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         Ok(None)
     }
 
-    /// Cuts an entry with a fault off if it lies behind the size of its file. Returns whether the
+    /// Clears an entry with a fault if it is behind the size of its file. Returns true if the
     /// entry stays.
     fn keeps_entry(&mut self, owner: &Owner, page: u32, entry: u32) -> Result<bool, Error> {
         if owner.is_behind {
@@ -450,7 +460,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         Ok(!owner.is_behind)
     }
 
-    /// Claims the page of an index, if it is its turn.
+    /// Claims the page of an index, if this turn claims it.
     fn claim_index_page(&mut self, owner: &Owner, index: &Index) -> Claim {
         let (page, entries) = (index.page, self.fs.volume.plan().index_entries);
         if !owner.claims(index.first_page(entries)) {
@@ -459,7 +469,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         if let Some(fault) = self.claim(page) {
             return Ok(Some(fault));
         }
-        // Pages that it named read as errors then. Behind the end it named nothing.
+        // After a salvage, pages that the lost entries named read as errors. Entries behind the
+        // end name nothing.
         let used = owner.pages.saturating_sub(index.base + index.first).div_ceil(index.span).min(entries);
         if !self.is_readable(page)? || (used > 0 && self.has_lost_content(page)?) {
             let until = used * self.fs.volume.plan().index_bytes();
@@ -476,7 +487,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         Ok(self.fs.seen(|fs| fs.volume.raw_entry(page, entry))?.and_then(|number| self.fs.volume.named_by(number)))
     }
 
-    /// Whether a page is content of a file that claimed it before this one.
+    /// Returns true if a page is content of another file that is in use.
     fn is_content_of_another(&mut self, inode: u32, logical: u32) -> Result<bool, Error> {
         for other in (0..self.inodes_end()?).filter(|&other| other != inode) {
             let header = if self.is_taken(other)? { self.header(other)? } else { None };
@@ -492,7 +503,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
 }
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// Returns whether a data page is content within the size of a file. Indexes are no content.
+    /// Returns true if a data page is content within the size of a file. Index pages are no
+    /// content.
     fn has_content(&mut self, owner: &Owner, logical: u32) -> Result<bool, Error> {
         let mut area = [0; AREA_BYTES];
         if self.seen(|fs| fs.volume.read_area(owner.inode, &mut area))?.is_none() {

@@ -1,13 +1,15 @@
-//! The order in which a volume is looked through, and mended.
+//! The order of the steps of a check and of a repair.
 //!
 //! ```text
 //! round:  tables, lists → inodes, extensions, pages → entries → pages: marked, freed → names, leaked inodes
 //!                              changed: next round ─┴─ changed: next round
 //! ```
 //!
-//! Names come behind the marks of all pages and inodes that are in use: a directory that grows must not take one of them, nor one that is free and
-//! holds something. What a step
-//! finds rests on what the steps before it have mended, so a step that changed anything ends its round. A round that changes nothing is the last one.
+//! Names come after the marks of all pages and inodes in use. A directory that grows must not
+//! take a page in use, nor a free page that still has content.
+//!
+//! The findings of a step depend on the repairs of the steps before it. So a step that changed
+//! anything ends its round. The repair ends after a round without changes.
 
 use super::super::inode::{Header, InodeKind, ROOT};
 use super::findings::{Checked, Count, Finding, Mended};
@@ -17,18 +19,19 @@ use crate::fs::commits::CommitOn;
 use crate::fs::filesystem::FileSystem;
 use crate::media::Flash;
 
-/// Looks at a page before it is taken for lost.
+/// Number of reads before a page counts as lost.
 pub(super) const LOOKS: u32 = 3;
-/// Rounds of a repair at most, beside one for each inode, whose pages may be free once another one is emptied. Each mends all of its kind: a chain of
-/// consequences is as long as there are kinds.
+/// Maximum rounds of a repair, beside one round for each inode: its pages may become free when
+/// another inode is emptied. A round mends all faults of a kind, so a chain of consequences is at
+/// most as long as the number of kinds.
 const ROUNDS_MAX: u32 = 32;
 
-/// What a walk does with what it finds.
+/// The action of a walk on a finding.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// It tells.
+    /// Reports it.
     Look,
-    /// It mends what can be mended, and tells that; the rest is told by the look that follows.
+    /// Mends it if possible, and reports it then. The final look reports the other findings.
     Mend,
 }
 
@@ -47,7 +50,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
         Ok(Self { fs, marks, report, mode: Mode::Look, checked: Checked::default() })
     }
 
-    /// Tells of all that is not as it should be.
+    /// Reports all faults.
     pub fn look(&mut self) -> Result<Checked, Error> {
         self.mode = Mode::Look;
         let Checked { findings, mended, .. } = self.checked;
@@ -63,7 +66,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
         Ok(self.checked)
     }
 
-    /// Mends all that can be mended.
+    /// Mends all faults that can be mended.
     pub fn mend(&mut self) -> Result<(), Error> {
         self.mode = Mode::Mend;
         if self.fs.volume.store.logical.is_open() {
@@ -77,11 +80,11 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
                 break;
             }
         }
-        // What RAM keeps of free space was taken from what there was before.
+        // The counts of free space in RAM were taken before the repair.
         self.fs.seen(|fs| fs.lists.load_with_space(&mut fs.volume)).map(drop)
     }
 
-    /// One round; ends with the first step that has changed something on which others rest.
+    /// Runs one round. It ends after the first step with a change on which other steps depend.
     fn round(&mut self, before: Mended) -> Result<(), Error> {
         self.tables()?;
         self.fs.seen(|fs| fs.volume.count_space())?;
@@ -105,14 +108,15 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
         self.fs.directories.forget();
     }
 
-    /// Tells of something that cannot be mended.
+    /// Reports a finding that cannot be mended.
     pub fn tell(&mut self, finding: Finding) {
         if self.mode == Mode::Look {
             self.note(finding);
         }
     }
 
-    /// Tells of something, or makes the change that mends it, durably, and counts it. What damage elsewhere does not allow stays as it is.
+    /// Reports a finding in a look. In a repair, makes and commits the change that mends it,
+    /// counts it and reports it. A change that fails because of other damage is left out.
     pub fn fault(
         &mut self,
         finding: Finding,
@@ -129,7 +133,9 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
         Ok(())
     }
 
-    /// Counts a change, if it was made. Not inlined: changes are many.
+    /// Counts a change, if it was made.
+    ///
+    /// Not inlined, because there are many changes.
     #[inline(never)]
     fn is_mended(&mut self, result: Result<(), Error>, counter: Count) -> Result<bool, Error> {
         let is_made = soft(result)?.is_some();
@@ -142,23 +148,24 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
         (self.report)(finding);
     }
 
-    /// The inode behind the last one that is taken, or, where nobody can tell, behind all.
+    /// The inode behind the last one in use. If the allocation map cannot be read, the number of
+    /// all inodes.
     pub fn inodes_end(&mut self) -> Result<u32, Error> {
         let end = self.fs.seen(|fs| fs.volume.count_taken())?.map_or(self.fs.volume.plan().inode_count, |(_, end)| end);
         Ok(end.min(self.fs.volume.plan().inode_count))
     }
 
-    /// Whether an inode is marked as taken, as far as that can be read.
+    /// Returns true if an inode is marked as in use, and the mark can be read.
     pub fn is_taken(&mut self, inode: u32) -> Result<bool, Error> {
         Ok(self.fs.seen(|fs| fs.volume.inode_is_taken(inode))?.unwrap_or(false))
     }
 
-    /// The header of an inode; `None` when it cannot be read, or makes no sense.
+    /// The header of an inode; `None` if it cannot be read or is invalid.
     pub fn header(&mut self, inode: u32) -> Result<Option<Header>, Error> {
         self.fs.seen(|fs| fs.volume.read_header(inode))
     }
 
-    /// Whether the directories above one end at the root.
+    /// Returns true if the path from a directory to its parents ends at the root.
     pub fn reaches_root(&mut self, directory: u32) -> Result<bool, Error> {
         let mut at = directory;
         for _ in 0..=self.fs.volume.plan().inode_count {
@@ -175,7 +182,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
         Ok(false)
     }
 
-    /// Whether a page is what was written, by several looks.
+    /// Returns true if one of several reads verifies a page.
     pub fn is_readable(&mut self, logical: u32) -> Result<bool, Error> {
         for _ in 0..LOOKS {
             if soft(self.fs.volume.store.logical.verify(logical))?.unwrap_or(false) {
@@ -187,7 +194,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
 }
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// Makes one change, durably, and nothing that a call makes beside it: lists may be damaged.
+    /// Makes and commits one change, without the other work of a call: its lists may be damaged.
     pub(super) fn change(&mut self, change: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
         self.begin_change()?;
         let result = change(self);
@@ -208,8 +215,10 @@ impl<F: Flash> FileSystem<'_, F> {
 }
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// What one of several looks finds. A read that fails once is no damage: whatever a repair cannot see it takes for lost. One look where every read is
-    /// repeated anyway.
+    /// Returns the result of the first successful look of up to `LOOKS` looks, or `None`.
+    ///
+    /// A single failed read is no damage, and a repair counts unreadable data as lost. If the
+    /// store repeats every read by itself, one look is enough.
     pub(super) fn seen<T>(&mut self, mut look: impl FnMut(&mut Self) -> Result<T, Error>) -> Result<Option<T>, Error> {
         let looks = if self.volume.store.unsteady_reads() > 0 { 1 } else { LOOKS };
         let mut seen = None;
@@ -223,7 +232,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 }
 
-/// Lets damage pass and keeps the errors of the device.
+/// Turns damage into `None`, and returns the errors of the device.
 pub(super) fn soft<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {
     match result {
         Ok(value) => Ok(Some(value)),

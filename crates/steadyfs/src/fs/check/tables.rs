@@ -11,7 +11,8 @@ use crate::media::Flash;
 const PAGES_PER_CHANGE: u32 = 8;
 
 impl<F: Flash> Checker<'_, '_, F> {
-    /// The root page, the allocation map and the file table: what cannot be read of them is written anew, and says of nothing that it is taken.
+    /// Checks the root page, the allocation map and the file table. Rewrites their unreadable
+    /// parts with zeros: they then mark no page or inode as in use.
     pub fn tables(&mut self) -> Result<(), Error> {
         for logical in 0..self.fs.volume.plan().data {
             if !self.is_readable(logical)? {
@@ -23,16 +24,16 @@ impl<F: Flash> Checker<'_, '_, F> {
         Ok(())
     }
 
-    /// Puts something in the place of what no look can read of a page.
+    /// Rewrites a page; `edit` replaces the parts that no read returns.
     pub fn salvage(&mut self, finding: Finding, logical: u32, edit: Edit) -> Result<(), Error> {
         self.fault(finding, Count::Tables, |fs| fs.volume.store.logical.write_edited(logical, logical, edit))
     }
 
-    /// The lists of removed files, and of those that were open.
+    /// Checks the list of removed files and the list of removed files that are open.
     pub fn lists(&mut self) -> Result<(), Error> {
         let is_sound = self.fs.seen(|fs| fs.lists.load(&mut fs.volume))?.is_some();
         if !is_sound && !self.is_readable(0)? {
-            // The root page is a finding already, and no list can be read from it.
+            // The root page is already a finding, and no list can be read from it.
             return Ok(());
         }
         let (trim, (orphan_first, orphan_last)) = (self.fs.lists.trim(), self.fs.lists.orphans());
@@ -42,7 +43,8 @@ impl<F: Flash> Checker<'_, '_, F> {
         self.fault(Finding::BadList, Count::Counts, |fs| fs.lists.clear(&mut fs.volume))
     }
 
-    /// Whether a list has an end, that of the orphans the right one, and nothing on it that is none of it.
+    /// Returns true if a list ends and holds only inodes of its kind. The list of orphans must
+    /// end at `last`.
     fn list_ends(&mut self, first: u32, last: Option<u32>) -> Result<bool, Error> {
         let (mut number, mut before) = (first, 0);
         while let Some(inode) = number.checked_sub(1) {
@@ -62,7 +64,7 @@ impl<F: Flash> Checker<'_, '_, F> {
         Ok(last.is_none_or(|last| last == before))
     }
 
-    /// Data pages that the allocation map must say to be in use.
+    /// Marks owned data pages as in use, if the allocation map marks them as free.
     pub fn marks(&mut self) -> Result<(), Error> {
         for index in 0..self.fs.volume.plan().data_count {
             let logical = self.fs.volume.plan().data + index;
@@ -73,11 +75,11 @@ impl<F: Flash> Checker<'_, '_, F> {
         Ok(())
     }
 
-    /// Pages that nothing uses, and that the allocation map says to be in use, or that hold what was in them before: whoever takes a page counts on an
-    /// empty one.
+    /// Frees pages without an owner that the allocation map marks as in use. A repair also
+    /// discards old content of free pages, because an allocated page must be empty.
     pub fn leaked_pages(&mut self) -> Result<(), Error> {
         let (table, end) = (self.fs.volume.plan().table, self.fs.volume.plan().data + self.fs.volume.plan().data_count);
-        // That of the root stays.
+        // The page of the root stays.
         for logical in table + 1..self.fs.volume.plan().data {
             if self.is_leaked_table(logical)? {
                 self.fault(Finding::LeakedPage { logical }, Count::PagesFreed, |fs| fs.volume.store.logical.discard(logical))?;
@@ -104,7 +106,7 @@ impl<F: Flash> Checker<'_, '_, F> {
             && (self.fs.seen(|fs| fs.volume.page_is_taken(logical))? == Some(true) || self.is_to_be_emptied(logical)?))
     }
 
-    /// Whether a page of the file table holds something, though none of its inodes is taken.
+    /// Returns true if a page of the file table has content, but none of its inodes is in use.
     fn is_leaked_table(&mut self, logical: u32) -> Result<bool, Error> {
         let per_page = self.fs.volume.store.layout().inodes_per_page();
         let first = (logical - self.fs.volume.plan().table) * per_page;
@@ -116,24 +118,26 @@ impl<F: Flash> Checker<'_, '_, F> {
         self.is_to_be_emptied(logical)
     }
 
-    /// Whether a page that nothing uses is to be emptied. A look does not tell of it: a call that failed may have left such a page, which does no harm
-    /// before a repair trusts nothing.
+    /// Returns true if a page without an owner must be emptied.
+    ///
+    /// A look does not report such a page. A failed call may have left it, and it does no harm. A
+    /// repair does not rely on that and empties it.
     fn is_to_be_emptied(&mut self, logical: u32) -> Result<bool, Error> {
         Ok(self.mode == Mode::Mend && self.holds_something(logical)?)
     }
 
-    /// Whether a page was written; also where no look can read the leaf that says so.
+    /// Returns true if a page was written, or if the leaf of its entry cannot be read.
     pub fn holds_something(&mut self, logical: u32) -> Result<bool, Error> {
         Ok(self.fs.seen(|fs| fs.volume.store.logical.is_written(logical))?.unwrap_or(true))
     }
 
-    /// Returns whether a page that must have content has none, while small changes or frames are
+    /// Returns true if a page that must have content has none, while small changes or frames are
     /// lost. Its content may be among them.
     pub fn has_lost_content(&mut self, logical: u32) -> Result<bool, Error> {
         Ok(self.fs.volume.store.status().is_in_doubt() && !self.holds_something(logical)?)
     }
 
-    /// Gives neighbouring pages back, which one change does.
+    /// Frees neighbouring pages in one change.
     fn free_leaked(&mut self, first: u32, count: u32) -> Result<(), Error> {
         let before = self.checked.mended.pages_freed;
         self.fault(Finding::LeakedPage { logical: first }, Count::PagesFreed, |fs| fs.volume.free_pages(first, count))?;

@@ -1,4 +1,4 @@
-//! Pages and inodes are taken, and given back.
+//! Takes pages and inodes, and frees them.
 
 use super::Volume;
 use super::plan::{MAP, SPARE_PAGES};
@@ -8,20 +8,23 @@ use crate::error::Error;
 use crate::fs::inode::ROOT;
 use crate::media::Flash;
 
-/// Empty bytes of the allocation map that are remembered at once.
+/// Maximum length, in empty bytes of the allocation map, of the run of free bits in RAM.
 const RUN_BYTES: u32 = 64;
 
-/// Bytes of the bits of the inodes of the largest logical page.
+/// Bytes in the map for the inodes of the largest logical page.
 const PAGE_BITS_MAX: usize = LOGICAL_BYTES_MAX as usize / INODE_BYTES as usize / 8;
 
-/// Whether none of the inodes of a page of the file table, which has `count` of them, is taken. `bits` begin with the byte that has the bit of `first`, the first of them.
+/// Returns true if none of the `count` inodes of a page of the file table is in use. The page
+/// begins with inode `first`. `bits` begins with the byte that holds the bit of this inode.
 fn page_is_free(bits: &[u8], first: u32, count: u32) -> bool {
     (first % 8..first % 8 + count).all(|bit| bits[bit as usize / 8] >> (bit % 8) & 1 == 0)
 }
 
-/// Bits of the first program page of the file table, if the second one has fewer inodes; else 0.
+/// Bits of the first program page of the file table, if the second program page has fewer inodes;
+/// otherwise 0.
 ///
-/// `bits` is the first byte of the map of inodes. Pages of eight inodes and more have bytes of their own.
+/// `bits` is the first byte of the map of inodes. Pages with eight inodes or more have separate
+/// bytes.
 fn fuller_page(bits: u8, page_inodes: u32) -> u8 {
     if page_inodes > 4 {
         return 0;
@@ -31,19 +34,20 @@ fn fuller_page(bits: u8, page_inodes: u32) -> u8 {
     if (bits & first).count_ones() > (bits & second).count_ones() { first } else { 0 }
 }
 
-/// Inodes of the page of the file table that begins with inode `first`: the last one may have fewer than others, and bits of data follow them.
+/// Inodes of the page of the file table that begins with inode `first`. The last page may have
+/// fewer than the others, and bits of data pages follow its bits.
 fn inodes_there(first: u32, per_page: u32, inode_count: u32) -> u32 {
     per_page.min(inode_count.saturating_sub(first))
 }
 
 impl<F: Flash> Volume<'_, F> {
-    /// Counts what is taken, at mount.
+    /// Counts the pages and inodes in use, at mount.
     pub fn count_space(&mut self) -> Result<(), Error> {
         self.space = Space { depth: self.space.depth, ..self.count_taken()?.0 };
         Ok(())
     }
 
-    /// What is taken, and the inode behind the last one that is.
+    /// Counts the pages and inodes in use. Also returns the number behind the last inode in use.
     pub fn count_taken(&mut self) -> Result<(Space, u32), Error> {
         let per_page = self.inodes_of_page();
         let page_bits = self.store.layout().geometry.page_bytes * 8;
@@ -70,12 +74,12 @@ impl<F: Flash> Volume<'_, F> {
         Ok((space, end))
     }
 
-    /// Logical pages that may hold file data, as full as the file table is.
+    /// Logical pages that may hold file data, with the present size of the file table.
     pub fn capacity(&self) -> u32 {
         self.plan.capacity(self.store.usable(), self.space.table_pages)
     }
 
-    /// The same of a volume without files.
+    /// Logical pages that may hold file data on this volume without files.
     pub fn capacity_empty(&self) -> u32 {
         self.plan.capacity(self.store.usable(), 1)
     }
@@ -90,10 +94,10 @@ impl<F: Flash> Volume<'_, F> {
         (MAP + bit / 8 / page_bytes, bit / 8 % page_bytes)
     }
 
-    /// Takes a free data page; pages taken one after the other are neighbours where possible.
+    /// Takes a free data page. Pages taken one after the other are neighbours if possible.
     ///
     /// # Cost
-    /// Reads of the allocation map when the free bits seen last are used up; one patch.
+    /// One patch. Also reads of the allocation map, if the last run of free bits is used up.
     pub fn allocate_page(&mut self, room: Room) -> Result<u32, Error> {
         let kept = if room == Room::Spare { SPARE_PAGES } else { 0 };
         if self.space.used >= self.capacity() + kept {
@@ -105,11 +109,11 @@ impl<F: Flash> Volume<'_, F> {
         self.take(1)
     }
 
-    /// Takes up to `most` free pages that follow each other, the first one at `at` if that is given; returns the first and
-    /// how many.
+    /// Takes up to `most` consecutive free pages. If `at` is given, the first page must be `at`.
+    /// Returns the first page and the number of pages.
     ///
     /// # Cost
-    /// As [`allocate_page`](Self::allocate_page), for all of them.
+    /// The same as [`allocate_page`](Self::allocate_page), for all pages together.
     pub fn allocate_run(&mut self, at: Option<u32>, most: u32) -> Result<(u32, u32), Error> {
         let room = self.capacity().saturating_sub(self.space.used);
         if room == 0 {
@@ -126,7 +130,7 @@ impl<F: Flash> Volume<'_, F> {
         Ok((self.take(count)?, count))
     }
 
-    /// Takes the next `count` pages of the free ones that were seen.
+    /// Takes the next `count` pages of the run of free bits.
     fn take(&mut self, count: u32) -> Result<u32, Error> {
         let (first, end) = (self.space.next, self.space.next + count);
         let mut bytes = [0u8; RUN_BYTES as usize + 1];
@@ -139,13 +143,14 @@ impl<F: Flash> Volume<'_, F> {
         // A run does not cross a program page of the map.
         self.store.logical.patch(page, at, &bytes[..length])?;
         (self.space.next, self.space.count) = (end, self.space.count - count as u16);
-        // The bytes behind the first one of a run were seen empty.
+        // The bytes of a run behind its first byte were empty.
         self.space.byte = if end.is_multiple_of(8) { 0 } else { bytes[length - 1] };
         self.space.used += count;
         Ok(self.plan.data + first - self.plan.data_bit())
     }
 
-    /// Finds free bits of data pages: a run of empty bytes from the last run on, or else the free bits of one byte.
+    /// Finds free bits of data pages: a run of empty bytes, from the end of the last run on.
+    /// Without such a run, finds the free bits of one byte.
     fn look_for_free(&mut self) -> Result<(), Error> {
         let page_bytes = self.store.layout().geometry.page_bytes;
         let unit = u32::from(self.store.layout().config.unit_pages);
@@ -165,7 +170,8 @@ impl<F: Flash> Volume<'_, F> {
                     let end = (byte..limit.min(byte + RUN_BYTES)).find(|&b| at(b) != 0);
                     (byte, end.unwrap_or(limit.min(byte + RUN_BYTES)))
                 });
-                // The byte after the last whole one has bits of no page; they count as taken.
+                // The bits of the byte after the last whole byte count as taken: some have no
+                // page.
                 let other = (from..limit).find(|&byte| at(byte) != 0xFF).map(|byte| (byte, at(byte)));
                 (run, other)
             })?;
@@ -182,11 +188,11 @@ impl<F: Flash> Volume<'_, F> {
         Ok(())
     }
 
-    /// Frees neighbouring data pages: their bits are cleared and their content is discarded. Refuses
-    /// pages that are none of a file.
+    /// Frees neighbouring data pages: clears their bits and discards their content. Refuses pages
+    /// that are not data pages.
     pub fn free_pages(&mut self, first: u32, count: u32) -> Result<(), Error> {
         self.check_data_pages(first, count)?;
-        // A run of free bits that was seen earlier may touch the same bytes.
+        // The last run of free bits may touch the same bytes.
         self.space.forget_run();
         let base = first - self.plan.data + self.plan.data_bit();
         let mut bit = base;
@@ -206,7 +212,7 @@ impl<F: Flash> Volume<'_, F> {
         Ok(())
     }
 
-    /// Whether a data page is in use.
+    /// Returns true if a data page is in use.
     pub fn page_is_taken(&mut self, logical: u32) -> Result<bool, Error> {
         let bit = logical - self.plan.data + self.plan.data_bit();
         let (page, at) = self.bit_place(bit);
@@ -221,7 +227,7 @@ impl<F: Flash> Volume<'_, F> {
         let (page, at) = self.bit_place(bit);
         let mut byte = [0];
         self.store.logical.read(page, at, &mut byte)?;
-        // A run of free bits that was seen earlier may hold it.
+        // The last run of free bits may hold this page.
         self.space.forget_run();
         self.space.used += 1;
         self.store.logical.patch(page, at, &[byte[0] | 1 << (bit % 8)])
@@ -236,7 +242,7 @@ impl<F: Flash> Volume<'_, F> {
         self.store.logical.patch(page, at, &[byte[0] | 1 << (inode % 8)])
     }
 
-    /// Whether an inode is in use.
+    /// Returns true if an inode is in use.
     pub fn inode_is_taken(&mut self, inode: u32) -> Result<bool, Error> {
         let (page, at) = self.bit_place(inode);
         let mut byte = [0];
@@ -244,8 +250,10 @@ impl<F: Flash> Volume<'_, F> {
         Ok(inode == ROOT || byte[0] >> (inode % 8) & 1 != 0)
     }
 
-    /// Takes the first free inode below `inode_limit`. Of the first two program pages of the file table
-    /// it takes the one with fewer inodes, so no page holds all files of a volume that has few.
+    /// Takes the first free inode below `inode_limit`.
+    ///
+    /// Of the first two program pages of the file table, it prefers the page with fewer inodes.
+    /// So on a volume with few files, no page holds all of them.
     pub fn allocate_inode(&mut self, inode_limit: u32) -> Result<u32, Error> {
         let page_bytes = self.store.layout().geometry.page_bytes;
         let unit = u32::from(self.store.layout().config.unit_pages);
@@ -286,8 +294,8 @@ impl<F: Flash> Volume<'_, F> {
         Err(Error::TooManyFiles)
     }
 
-    /// Frees an inode, and the page of the file table of which it was the last one. The caller does not
-    /// write to it any more. Refuses an inode that is free.
+    /// Frees an inode. If it was the last inode of its page of the file table, frees this page
+    /// too. The caller does not write to the inode any more. Refuses an inode that is free.
     pub fn free_inode(&mut self, inode: u32) -> Result<(), Error> {
         let first = inode - inode % self.inodes_of_page();
         let (page, at) = self.bit_place(first);
@@ -296,7 +304,7 @@ impl<F: Flash> Volume<'_, F> {
         self.store.logical.read(page, at, bits)?;
         let (index, bit) = (inode / 8 - first / 8, 1 << (inode % 8));
         if bits[index as usize] & bit == 0 {
-            // A damaged list may name it again and again.
+            // A damaged list may name the same inode again and again.
             return Err(Error::Corrupt);
         }
         bits[index as usize] &= !bit;

@@ -43,8 +43,9 @@ impl Buckets {
 
     /// The program page of a bucket in which a search for a hash begins.
     ///
-    /// Bits of the key name it. So records of equal keys lie on one path, and a page that becomes full does not
-    /// let a search meet more of them than its name's insert counted.
+    /// Bits of the key select this page, so records of equal keys lie on one path. If a page on
+    /// this path becomes full, a search still meets no more of them than the insert of its name
+    /// counted.
     pub fn home_of(&self, hash: u32) -> u32 {
         let first = if self.record_bytes == 4 { 12 } else { 16 };
         self.key_of(hash) >> first & (self.unit_pages - 1)
@@ -55,38 +56,41 @@ impl Buckets {
         RecordPlace { page, at: self.home_of(hash) * self.page_bytes }
     }
 
-    /// The page of a directory's file that is its overflow page `number`. Overflow pages are counted from
-    /// the last region down, buckets from the first one up.
+    /// The page of a directory's file that is overflow page `number`. Overflow pages are counted
+    /// from the last region down, and buckets from the first region up.
     pub fn overflow_page(&self, number: u32) -> Option<u32> {
         let region = (REGIONS - 1).checked_sub(number / self.region_pages)?;
         Some(region * self.region_pages + number % self.region_pages)
     }
 
-    /// The overflow page that a page of a directory's file is.
+    /// The number of the overflow page at a page of a directory's file.
     pub fn overflow_number(&self, file_page: u32) -> u32 {
         (REGIONS - 1).saturating_sub(file_page / self.region_pages) * self.region_pages + file_page % self.region_pages
     }
 
-    /// The number of names of equal hash that every bound counts.
+    /// The number of names of equal hash that every bound includes.
     ///
-    /// Chance seldom makes more: of 8,191 names with hashes of 16 bits, five are equal in 2 directories
-    /// of 100. Of a million names with hashes of 32 bits, three are equal in 1 of 100.
+    /// Random hashes rarely exceed it. With 8,191 names and hashes of 16 bits, 2 directories of
+    /// 100 have five names of equal hash. With a million names and hashes of 32 bits, 1 directory
+    /// of 100 has three.
     pub fn equal_usual(&self) -> u32 {
         if self.record_bytes == 4 { 4 } else { 2 }
     }
 
-    /// Entries above which a directory of `count` buckets grows. A bucket that is not split yet holds up
-    /// to twice the average. Small buckets need more room, because chance fills them less evenly.
+    /// Entries above which a directory of `count` buckets grows.
+    ///
+    /// A bucket that is not split yet holds up to twice the average. Small buckets need more
+    /// room, because random hashes fill them less evenly.
     pub fn entries_max(&self, count: u32) -> u32 {
         let slots = self.slots();
-        // Hashes that chance draws fill a bucket of twice the average once in a million times at most.
+        // Random hashes overfill a bucket of twice the average at most once in a million times.
         let average = match slots {
             512.. => slots * 2 / 5,
             128.. => slots * 3 / 10,
             64.. => slots / 4,
             _ => slots / 5,
         };
-        // A directory of one bucket has no bucket that is not split yet.
+        // The only bucket of a directory holds all its records, never twice the average.
         if count == 1 { average * 3 / 2 } else { average.saturating_mul(count) }
     }
 }
@@ -104,7 +108,8 @@ impl<F: Flash> Volume<'_, F> {
     }
 }
 
-/// The hash of a name in a directory with this seed: FNV-1a, and a finish that lets every bit of it depend on every byte.
+/// The hash of a name in a directory with seed `seed`: FNV-1a, then a final mix. Every bit of the
+/// hash depends on every byte of the name.
 pub fn hash(seed: u32, name: &[u8]) -> u32 {
     let basis = 0x811C_9DC5 ^ seed;
     let mut h = name.iter().fold(basis, |hash: u32, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
@@ -113,12 +118,13 @@ pub fn hash(seed: u32, name: &[u8]) -> u32 {
     h ^ h >> 16
 }
 
-/// The bucket of a hash in a directory of `buckets`, and how many bits of the hash name it.
+/// The bucket of a hash in a directory of `buckets` buckets, and the number of bits of the hash
+/// that select it.
 pub fn bucket_of(hash: u32, buckets: u32) -> (u32, u32) {
     let bits = buckets.ilog2();
     let bucket = hash & ((2 << bits) - 1);
     if bucket < buckets {
-        // A bucket that is not split yet is named by one bit less.
+        // One bit less selects a bucket that is not split yet.
         let whole = bucket < 1 << bits && bucket + (1 << bits) >= buckets;
         (bucket, if whole { bits } else { bits + 1 })
     } else {

@@ -1,4 +1,4 @@
-//! The bytes of a file, within one call: read, written, and the room that they take.
+//! The bytes of a file within one call: reads, writes, cuts and reservations.
 
 use super::Volume;
 use super::space::Room;
@@ -8,14 +8,15 @@ use crate::fs::inode::{AREA_AT, AREA_BYTES, MODIFIED_AT, Region, SIZE_AT};
 use crate::logical::Piece;
 use crate::media::Flash;
 
-/// Runs and single pages that one call of [`FileSystem::reserve`](crate::FileSystem::reserve) passes by.
+/// Look-ups of one call of [`FileSystem::reserve`](crate::FileSystem::reserve). A run of pages
+/// takes one look-up.
 const RESERVE_LOOKS: u32 = 2;
 
-/// What an inode's data is cut and made larger with.
+/// The zeros that fill inline data when a file is cut or extended.
 static ZEROS: [u8; AREA_BYTES] = [0; AREA_BYTES];
 
 impl<F: Flash> Volume<'_, F> {
-    /// Reads from a file whose inode was just looked up.
+    /// Reads from a file; `file` must match its inode.
     pub fn read_known(&mut self, file: &mut File, offset: u64, data: &mut [u8]) -> Result<usize, Error> {
         let length = (file.size.saturating_sub(offset)).min(data.len() as u64) as usize;
         let data = &mut data[..length];
@@ -45,8 +46,11 @@ impl<F: Flash> Volume<'_, F> {
         Ok(length)
     }
 
-    /// The page of a file in which an offset lies, and where in it. A shift, and a short division where a page is no power of two: a 64-bit division takes
-    /// 400 bytes of code. As many pages as can be named have less than 2³² steps of that shift.
+    /// The page of a file at a byte offset, and the offset within this page.
+    ///
+    /// A shift, and a short division for pages whose size is not a power of two: a 64-bit
+    /// division takes 400 bytes of code. The pages that a file can have are fewer than 2³² steps
+    /// of this shift.
     pub fn split(&self, offset: u64) -> (u32, u32) {
         let logical_bytes = self.store.layout().logical_bytes;
         let shift = logical_bytes.trailing_zeros();
@@ -54,12 +58,14 @@ impl<F: Flash> Volume<'_, F> {
         (steps / per_page, ((steps % per_page) << shift) | offset as u32 & ((1 << shift) - 1))
     }
 
-    /// Writes within one logical page of the file, in a call that `commits` right behind it, or not.
+    /// Writes within one logical page of the file. `commits` is true if the call commits right
+    /// after this piece.
     pub fn write_piece(&mut self, file: &mut File, offset: u64, data: &[u8], commits: bool) -> Result<(), Error> {
         let end = offset + data.len() as u64;
         if file.inline && end <= AREA_BYTES as u64 {
             self.fill_inline_gap(file, offset)?;
-            // The larger patch last: if it fills the journal, the inode's page is written with both.
+            // Apply the larger patch last: if it fills the journal, the inode's page is written
+            // with both.
             self.note_change(file, end)?;
             let (page, at) = self.inode_place(file.inode());
             return self.store.logical.patch_or_write_through(page, at + AREA_AT + offset as u32, data);
@@ -82,13 +88,13 @@ impl<F: Flash> Volume<'_, F> {
         let logical = self.add_page(&mut file.node, file_page, Room::Usable)?;
         self.touch(file);
         if !is_whole {
-            // What was free is discarded, or was never written.
+            // A free page was discarded or never written.
             self.store.logical.know_unwritten(logical);
         }
         Ok(logical)
     }
 
-    /// Notes a larger size and the time, where they differ.
+    /// Updates the size if the file grows, and the time if it has changed.
     fn note_change(&mut self, file: &mut File, end: u64) -> Result<(), Error> {
         let (page, at) = self.inode_place(file.inode());
         if end > file.size {
@@ -117,13 +123,13 @@ impl<F: Flash> Volume<'_, F> {
         Ok(())
     }
 
-    /// Makes other handles look the inode up again.
+    /// Makes all other handles look the inode up again.
     fn touch(&mut self, file: &mut File) {
         self.stamp = self.stamp.wrapping_add(1);
         file.stamp = self.stamp;
     }
 
-    /// Moves inline data into a page of its own.
+    /// Moves inline data into a separate page.
     fn leave_inode(&mut self, file: &mut File) -> Result<(), Error> {
         let size = file.size as usize;
         let first =
@@ -135,8 +141,10 @@ impl<F: Flash> Volume<'_, F> {
         Ok(())
     }
 
-    /// Moves `size` bytes of inline data into the page of a region, which takes their place. Not inlined: they are not on the stack when the page
-    /// is looked for.
+    /// Moves `size` bytes of inline data into the page of region `first`, and writes the region
+    /// in their place.
+    ///
+    /// Not inlined, so that the data is off the stack during the search for the page.
     #[inline(never)]
     fn move_inline_data(&mut self, inode: u32, size: usize, first: Region) -> Result<(), Error> {
         let (page, at) = self.inode_place(inode);
@@ -151,7 +159,8 @@ impl<F: Flash> Volume<'_, F> {
         self.store.logical.patch(page, at + 1, &[0])
     }
 
-    /// Cuts a file, or makes it larger with zeros; returns the first of its pages that is to be cut off, where there may be any.
+    /// Cuts a file, or extends it with zeros. Returns the first page to cut off, if there may be
+    /// pages to cut off.
     #[inline(never)]
     pub fn cut_or_extend(&mut self, file: &mut File, size: u64) -> Result<Option<u32>, Error> {
         if file.inline && size > AREA_BYTES as u64 {
@@ -182,7 +191,8 @@ impl<F: Flash> Volume<'_, F> {
         Ok(Some(file_page + u32::from(keep > 0)))
     }
 
-    /// Zeroes the inline bytes between the end of a file and `offset`: an earlier file's bytes may be there.
+    /// Zeroes the inline bytes between the end of a file and `offset`, because bytes of an
+    /// earlier file may be there.
     fn fill_inline_gap(&mut self, file: &File, offset: u64) -> Result<(), Error> {
         if offset <= file.size {
             return Ok(());
@@ -198,7 +208,7 @@ impl<F: Flash> Volume<'_, F> {
         let (last, within) = self.split(to);
         let end = last + u32::from(within > 0);
         let mut at = self.split(from).0;
-        // Pages that are there already; a run counts as one.
+        // Skip existing pages; a run of them counts as one.
         for _ in 0..RESERVE_LOOKS {
             if at >= end {
                 break;

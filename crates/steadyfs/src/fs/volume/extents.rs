@@ -1,4 +1,4 @@
-//! How many pages an inode has.
+//! Counts the pages of an inode.
 
 use super::Volume;
 use crate::error::Error;
@@ -12,7 +12,7 @@ impl<F: Flash> Volume<'_, F> {
         }
         let mut area = [0; AREA_BYTES];
         self.read_area(inode, &mut area)?;
-        // Entries before this one belong to the file that the end was cut off.
+        // The entries before this one belong to the file from which this tail was cut off.
         let mut shared = if header.kind == InodeKind::Removed { header.extra } else { 0 };
         let mut pages = 0;
         for region in (0..REGIONS).map(|number| Region::of(&area, number)) {
@@ -24,7 +24,8 @@ impl<F: Flash> Volume<'_, F> {
         Ok(pages)
     }
 
-    /// Pages that an index names from entry `from` on, with the pages of entries in it.
+    /// Counts the pages that an index names from entry `from` on, and the pages of entries among
+    /// them.
     fn pages_of_index(&mut self, index: u32, from: u32) -> Result<u32, Error> {
         if !self.plan.index_is_deep {
             return self.count_entries(index, from);
@@ -40,7 +41,7 @@ impl<F: Flash> Volume<'_, F> {
         Ok(pages)
     }
 
-    /// Entries of an index page, from `from` on, that name a page.
+    /// Counts the entries of an index page, from entry `from` on, that name a page.
     fn count_entries(&mut self, page: u32, from: u32) -> Result<u32, Error> {
         self.check_data_pages(page, 1)?;
         let width = self.plan.index_bytes();

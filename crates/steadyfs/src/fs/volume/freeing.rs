@@ -1,4 +1,5 @@
-//! Giving pages back: those of removed files and of the ends that were cut off files; few at once, many a few at a time.
+//! Frees pages of removed files, and of the tails that were cut off files: a few at once, many in
+//! several steps.
 
 use super::Volume;
 use super::space::Room;
@@ -7,24 +8,24 @@ use crate::fs::inode::{AREA_AT, AREA_BYTES, Header, InodeKind, REGION_BYTES, REG
 use crate::logical::edit::Edit;
 use crate::media::Flash;
 
-/// Pages freed by one call.
+/// Maximum number of data pages that one step frees. A step in an index frees half as many.
 const PAGES_PER_STEP: u32 = 8;
-/// Looks at a page before it is taken for lost.
+/// Number of reads before a page counts as lost.
 const LOOKS: u32 = 3;
 
-/// The pages that a file has from some page on.
+/// The pages of a file from a given page on.
 pub enum Tail {
     None,
-    /// Few, and without an index: the open transaction has room to discard them.
+    /// A few pages without an index. The open transaction has room to discard them.
     Run(Run),
     Large,
 }
 
-/// The end of the run of a region.
+/// The tail of the run of a region.
 pub struct Run {
     number: u32,
     region: Region,
-    /// Pages before it that stay.
+    /// Pages of the region before the tail; they stay.
     kept: u32,
 }
 
@@ -32,12 +33,13 @@ pub struct Run {
 pub struct LastRegion {
     number: u32,
     region: Region,
-    /// None before it has some.
+    /// True if no region before it has pages.
     is_first: bool,
 }
 
 impl<F: Flash> Volume<'_, F> {
-    /// Takes the pages from page `keep` on off a file, and gives them to a removed inode of their own, which it returns; `None` where there are none.
+    /// Cuts the pages from page `keep` on off a file, and gives them to a new inode of kind
+    /// `Removed`. Returns this inode, or `None` if there are no such pages.
     #[inline(never)]
     pub fn cut_regions(&mut self, inode: u32, keep: u32) -> Result<Option<u32>, Error> {
         let (first, within) = (keep / self.plan.region_pages, keep % self.plan.region_pages);
@@ -48,7 +50,7 @@ impl<F: Flash> Volume<'_, F> {
         if cut.index != 0 && within > 0 {
             head.index = self.copy_index(cut.index, within)?;
         }
-        // First the area is that of the end, then that of what is left.
+        // Write the tail's area first, then the area of the rest.
         let at_first = (first.min(REGIONS) * REGION_BYTES) as usize;
         area[..at_first].fill(0);
         if let Some(place) = area[at_first..].first_chunk_mut() {
@@ -72,10 +74,10 @@ impl<F: Flash> Volume<'_, F> {
         Ok(Some(tail))
     }
 
-    /// Copies the entries of an index before `keep`, for a file that was cut there.
+    /// Copies the entries of an index before `keep`, for a file that is cut there.
     ///
     /// # Cost
-    /// A frame for each level of the index.
+    /// One frame for each level of the index.
     fn copy_index(&mut self, index: u32, keep: u32) -> Result<u32, Error> {
         self.check_data_pages(index, 1)?;
         let (entries, width) = (self.plan.index_entries, self.plan.index_bytes());
@@ -95,7 +97,8 @@ impl<F: Flash> Volume<'_, F> {
         Ok(copy)
     }
 
-    /// Writes the first `keep` bytes of logical page `of` as `logical`, zeros behind; both may be the same page.
+    /// Writes the first `keep` bytes of logical page `of` to `logical`, followed by zeros. Both
+    /// may be the same page.
     pub fn copy_cut(&mut self, logical: u32, of: u32, keep: u32) -> Result<(), Error> {
         self.store.logical.write_edited(logical, of, Edit::Cut { keep })
     }
@@ -109,7 +112,9 @@ impl<F: Flash> Volume<'_, F> {
         Ok(false)
     }
 
-    /// The last region of an inode that has pages. Not inlined: all others are off the stack when its pages are freed.
+    /// The last region of an inode that has pages.
+    ///
+    /// Not inlined, so that the other regions are off the stack while its pages are freed.
     #[inline(never)]
     pub fn last_region(&mut self, inode: u32) -> Result<Option<LastRegion>, Error> {
         let mut area = [0; AREA_BYTES];
@@ -138,7 +143,7 @@ impl<F: Flash> Volume<'_, F> {
         Ok(if is_few { Tail::Run(Run { number, region, kept }) } else { Tail::Large })
     }
 
-    /// Frees an inode, and its pages where they are few; whether it did.
+    /// Frees an inode and its pages, if the pages are few. Returns true if it freed them.
     pub fn free_at_once(&mut self, inode: u32, header: &Header, has_pages: bool) -> Result<bool, Error> {
         match if has_pages { self.tail_of(inode, 0)? } else { Tail::None } {
             Tail::None => {}
@@ -155,14 +160,17 @@ impl<F: Flash> Volume<'_, F> {
         self.free_pages(run.region.logical + run.kept, run.region.count - run.kept)
     }
 
-    /// Takes a run off its file, and frees its pages.
+    /// Cuts a run off its file, and frees its pages.
     pub fn cut_run(&mut self, inode: u32, run: &Run) -> Result<(), Error> {
         self.write_region(inode, run.number, run.region.split(run.kept).0)?;
         self.free_run(run)
     }
 
-    /// Frees pages of the last region of an inode that has some; `false` when there are none. Entries of the first index before
-    /// `kept` belong to somebody else.
+    /// Frees some pages of the last region of an inode that has pages. Returns `false` if no
+    /// region has pages.
+    ///
+    /// Entries of the first index before `kept` belong to the file from which this tail was cut
+    /// off.
     pub fn free_some(&mut self, inode: u32, kept: u32, gives_up: bool) -> Result<bool, Error> {
         let Some(LastRegion { number, mut region, is_first }) = self.last_region(inode)? else { return Ok(false) };
         if region.index != 0 {
@@ -187,7 +195,8 @@ impl<F: Flash> Volume<'_, F> {
         Ok(true)
     }
 
-    /// Frees pages that an index names from entry `kept` on; `false` when there are none, or none that can be read.
+    /// Frees some pages that an index names from entry `kept` on. Returns `false` if there are
+    /// none, or if `gives_up` is set and the index cannot be read.
     fn free_index_step(&mut self, index: u32, kept: u32, gives_up: bool) -> Result<bool, Error> {
         match self.try_free_index_step(index, kept, gives_up) {
             Err(Error::Corrupt) if gives_up => Ok(false),
@@ -212,14 +221,16 @@ impl<F: Flash> Volume<'_, F> {
             result => result?,
         };
         if !is_freed {
-            // The page of entries itself; one of which some entries belong to the file that was cut is here only for the rest.
+            // Free the page of entries itself. The file that was cut has a copy of the entries
+            // that it keeps.
             self.set_index_entry(index, entry, None)?;
             self.free_pages(page, 1)?;
         }
         Ok(true)
     }
 
-    /// The last entry of an index page that is in use, from entry `kept` on, and the page that it names, if that can be one.
+    /// The last entry in use of an index page, from entry `kept` on, and the page that it names.
+    /// The page is `None` if the entry is lost or out of range.
     fn last_entry(&mut self, page: u32, kept: u32) -> Result<Option<(u32, Option<u32>)>, Error> {
         let width = self.plan.index_bytes();
         let per_page = self.store.layout().geometry.page_bytes / width;
@@ -234,7 +245,8 @@ impl<F: Flash> Volume<'_, F> {
                 (kept.max(base)..base + per_page).rev().find(taken)
             })?;
             if let Some(last) = last {
-                // An entry that was lost with a part of the index names none; one that cannot be read is not taken for lost.
+                // An entry that was lost with a part of the index names no page. A failed read is
+                // an error: the entry does not count as lost.
                 let number = self.raw_entry(page, last)?;
                 return Ok(Some((last, self.named_by(number).and_then(Result::ok))));
             }
@@ -242,7 +254,8 @@ impl<F: Flash> Volume<'_, F> {
         Ok(None)
     }
 
-    /// Frees some of the pages that an index page names from entry `kept` on; `false` when there are none.
+    /// Frees some pages that an index page names from entry `kept` on. Returns `false` if there
+    /// are none.
     fn free_indexed(&mut self, page: u32, kept: u32) -> Result<bool, Error> {
         self.check_data_pages(page, 1)?;
         for step in 0..PAGES_PER_STEP / 2 {
@@ -255,7 +268,8 @@ impl<F: Flash> Volume<'_, F> {
         Ok(true)
     }
 
-    /// Whether several looks find an inode and its indexes.
+    /// Returns true if an inode and the pages of its indexes are readable. Tries each page
+    /// several times.
     #[inline(never)]
     pub fn pages_can_be_freed(&mut self, inode: u32) -> Result<bool, Error> {
         if !self.looks_readable(self.inode_place(inode).0)? {

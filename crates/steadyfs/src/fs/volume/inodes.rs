@@ -1,4 +1,4 @@
-//! Inodes in the file table: headers, names, and the extensions that hold the rest of them.
+//! Inodes in the file table: headers, names, and the extensions for the rest of long names.
 
 use super::Volume;
 use crate::error::Error;
@@ -28,7 +28,10 @@ impl<F: Flash> Volume<'_, F> {
         Header::parse(&bytes, inode).ok_or(Error::Corrupt)
     }
 
-    /// The header of an inode that is taken.
+    /// Reads the header of an inode in use.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if the inode is free.
     pub fn taken_header(&mut self, inode: u32) -> Result<Header, Error> {
         if inode >= self.plan.inode_count || !self.inode_is_taken(inode)? {
             return Err(Error::NotFound);
@@ -36,7 +39,7 @@ impl<F: Flash> Volume<'_, F> {
         self.read_header(inode)
     }
 
-    /// Refuses to open what is no file, by its header.
+    /// Refuses to open a symbolic link, and a file whose size is impossible.
     pub fn check_openable(&self, header: &Header) -> Result<(), Error> {
         match () {
             () if header.is_link => Err(Error::IsALink),
@@ -61,7 +64,8 @@ impl<F: Flash> Volume<'_, F> {
         Ok(())
     }
 
-    /// The logical page and offset of an extension's content. `number` is its inode plus one.
+    /// The logical page and offset of an extension's content. `number` is the extension's inode
+    /// plus one.
     pub fn extension_place(&mut self, number: u32) -> Result<(u32, u32), Error> {
         let inode = number.checked_sub(1).ok_or(Error::Corrupt)?;
         if self.read_header(inode)?.kind != InodeKind::Extension {
@@ -71,7 +75,8 @@ impl<F: Flash> Volume<'_, F> {
         Ok((page, at + EXTENSION_AT))
     }
 
-    /// Takes an inode as extension of another one; returns its number plus one.
+    /// Takes an inode as an extension of inode `owner`. Returns the extension's number: its inode
+    /// plus one.
     pub fn add_extension(&mut self, owner: u32) -> Result<u32, Error> {
         let inode = self.allocate_inode(self.plan.files_max())?;
         let (page, at) = self.inode_place(inode);
@@ -82,7 +87,7 @@ impl<F: Flash> Volume<'_, F> {
         Ok(inode + 1)
     }
 
-    /// Gives an extension back, if there is one.
+    /// Frees an extension; 0 stands for none.
     pub fn remove_extension(&mut self, number: u32) -> Result<(), Error> {
         match number.checked_sub(1) {
             Some(inode) if inode < self.plan.inode_count => self.free_inode(inode),
@@ -91,7 +96,7 @@ impl<F: Flash> Volume<'_, F> {
         }
     }
 
-    /// Writes bytes of an extension, in pieces that the journal takes.
+    /// Writes bytes of an extension, in pieces that fit the journal.
     pub fn write_extension(&mut self, number: u32, bytes: &[u8]) -> Result<(), Error> {
         debug_assert!(bytes.len() <= EXTENSION_BYTES);
         let (page, at) = self.inode_place(number - 1);
@@ -101,11 +106,12 @@ impl<F: Flash> Volume<'_, F> {
         Ok(())
     }
 
-    /// Puts what the inode itself does not hold of a name into an extension, and notes that and the length in `header`.
+    /// Writes the rest of a name that exceeds the inode's room into an extension. Updates the
+    /// name's length and its extension in `header`.
     fn write_long_name(&mut self, inode: u32, header: &mut Header, name: &[u8]) -> Result<(), Error> {
         let inline = self.plan.name_inline();
         if header.name_more > 0 && usize::from(header.name_bytes) <= inline {
-            // The extension holds no part of the name.
+            // The extension holds no part of this short name.
             return Err(Error::Corrupt);
         }
         header.name_bytes = name.len() as u8;
@@ -121,7 +127,7 @@ impl<F: Flash> Volume<'_, F> {
         self.write_extension(header.name_more, &name[inline..])
     }
 
-    /// Writes header and name of a new inode.
+    /// Writes the header and the name of a new inode.
     #[inline(never)]
     pub fn write_inode(&mut self, inode: u32, header: &mut Header, name: &[u8]) -> Result<(), Error> {
         self.write_long_name(inode, header, name)?;
@@ -130,14 +136,14 @@ impl<F: Flash> Volume<'_, F> {
         bytes[..HEADER_BYTES].copy_from_slice(&header.emit());
         bytes[HEADER_BYTES..end].copy_from_slice(&name[..end - HEADER_BYTES]);
         if self.plan.has_permissions {
-            // None, whatever an earlier file with this inode had.
+            // No permissions, whatever permissions an earlier file with this inode had.
             end = bytes.len();
         }
         let (page, at) = self.inode_place(inode);
         self.store.logical.patch(page, at, &bytes[..end])
     }
 
-    /// Writes another name of an inode.
+    /// Writes a new name of an inode.
     pub fn write_name(&mut self, inode: u32, header: &mut Header, name: &[u8]) -> Result<(), Error> {
         let (length, more) = (header.name_bytes, header.name_more);
         self.write_long_name(inode, header, name)?;
@@ -151,13 +157,13 @@ impl<F: Flash> Volume<'_, F> {
         self.store.logical.patch(page, at + NAME_AT, &name[..name.len().min(self.plan.name_inline())])
     }
 
-    /// Frees the inodes that hold the rest of a name, and attributes.
+    /// Frees the extensions of an inode: the rest of its name, and its attributes.
     pub fn free_extensions(&mut self, header: &Header) -> Result<(), Error> {
         self.remove_extension(header.name_more)?;
         self.remove_extension(header.attributes)
     }
 
-    /// Writes another directory and another name into an inode.
+    /// Writes a new directory and a new name into an inode.
     pub fn move_inode(&mut self, inode: u32, header: &mut Header, directory: u32, name: &str) -> Result<(), Error> {
         if header.parent != directory {
             let (page, at) = self.inode_place(inode);

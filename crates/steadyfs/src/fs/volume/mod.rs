@@ -1,18 +1,19 @@
-//! The pages and inodes of a volume on its store: where they lie, which are taken, and what they hold.
+//! The pages and inodes of a volume on its store: their places, their allocation and their
+//! content.
 //!
 //! | file | idea |
 //! |---|---|
 //! | [`buckets`] | the division of a directory into pages and records |
-//! | [`identity`] | the number of a mount, which its handles have |
-//! | [`plan`] | where the parts of the logical address space lie |
-//! | [`space`] | what RAM knows of free space |
-//! | [`allocation`] | pages and inodes are taken, and given back |
+//! | [`identity`] | the number of a mount, which its handles store |
+//! | [`plan`] | the places of the parts of the logical address space |
+//! | [`space`] | the counts of free space in RAM |
+//! | [`allocation`] | takes pages and inodes, and frees them |
 //! | [`inodes`] | headers, names and extensions |
 //! | [`regions`] | page of a file → logical page |
-//! | [`extents`] | how many pages an inode has |
+//! | [`extents`] | counts the pages of an inode |
 //! | [`content`] | the bytes of a file |
 //! | [`records`] | the records of a directory |
-//! | [`freeing`] | pages of removed files are given back, few at once and many a few at a time |
+//! | [`freeing`] | frees the pages of removed files: a few at once, many in several steps |
 
 mod allocation;
 mod buckets;
@@ -43,17 +44,18 @@ pub struct Volume<'m, F> {
     pub store: Store<'m, F>,
     plan: Plan,
     space: Space,
-    /// What a call that fails goes back to.
+    /// The space to which a failed call returns.
     mark: Space,
-    /// Grows with every change of an inode; a handle that knows an older one looks its inode up again.
+    /// Number of the last change of an inode. A handle with another number looks its inode up
+    /// again.
     stamp: u32,
     mount_id: MountId,
-    /// What changes are stamped with; 0 before anybody has told the time.
+    /// The time stamp of changes, in nanoseconds; 0 before the first call of `set_time`.
     now_ns: u64,
 }
 
 impl<'m, F: Flash> Volume<'m, F> {
-    /// Of a store that is not recovered yet.
+    /// Creates the volume of a store that is not recovered yet.
     pub fn new(store: Store<'m, F>) -> Self {
         Self {
             plan: Plan::new(store.layout()),
@@ -66,34 +68,35 @@ impl<'m, F: Flash> Volume<'m, F> {
         }
     }
 
-    /// Where the parts of the address space lie.
+    /// The places of the parts of the logical address space.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Whether there may be names that an inode does not hold.
+    /// Returns true if names may be longer than the room for them in an inode.
     pub fn has_long_names(&self) -> bool {
         usize::from(self.store.layout().config.name_bytes_max) > self.plan.name_inline()
     }
 
-    /// What is taken.
+    /// The counts of pages and inodes in use.
     pub fn space(&self) -> &Space {
         &self.space
     }
 
-    /// Makes the present state the one that [`undo`](Self::undo) goes back to.
+    /// Makes the present state the state that [`undo`](Self::undo) restores.
     pub fn accept(&mut self) {
         self.store.logical.accept();
         self.mark = self.space;
     }
 
-    /// Undoes what happened since the mark; reads nothing and cannot fail.
+    /// Undoes all changes since the last [`accept`](Self::accept). Reads nothing and cannot fail.
     pub fn undo(&mut self) {
         self.store.logical.undo();
         self.space = self.mark;
     }
 
-    /// The volume's part of a new handle: the identity of the mount, and the number of the last change.
+    /// The volume's part of a new handle: the identity of the mount, and the number of the last
+    /// change.
     pub fn mark_of_handle(&self) -> (MountId, u32) {
         (self.mount_id, self.stamp)
     }
@@ -103,7 +106,7 @@ impl<'m, F: Flash> Volume<'m, F> {
         self.stamp
     }
 
-    /// The identity of this mount, which its handles have.
+    /// The identity of this mount, which its handles store.
     pub fn mount_id(&self) -> MountId {
         self.mount_id
     }
@@ -113,12 +116,12 @@ impl<'m, F: Flash> Volume<'m, F> {
         self.stamp = self.stamp.wrapping_add(1);
     }
 
-    /// The time that was told last.
+    /// The time of the last call of [`set_time`](Self::set_time).
     pub fn now_ns(&self) -> u64 {
         self.now_ns
     }
 
-    /// Tells the time.
+    /// Sets the time that changes are stamped with.
     pub fn set_time(&mut self, now_ns: u64) {
         self.now_ns = now_ns;
     }

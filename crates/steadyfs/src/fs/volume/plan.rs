@@ -1,4 +1,4 @@
-//! Where the parts of the logical address space lie.
+//! The places of the parts of the logical address space.
 //!
 //! ```text
 //! | root page | allocation map: inodes, then data pages | file table | data pages … |
@@ -10,10 +10,11 @@ use crate::fs::inode::{NAME_ROOM, PERMISSIONS_BYTES, REGIONS};
 
 /// The first page of the allocation map, behind the root page.
 pub const MAP: u32 = 1;
-/// Pages kept so that a file can be cut, and what a repair finds be named, when the volume is full.
+/// Pages kept for a full volume, so that a file can be cut and a repair can name the inodes that
+/// it finds.
 pub const SPARE_PAGES: u32 = 4;
 
-/// First logical pages of each part, and how files are mapped.
+/// First logical pages of each part, and the numbers of the map of a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     pub table: u32,
@@ -24,11 +25,11 @@ pub struct Plan {
     pub index_entries: u32,
     /// Bytes of an entry of an index page.
     index_bytes: u8,
-    /// An index is a page of pages of entries, not a page of entries.
+    /// True if an index is a page of pages of entries; false if it is a page of entries.
     pub index_is_deep: bool,
     /// File pages of a region.
     pub region_pages: u32,
-    /// Inodes have room for permissions.
+    /// True if inodes have room for permissions.
     pub has_permissions: bool,
 }
 
@@ -55,17 +56,19 @@ impl Plan {
         }
     }
 
-    /// Logical pages that may hold file data, where the file table has so many pages.
+    /// Logical pages that may hold file data: of `usable` logical pages, with a file table of
+    /// `table_pages` pages.
     pub fn capacity(&self, usable: u32, table_pages: u32) -> u32 {
         usable.saturating_sub(self.table + table_pages + 1 + SPARE_PAGES).min(self.data_count)
     }
 
-    /// Files and directories that there may be.
+    /// Maximum number of files and directories.
     pub fn files_max(&self) -> u32 {
         self.inode_count - SPARE_INODES
     }
 
-    /// Bit of the first data page in the allocation map: whole bytes after the inodes' bits.
+    /// Bit of the first data page in the allocation map. The bits of the inodes before it fill
+    /// whole bytes.
     pub fn data_bit(&self) -> u32 {
         self.inode_count.next_multiple_of(8)
     }
@@ -75,7 +78,7 @@ impl Plan {
         self.index_bytes.into()
     }
 
-    /// Bytes of a name that the inode itself holds.
+    /// Maximum bytes of a name in the inode itself.
     pub fn name_inline(&self) -> usize {
         if self.has_permissions { NAME_ROOM - PERMISSIONS_BYTES } else { NAME_ROOM }
     }
@@ -92,7 +95,8 @@ mod tests {
     use crate::config::Config;
     use crate::media::Geometry;
 
-    /// Pages of 128 KiB have 65,536 entries of an index, whose square is no number of 32 bits: settings that `check` takes stopped a build that looks at that.
+    /// An index page of 128 KiB has 65,536 entries; the square of this number does not fit in 32
+    /// bits. So a build with overflow checks panicked for settings that `check` accepts.
     #[test]
     fn every_size_of_a_logical_page_has_a_plan() {
         let mut largest = 0;

@@ -1,4 +1,4 @@
-//! The records of a directory: look-ups and changes in its pages, and how far a search goes.
+//! The records of a directory: look-ups and changes in its pages, and the limits of a search.
 
 use super::Volume;
 use super::buckets::{RecordPlace, hash};
@@ -12,15 +12,16 @@ use crate::media::Flash;
 
 /// Place of the depth in the root page of the volume, behind the lists.
 pub const DEPTH_AT: u32 = 12;
-/// Its bytes.
+/// Bytes of the depth.
 pub const DEPTH_BYTES: usize = 8;
 
-/// Place in a directory, for [`FileSystem::list`]. Stays valid whatever happens to the directory.
+/// A place in a directory, for [`FileSystem::list`]. It stays valid after any change of the
+/// directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cursor {
     /// Bits of the hash, reversed.
     pub reversed: u32,
-    /// The first inode of that hash that is not listed yet, plus one.
+    /// The first inode of this hash that is not listed yet, plus one.
     pub number: u32,
 }
 
@@ -30,7 +31,7 @@ impl Cursor {
         u64::from(self.reversed) << 32 | u64::from(self.number)
     }
 
-    /// The place that [`to_bits`](Self::to_bits) gave.
+    /// The place from the number that [`to_bits`](Self::to_bits) returned.
     pub fn from_bits(bits: u64) -> Self {
         Self { reversed: (bits >> 32) as u32, number: bits as u32 }
     }
@@ -40,7 +41,8 @@ impl Cursor {
 pub enum Step {
     /// A record of the hash is in this slot, and names this inode.
     Record { slot: u32, inode: u32 },
-    /// The page has no further record of the hash. It was full at some time, so records may be in the next page.
+    /// The page has no further record of the hash. It was full at some time, so the next page may
+    /// have more.
     GoesOn,
     /// The page has no further record of the hash, and neither has any other page.
     Ends,
@@ -61,7 +63,8 @@ pub fn check_name(name: &str) -> Result<&[u8], Error> {
 pub const END: Cursor = Cursor { reversed: u32::MAX, number: u32::MAX };
 
 impl<F: Flash> Volume<'_, F> {
-    /// Looks for the next record of a hash in a page of a directory, behind slot `after`; notes the first free slot.
+    /// Returns the next record of a hash in a page of a directory, behind slot `after`. Stores
+    /// the first free slot in `free`.
     pub fn next_record(
         &mut self,
         page: u32,
@@ -100,24 +103,25 @@ impl<F: Flash> Volume<'_, F> {
         Ok(Step::GoesOn)
     }
 
-    /// The depth of the volume as bounds count it.
+    /// The depth of the volume that bounds count with.
     pub fn depth(&self) -> Depth {
         self.space.depth.max(Depth { pages: 0, equal: self.buckets().equal_usual() })
     }
 
-    /// Refuses a search that exceeds the depth of the volume: the volume is damaged. If the mount has reported damage, the depth itself may be lost,
-    /// and every search goes on.
+    /// Refuses a search that exceeds the depth of the volume, because only a damaged volume needs
+    /// it. If the mount has reported damage, the depth itself may be lost, so every search may
+    /// continue.
     pub fn check_searched(&self, searched: Depth) -> Result<(), Error> {
         let is_sound = searched.max(self.depth()) == self.depth() || self.store.status().damage().is_some();
         if is_sound { Ok(()) } else { Err(Error::Corrupt) }
     }
 
-    /// Notes the depth that the root page of the volume has.
+    /// Sets the depth that the root page of the volume stores.
     pub fn set_depth(&mut self, depth: Depth) {
         self.space.depth = depth;
     }
 
-    /// Writes another depth into the root page.
+    /// Writes a new depth into the root page.
     pub fn write_depth(&mut self, depth: Depth) -> Result<(), Error> {
         let mut bytes = [0; DEPTH_BYTES];
         bytes[..4].copy_from_slice(&depth.pages.to_le_bytes());
@@ -144,7 +148,8 @@ impl<F: Flash> Volume<'_, F> {
         self.store.logical.patch(place.page, place.at, &record[..width])
     }
 
-    /// The first record of a page from `cursor` to `end` as a cursor, and whether every program page was full at some time.
+    /// The first record of a page between `cursor` and `end`, as a cursor. The flag is true if
+    /// every program page of the page was full at some time.
     pub fn first_in_page(&mut self, page: u32, cursor: Cursor, end: u32) -> Result<(Option<Cursor>, bool), Error> {
         let (mut best, mut all_full, width) = (None, true, self.store.layout().record_bytes() as usize);
         for index in 0..u32::from(self.store.layout().config.unit_pages) {
@@ -177,14 +182,16 @@ impl<F: Flash> Volume<'_, F> {
         Ok((edit::key(record), edit::number(record)))
     }
 
-    /// Clears a record that names nothing.
+    /// Clears a record that names no file.
     pub fn clear_record(&mut self, place: RecordPlace) -> Result<(), Error> {
-        // As removed: whether records were sent on to the next program page is not known here.
+        // Marked as removed, not as free: earlier inserts may have continued in the next program
+        // page.
         let half = self.store.layout().record_bytes() / 2;
         self.store.logical.patch(place.page, place.at + half, &REMOVED.to_le_bytes()[..half as usize])
     }
 
-    /// Returns true if a record with this hash holds an inode's name, in a directory with this seed.
+    /// Returns true if a record with this hash can hold an inode's name, in a directory with this
+    /// seed.
     pub fn record_is_right(&mut self, inode: u32, header: &Header, hash: u32, seed: u32) -> Result<bool, Error> {
         let mut name = [0; NAME_BYTES_MAX];
         match self.read_name(inode, header, &mut name) {

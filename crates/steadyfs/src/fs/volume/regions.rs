@@ -1,8 +1,10 @@
 //! Page of a file → logical page: runs and indexes in the regions of its inode.
 //!
-//! A file that was written in order is one run, however long, and costs a look-up once. A page that does not lie in the run of its
-//! region has an entry in the region's index: a page of entries or, on volumes with more pages than that maps, a page of pages of
-//! entries. An entry is a data page plus one, or 0. An index page that was never written reads as zeros and need not be written.
+//! A file that was written in order is one run of any length, and costs one look-up. A page
+//! outside the run of its region has an entry in the region's index. The index is a page of
+//! entries. On volumes with more pages than such indexes can map, it is a page of pages of
+//! entries. An entry is a data page plus one, or 0 for none. An index page that was never written
+//! reads as zeros, so it need not be written.
 
 use super::Volume;
 use super::space::Room;
@@ -14,7 +16,8 @@ use crate::media::Flash;
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
     pub inode: u32,
-    /// The run that was used last: pages `first..first + count` lie from `logical` on.
+    /// The run that was used last: pages `first..first + count` are at `logical` and the
+    /// following pages.
     first: u32,
     count: u32,
     logical: u32,
@@ -25,12 +28,12 @@ impl Node {
         Self { inode, first: 0, count: 0, logical: 0 }
     }
 
-    /// The page behind the run that holds `page`, or `page` when the run used last does not.
+    /// The page behind the run if the last run holds `page`; otherwise `page`.
     pub fn run_end(&self, page: u32) -> u32 {
         if page.wrapping_sub(self.first) < self.count { self.first + self.count } else { page }
     }
 
-    /// Forgets where pages are.
+    /// Discards the last run.
     pub fn forget(&mut self) {
         self.count = 0;
     }
@@ -48,7 +51,9 @@ impl<F: Flash> Volume<'_, F> {
         self.store.logical.read(page, at + AREA_AT, area)
     }
 
-    /// Reads a region of an inode. Not inlined: the others are off the stack when the caller goes on.
+    /// Reads a region of an inode.
+    ///
+    /// Not inlined, so that the other regions are off the stack when the caller continues.
     #[inline(never)]
     fn read_region(&mut self, inode: u32, number: u32) -> Result<Region, Error> {
         let mut area = [0; AREA_BYTES];
@@ -56,13 +61,16 @@ impl<F: Flash> Volume<'_, F> {
         Ok(Region::of(&area, number))
     }
 
-    /// Patches from the first to the last of some bytes of an inode that differ from what is there: less than all of them, mostly.
+    /// Patches bytes of an inode: only the range from the first to the last byte that differs
+    /// from the stored bytes. This range is mostly shorter than `bytes`.
     pub fn patch_what_differs(&mut self, page: u32, at: u32, bytes: &[u8]) -> Result<(), Error> {
         let Some((first, last)) = self.differing(page, at, bytes)? else { return Ok(()) };
         self.store.logical.patch(page, at + first as u32, &bytes[first..=last])
     }
 
-    /// The first and the last of some bytes that differ from what is there. Not inlined: that is off the stack when they are patched.
+    /// The first and the last index at which `bytes` differs from the stored bytes.
+    ///
+    /// Not inlined, so that the stored bytes are off the stack when the caller patches.
     #[inline(never)]
     fn differing(&mut self, page: u32, at: u32, bytes: &[u8]) -> Result<Option<(usize, usize)>, Error> {
         let mut old = [0; AREA_BYTES];
@@ -79,10 +87,11 @@ impl<F: Flash> Volume<'_, F> {
         self.store.logical.patch(page, at + AREA_AT + index * REGION_BYTES, &region.emit())
     }
 
-    /// The logical page of a page of a file; `None` where there is none.
+    /// The logical page of a page of a file; `None` if the page is a hole.
     ///
     /// # Cost
-    /// Nothing within the run used last; else a look at the inode and, beside the run, one at each level of the index.
+    /// Nothing within the last run. Otherwise one look at the inode and, outside the runs, one
+    /// look at each level of the index.
     #[inline(always)]
     pub fn page_of(&mut self, node: &mut Node, file_page: u32) -> Result<Option<u32>, Error> {
         if file_page.wrapping_sub(node.first) < node.count {
@@ -104,8 +113,10 @@ impl<F: Flash> Volume<'_, F> {
         Ok(Some(node.logical + file_page - node.first))
     }
 
-    /// The region of an inode in which a page is, and the run around it where it lies in one. Not inlined: all other regions are off the stack when
-    /// an index is looked at.
+    /// Reads the region that holds a page, and stores the run around the page in `node` if a run
+    /// holds it.
+    ///
+    /// Not inlined, so that the other regions are off the stack during a look at an index.
     #[inline(never)]
     fn find_run(&mut self, node: &mut Node, number: u32, within: u32) -> Result<Region, Error> {
         let region_pages = self.plan.region_pages;
@@ -118,10 +129,10 @@ impl<F: Flash> Volume<'_, F> {
         self.check_data_pages(found.logical, found.count)?;
         (node.first, node.logical, node.count) = (number * region_pages, found.logical, found.count);
         if self.store.flash().is_clean() {
-            // A look at the inode for each region takes less code.
+            // One look at the inode for each region needs less code.
             return Ok(found);
         }
-        // Full regions whose pages follow each other are one run.
+        // Join full regions whose pages follow each other into one run.
         for next in number + 1..REGIONS {
             let region = Region::of(&area, next);
             if node.count != (next - number) * region_pages || region.count == 0 || region.logical != node.logical + node.count {
@@ -157,7 +168,11 @@ impl<F: Flash> Volume<'_, F> {
         }
     }
 
-    /// Reads an entry of an index page. One that was lost with a part of the page has all ones, which no page has.
+    /// Reads an entry of an index page.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the entry is out of range. An entry that was lost with a part of the
+    /// page is all ones, which no page has.
     pub fn index_entry(&mut self, page: u32, entry: u32) -> Result<Option<u32>, Error> {
         let number = self.raw_entry(page, entry)?;
         if number > self.plan.data_count {
@@ -173,7 +188,7 @@ impl<F: Flash> Volume<'_, F> {
         Ok(u32::from_le_bytes(bytes))
     }
 
-    /// What an entry of an index names: nothing where it is a hole, or was lost.
+    /// The page that entry `number` of an index names; `None` if the entry is a hole or was lost.
     pub fn named_by(&self, number: u32) -> Option<Result<u32, Error>> {
         let lost = u32::MAX >> (32 - 8 * self.plan.index_bytes());
         let page = number.checked_sub(1).filter(|_| number != lost)?;
@@ -187,10 +202,11 @@ impl<F: Flash> Volume<'_, F> {
         self.store.logical.patch(page, entry * width, &number.to_le_bytes()[..width as usize])
     }
 
-    /// Gives a file a new page where it has none.
+    /// Gives a file a new page in place of a hole.
     ///
     /// # Cost
-    /// A look at the inode and at the allocation map; up to three pages are taken, none of them is written.
+    /// One look at the inode and one at the allocation map. Takes up to three pages and writes
+    /// none of them.
     pub fn add_page(&mut self, node: &mut Node, file_page: u32, room: Room) -> Result<u32, Error> {
         let (number, within) = (file_page / self.plan.region_pages, file_page % self.plan.region_pages);
         let mut region = self.read_region(node.inode, number)?;
@@ -224,8 +240,8 @@ impl<F: Flash> Volume<'_, F> {
         Ok(logical)
     }
 
-    /// Takes free pages for a file behind the run of a region, as many as follow each other, and returns how many; 0 where that
-    /// is not possible.
+    /// Takes as many consecutive free pages as possible for a file, behind the run of a region.
+    /// Returns their number, or 0 if the run cannot be extended.
     pub fn extend_run(&mut self, node: &mut Node, file_page: u32, most: u32) -> Result<u32, Error> {
         let (number, within) = (file_page / self.plan.region_pages, file_page % self.plan.region_pages);
         let region = self.read_region(node.inode, number)?;
@@ -243,7 +259,7 @@ impl<F: Flash> Volume<'_, F> {
         Ok(count)
     }
 
-    /// Refuses pages that are none of a file, which only a damaged inode can name.
+    /// Refuses pages outside the data pages. Only a damaged inode names such pages.
     pub fn check_data_pages(&self, logical: u32, count: u32) -> Result<(), Error> {
         let (first, end) = (self.plan.data, self.plan.data + self.plan.data_count);
         if count > 0 && logical >= first && logical + count <= end { Ok(()) } else { Err(Error::Corrupt) }

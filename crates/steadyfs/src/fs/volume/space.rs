@@ -1,15 +1,15 @@
-//! The counts of free space in RAM, and how far searches for names go.
+//! The counts of free space in RAM, and the limits of searches for names.
 
-/// Which pages a change may take.
+/// The pages that a change may take.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Room {
-    /// Those that are usable.
+    /// The usable pages.
     Usable,
-    /// Those that are kept for a full volume as well.
+    /// The usable pages and the pages that are kept for a full volume.
     Spare,
 }
 
-/// How far searches for names go: over all directories of a volume, the most that any of them has had.
+/// Limits of a search for a name: the maximum over all directories of a volume, at any time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Depth {
     /// Overflow pages of a directory.
@@ -33,25 +33,27 @@ impl Depth {
 pub struct Space {
     /// Data pages taken.
     pub used: u32,
-    /// Pages of the file table that hold an inode which is taken; the root's always counts. The others are discarded.
+    /// Pages of the file table that hold at least one inode in use, and the root's page in any
+    /// case. The other pages are discarded.
     pub table_pages: u32,
     /// Inodes taken.
     pub inodes: u32,
-    /// Free bits that were seen: so many from this one on, and the byte of the map in which it lies.
+    /// The run of free bits that the last search of the map found: its first bit, its length, and
+    /// the byte of the map that holds the first bit.
     pub next: u32,
     pub count: u16,
     pub byte: u8,
-    /// How far searches for names go, as the root page of the volume has it.
+    /// Limits of searches for names, as the root page of the volume stores them.
     pub depth: Depth,
 }
 
 impl Space {
-    /// Behind the free bits that were seen.
+    /// The bit behind the run of free bits.
     pub fn end(&self) -> u32 {
         self.next + u32::from(self.count)
     }
 
-    /// Forgets the free bits that were seen: they may be others now.
+    /// Discards the run of free bits. Its bits may have changed.
     pub fn forget_run(&mut self) {
         (self.next, self.count) = (self.end(), 0);
     }
