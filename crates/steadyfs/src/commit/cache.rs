@@ -1,20 +1,24 @@
-//! Write-back: logical pages that were written in part stay in RAM until the commit, or until another page needs the place.
+//! Write-back: logical pages that were written in part stay in RAM until the commit, or until
+//! another page needs the place.
 //!
-//! Without a cache every such write programs a frame at once (write-through), so that four writes of 1 KiB to a page of 4 KiB
-//! cost four frames; with one they cost a single frame. A page in the cache is whole: the journal's patches of it are in it, and
-//! further ones go there. Small patches that no such write preceded stay in the journal, where a commit costs one program for all.
+//! Without a cache, every such write programs a frame at once (write-through). Four writes of 1
+//! KiB to a page of 4 KiB then cost four frames; with a cache they cost a single frame. A page
+//! in the cache is whole: it includes the journal's patches of it, and takes further patches. A
+//! small patch without such a write before it stays in the journal, where a commit costs one
+//! program for all.
 
 use crate::features::CACHE;
 use crate::space::NONE;
 
-/// Bytes of an entry beside the page: logical page, and whether it is dirty.
+/// Bytes of an entry beside the page: logical page, stream and flags.
 pub(crate) const ENTRY_BYTES: usize = 4;
 const DIRTY: u32 = 1 << 31;
-/// The call in progress has written or discarded the page otherwise; the place has it as it was before.
+/// The call in progress has written or discarded the page otherwise. The place holds the page as
+/// it was before.
 const REPLACED: u32 = 1 << 30;
-/// Two bits: the stream that the page goes to.
+/// Shift of two bits: the stream that the page goes to.
 const STREAM_SHIFT: u32 = 24;
-/// The logical page.
+/// Mask of the logical page.
 const LOGICAL: u32 = (1 << STREAM_SHIFT) - 1;
 
 /// The pages and their entries.
@@ -22,7 +26,7 @@ pub(crate) struct Cache<'m> {
     entries: &'m mut [u8],
     pages: &'m mut [u8],
     logical_bytes: usize,
-    /// The place that is given up next.
+    /// Place of the next eviction.
     hand: usize,
     dirty: u32,
 }
@@ -37,7 +41,7 @@ impl<'m> Cache<'m> {
         Self { entries, pages, logical_bytes, hand: 0, dirty: 0 }
     }
 
-    /// Places.
+    /// Returns the number of places.
     pub fn len(&self) -> u32 {
         if !CACHE {
             return 0;
@@ -45,7 +49,7 @@ impl<'m> Cache<'m> {
         (self.entries.len() / ENTRY_BYTES) as u32
     }
 
-    /// Pages that are not written yet.
+    /// Returns the number of pages that are not written yet.
     pub fn dirty(&self) -> u32 {
         if CACHE { self.dirty } else { 0 }
     }
@@ -55,22 +59,22 @@ impl<'m> Cache<'m> {
         u32::from_le_bytes([b[0], b[1], b[2], b[3]])
     }
 
-    /// Whether a place has a logical page.
+    /// Returns true if a place holds the logical page.
     pub fn holds(&self, slot: usize, logical: u32) -> bool {
         self.entry(slot) & LOGICAL == logical
     }
 
-    /// The logical page at a place that is not free.
+    /// Returns the logical page at a place that is not free.
     pub fn logical(&self, slot: usize) -> u32 {
         self.entry(slot) & LOGICAL
     }
 
-    /// Gives a place to a page that is not written yet, and goes to a stream then.
+    /// Assigns a place to a page that is not written yet, with the stream of the page.
     pub fn set_dirty(&mut self, slot: usize, logical: u32, stream: u8) {
         self.set_entry(slot, logical | u32::from(stream) << STREAM_SHIFT | DIRTY);
     }
 
-    /// Notes that the page at a place was written.
+    /// Marks the page at a place as written.
     pub fn set_written(&mut self, slot: usize, logical: u32) {
         self.set_entry(slot, logical);
     }
@@ -80,7 +84,7 @@ impl<'m> Cache<'m> {
         self.set_entry(slot, NONE);
     }
 
-    /// The place that is given up, one after the other.
+    /// Returns the place of the next eviction. The places take turns.
     pub fn take_slot(&mut self) -> usize {
         let slot = self.hand;
         self.hand = (slot + 1) % self.len() as usize;
@@ -93,12 +97,12 @@ impl<'m> Cache<'m> {
         self.entries[slot * ENTRY_BYTES..(slot + 1) * ENTRY_BYTES].copy_from_slice(&entry.to_le_bytes());
     }
 
-    /// The place of a logical page.
+    /// Returns the place of a logical page.
     pub fn find(&self, logical: u32) -> Option<usize> {
         (0..self.len() as usize).find(|&slot| self.entry(slot) & REPLACED == 0 && self.entry(slot) & LOGICAL == logical)
     }
 
-    /// Whether the page at a place is not written yet.
+    /// Returns true if the page at a place is not written yet.
     pub fn is_dirty(&self, slot: usize) -> bool {
         self.entry(slot) != NONE && self.entry(slot) & (DIRTY | REPLACED) == DIRTY
     }
@@ -107,12 +111,13 @@ impl<'m> Cache<'m> {
         self.entry(slot) != NONE && self.entry(slot) & REPLACED != 0
     }
 
-    /// Whether the call in progress has replaced a page that was not written yet.
+    /// Returns true if the call in progress has replaced a page that was not written yet.
     pub fn has_replaced(&self) -> bool {
         (0..self.len() as usize).any(|slot| self.is_replaced(slot))
     }
 
-    /// Lets a page count no more, because the call in progress writes or discards it as a whole.
+    /// Marks a page as replaced, because the call in progress writes or discards it as a whole.
+    /// If the page was written, its place becomes free.
     pub fn replace(&mut self, logical: u32) {
         if let Some(slot) = self.find(logical) {
             let kept = if self.is_dirty(slot) { self.entry(slot) | REPLACED } else { NONE };
@@ -120,7 +125,7 @@ impl<'m> Cache<'m> {
         }
     }
 
-    /// Forgets the pages that the call has replaced.
+    /// Discards the pages that the call has replaced.
     pub fn drop_replaced(&mut self) {
         for slot in 0..self.len() as usize {
             if self.is_replaced(slot) {
@@ -129,7 +134,7 @@ impl<'m> Cache<'m> {
         }
     }
 
-    /// Undoes what the call has replaced.
+    /// Restores the pages that the call has replaced.
     pub fn restore_replaced(&mut self) {
         for slot in 0..self.len() as usize {
             if self.is_replaced(slot) {
@@ -138,46 +143,47 @@ impl<'m> Cache<'m> {
         }
     }
 
-    /// The place of a logical page that is not written yet.
+    /// Returns the place of a logical page that is not written yet.
     pub fn find_dirty(&self, logical: u32) -> Option<usize> {
         self.find(logical).filter(|&slot| self.is_dirty(slot))
     }
 
-    /// The stream of a page that is not written yet.
+    /// Returns the stream of a page that is not written yet.
     pub fn stream(&self, slot: usize) -> u8 {
         (self.entry(slot) >> STREAM_SHIFT & 3) as u8
     }
 
-    /// Bytes of a page.
+    /// Returns the bytes of a page.
     pub fn page(&self, slot: usize) -> &[u8] {
         &self.pages[slot * self.logical_bytes..(slot + 1) * self.logical_bytes]
     }
 
-    /// The same, to be changed.
+    /// Returns the bytes of a page, mutable.
     pub fn page_mut(&mut self, slot: usize) -> &mut [u8] {
         &mut self.pages[slot * self.logical_bytes..(slot + 1) * self.logical_bytes]
     }
 
-    /// Forgets a page, written or not.
+    /// Discards a page, written or not.
     pub fn drop(&mut self, logical: u32) {
         if let Some(slot) = self.find(logical) {
             self.set_entry(slot, NONE);
         }
     }
 
-    /// Forgets all pages, because a rollback undid what they hold.
+    /// Discards all pages, because a rollback undid their contents.
     pub fn clear(&mut self) {
         self.entries.fill(0xFF);
         self.dirty = 0;
     }
 
-    /// The pages that are not written yet, or will not be again when the call in progress fails.
+    /// Returns the pages that wait to be written: dirty pages, and replaced pages. A replaced
+    /// page becomes dirty again if the call in progress fails.
     pub fn waiting_pages(&self) -> impl Iterator<Item = u32> + '_ {
         let waits = |&slot: &usize| self.is_dirty(slot) || self.is_replaced(slot);
         (0..self.len() as usize).filter(waits).map(|slot| self.entry(slot) & LOGICAL)
     }
 
-    /// The first page that is not written yet: its place, and which it is.
+    /// Returns the place of the first page that is not written yet, and the page.
     pub fn first_dirty(&self) -> Option<(usize, u32)> {
         (0..self.len() as usize).find(|&slot| self.is_dirty(slot)).map(|slot| (slot, self.entry(slot) & LOGICAL))
     }

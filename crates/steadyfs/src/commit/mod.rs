@@ -1,12 +1,15 @@
-//! The open transaction: the pages that wait for its commit, and what a call that fails leaves of it, which is all.
+//! The open transaction: the pages that wait for its commit. A call that fails leaves all of it.
 //!
-//! The [journal](crate::journal) and the cache undo their own part. This is about frames: a page that the call writes or
-//! discards as a whole has another pending frame from then on, and the one before stays live until the call ends.
+//! The [journal](crate::journal) and the cache undo their own part of a failed call. This module
+//! undoes frames. A page that the call writes or discards as a whole gets another pending frame,
+//! and the frame before stays live until the call ends.
 //!
-//! What was programmed stays on the medium, and roll-forward will count it as part of the transaction. So after an undo the pages of that are *stale*:
-//! their pending entry names what counts, and each of them is programmed once more when the next call begins. A stale entry without
-//! a frame only keeps its place in the table, which roll-forward needs as well. When nothing else is pending the transaction starts anew instead: its
-//! commit then names a later start, and roll-forward forgets what came before.
+//! Programmed pages stay on the medium, and roll-forward will count them as part of the
+//! transaction. So after an undo these pages are *stale*: their pending entry names the frame
+//! that counts, and each of them is programmed once more when the next call begins. A stale
+//! entry without a frame only keeps its place in the table, which roll-forward needs as well. If
+//! nothing else is pending, the transaction starts anew instead. Its commit then names a later
+//! start, and roll-forward discards the pages before it.
 
 mod cache;
 mod undo;
@@ -27,84 +30,89 @@ pub(crate) const IDLE: u64 = u64::MAX;
 
 /// The open transaction. See the [module](self).
 pub(crate) struct Transaction<'m> {
-    /// Logical pages, and their frames; 0 for one that was discarded.
+    /// Logical pages and their frames; 0 for a discarded page.
     pages: Pairs<'m>,
     undo: Undo,
     /// Sequence of its first program.
     start: u64,
-    /// The same of the transaction that roll-forward committed last.
+    /// Sequence of the first program of the transaction that roll-forward committed last.
     committed_start: u64,
 }
 
 impl<'m> Transaction<'m> {
-    /// With a table for its pages.
+    /// Returns a transaction with a table for its pages.
     pub fn new(pages: Pairs<'m>) -> Self {
         Self { pages, undo: Undo::default(), start: IDLE, committed_start: IDLE }
     }
 
-    /// The bit of a frame that says that the medium holds something later of the page, which does not count.
+    /// Returns the bit of a frame that marks a stale page. The medium holds a later version of
+    /// such a page, which does not count.
     fn stale_bit(&self) -> u32 {
         1 << (self.pages.width() * 8 - 1)
     }
 
-    /// Pages that have a place in the table.
+    /// Returns the number of pages with a place in the table.
     pub fn len(&self) -> u32 {
         self.pages.len()
     }
 
-    /// Pages that the table has places for.
+    /// Returns the number of places in the table.
     pub fn capacity(&self) -> u32 {
         self.pages.capacity()
     }
 
-    /// Places of the table that are taken, those that pages of the cache will take included.
+    /// Returns the number of taken places in the table. It includes the places that pages of the
+    /// cache will take.
     pub fn places(&self, cache: &Cache<'_>) -> u32 {
         self.len() + cache.waiting_pages().filter(|&logical| !self.knows(logical)).count() as u32
     }
 
-    /// Whether a page has a place in the table.
+    /// Returns true if a page has a place in the table.
     pub fn knows(&self, logical: u32) -> bool {
         self.pages.find(logical).is_some()
     }
 
-    /// A place of the table: the logical page, and its frame; 0 where it was discarded, or only its place is kept.
+    /// Returns the logical page at a place of the table, and its frame. The frame is 0 if the
+    /// page was discarded, or only its place is kept.
     pub fn entry(&self, index: u32) -> (u32, Frame) {
         (self.pages.key(index), self.pages.value(index) & !self.stale_bit())
     }
 
-    /// The frame of a logical page; 0 when it was discarded, `None` when the transaction has none.
+    /// Returns the frame of a logical page: 0 if it was discarded, `None` if the transaction has
+    /// none.
     pub fn frame_of(&self, logical: u32) -> Option<Frame> {
         let value = self.pages.value(self.pages.find(logical)?);
         (value != self.stale_bit()).then_some(value & !self.stale_bit())
     }
 
-    /// The frame of a page as its place in the table has it.
+    /// Returns the place of a page in the table, and the frame there.
     fn placed(&self, logical: u32) -> Option<(u32, Frame)> {
         let index = self.pages.find(logical)?;
         Some((index, self.pages.value(index) & !self.stale_bit()))
     }
 
-    /// Whether a frame is that of a page.
+    /// Returns true if `frame` is the frame of the page in the table.
     pub fn holds(&self, logical: u32, frame: Frame) -> bool {
         self.placed(logical).is_some_and(|(_, held)| held == frame)
     }
 
-    /// Whether pages wait for the commit.
+    /// Returns true if pages wait for the commit.
     pub fn has_pages(&self) -> bool {
         (0..self.pages.len()).any(|index| self.pages.value(index) != self.stale_bit())
     }
 
-    /// Pages that are to be programmed once more.
+    /// Returns the number of pages that must be programmed once more.
     pub fn stale_pages(&self) -> u32 {
         (0..self.pages.len()).filter(|&index| self.is_stale(index)).count() as u32
     }
 
-    /// Whether the page at a place of the table is to be programmed once more.
+    /// Returns true if the page at a place of the table must be programmed once more.
     pub fn is_stale(&self, index: u32) -> bool {
         self.pages.value(index) & self.stale_bit() != 0
     }
 
-    /// Lets the transaction have another frame of a page; the one before is released where it `releases` that, because no undo needs it.
+    /// Gives a page another frame. The frame before is released if the call `releases` it,
+    /// because no undo needs it.
     pub fn set(&mut self, logical: u32, frame: Frame, releases: bool, space: &mut Space<'_>) {
         match self.placed(logical) {
             Some((index, old)) => {
@@ -120,23 +128,24 @@ impl<'m> Transaction<'m> {
         }
     }
 
-    /// Changes the frame of a page because reclamation moved it; `false` when the transaction does not know the page.
+    /// Changes the frame of a page that reclamation moved. Returns `false` if the transaction
+    /// does not contain the page.
     pub fn move_page(&mut self, logical: u32, to: Frame) -> bool {
         let Some(index) = self.pages.find(logical) else { return false };
         self.pages.set_value(index, to | self.pages.value(index) & self.stale_bit());
         true
     }
 
-    /// A program of a page failed, and may be there all the same.
+    /// Marks a page as stale: its program failed, and may be on the medium all the same.
     pub fn mark_stale(&mut self, logical: u32) {
         match self.pages.find(logical) {
             Some(index) => self.pages.set_value(index, self.pages.value(index) | self.stale_bit()),
-            // There is a place: it was looked for before the program.
+            // There is a place: it was checked before the program.
             None => drop(self.pages.insert(logical, self.stale_bit())),
         }
     }
 
-    /// Notes that the call replaces what there is of a page; whether it is the first time.
+    /// Notes that the call replaces a page. Returns true if it is the first time.
     pub fn note_replaced(&mut self, logical: u32) -> Result<bool, Error> {
         if self.undo.has(logical) {
             return Ok(false);
@@ -145,17 +154,18 @@ impl<'m> Transaction<'m> {
         if self.undo.note(logical, before) { Ok(true) } else { Err(Error::TransactionTooLarge) }
     }
 
-    /// Takes back the note of a page that was not programmed after all.
+    /// Removes the note of a page that was not programmed after all.
     pub fn drop_note(&mut self) {
         self.undo.take_last();
     }
 
-    /// Whether the call may note no further page.
+    /// Returns true if the call has no place for another note.
     pub fn is_undo_full(&self) -> bool {
         self.undo.is_full()
     }
 
-    /// Ends the changes of a call, or of a step of it, that succeeded: from here on they are not undone with it any more.
+    /// Accepts the changes of a call, or of a step of it, that succeeded. A later undo does not
+    /// include them.
     pub fn accept(&mut self, space: &mut Space<'_>) {
         for &(logical, before) in self.undo.pages() {
             if before != NONE && self.frame_of(logical) != Some(before & !self.stale_bit()) {
@@ -165,7 +175,8 @@ impl<'m> Transaction<'m> {
         self.undo.clear();
     }
 
-    /// Undoes the changes of the call in progress: the medium holds something later of their pages, which are stale. Reads nothing and cannot fail.
+    /// Undoes the changes of the call in progress. The medium holds later versions of the
+    /// changed pages, so these become stale. Reads nothing and cannot fail.
     pub fn undo(&mut self, space: &mut Space<'_>) {
         while let Some((logical, before)) = self.undo.take_last() {
             let before = if before == NONE { 0 } else { before & !self.stale_bit() };
@@ -178,14 +189,14 @@ impl<'m> Transaction<'m> {
         self.restart_if_empty();
     }
 
-    /// Lets the transaction start anew when nothing of it was programmed that counts.
+    /// Lets the transaction start anew if no page of it counts.
     pub fn restart_if_empty(&mut self) {
         if !self.has_pages() {
             self.clear();
         }
     }
 
-    /// Sequence of the first program, which is this one if there is none yet.
+    /// Returns the sequence of the first program. If there is none yet, it is `sequence`.
     pub fn start_at(&mut self, sequence: u64) -> u64 {
         if self.start == IDLE {
             self.start = sequence;
@@ -193,29 +204,30 @@ impl<'m> Transaction<'m> {
         self.start
     }
 
-    /// Sequence of the first program; [`IDLE`] where nothing was programmed.
+    /// Returns the sequence of the first program; [`IDLE`] if nothing was programmed.
     pub fn start(&self) -> u64 {
         self.start
     }
 
-    /// The transaction is committed, or comes to nothing; its pages stay for whoever carries the commit out.
+    /// Ends the transaction, which is committed or comes to nothing. Its pages stay in the table
+    /// for the code that carries the commit out.
     pub fn end(&mut self) {
         self.start = IDLE;
     }
 
-    /// Begins with no page.
+    /// Removes all pages, so that a new transaction can begin.
     pub fn clear(&mut self) {
         self.pages.clear();
         self.start = IDLE;
     }
 
-    /// Forgets the pages, and what the call in progress would undo.
+    /// Discards the pages, and the notes of the call in progress.
     pub fn roll_back(&mut self, space: &mut Space<'_>) {
         self.undo.clear();
         self.drop_pages(space);
     }
 
-    /// Forgets the pages.
+    /// Discards the pages.
     pub fn drop_pages(&mut self, space: &mut Space<'_>) {
         while self.pages.len() > 0 {
             let last = self.pages.len() - 1;
@@ -226,33 +238,35 @@ impl<'m> Transaction<'m> {
         self.start = IDLE;
     }
 
-    /// What a root has of it.
+    /// Returns the bytes of the table, as a root contains them.
     pub fn table_mut(&mut self) -> &mut [u8] {
         self.pages.bytes_mut()
     }
 
-    /// Makes the bytes of the table blank that hold no page.
+    /// Blanks the bytes of the table that hold no page.
     pub fn blank_rest(&mut self) {
         self.pages.blank_rest();
     }
 
-    /// Takes over a table that was read; `false` where it names something that there is not.
+    /// Takes over a table that was read. Returns `false` if it names a page or a frame that does
+    /// not exist.
     pub fn adopt(&mut self, len: u32, layout: &Layout) -> bool {
         let is_there = |(logical, frame): (u32, Frame)| logical < layout.logical_count && frame < layout.frame_count();
         self.pages.adopt(len) && (0..len).all(|index| is_there(self.entry(index)))
     }
 
-    /// Goes on from where a root says that it began.
+    /// Continues a transaction that began at `start`, as read from a root.
     pub fn resume(&mut self, start: u64) {
         self.start = start;
     }
 
-    /// Roll-forward begins.
+    /// Begins roll-forward.
     pub fn begin_replay(&mut self) {
         self.committed_start = IDLE;
     }
 
-    /// A record of a page that waits for the commit of the transaction that began at `start`; pages of another one are nobody's.
+    /// Applies a record: a page waits for the commit of the transaction that began at `start`.
+    /// Pages of another transaction do not count.
     pub fn replay(&mut self, logical: u32, frame: Frame, start: u64) -> Result<(), Error> {
         if self.start == IDLE || self.is_other(start) {
             self.pages.clear();
@@ -266,14 +280,16 @@ impl<'m> Transaction<'m> {
         Ok(())
     }
 
-    /// A record says where a page lies now that waits for the commit; 0 where it is discarded.
+    /// Applies a record with the present frame of a page that waits for the commit; 0 if it is
+    /// discarded.
     pub fn replay_place(&mut self, logical: u32, frame: Frame) {
         if let Some(index) = self.pages.find(logical) {
             self.pages.set_value(index, frame);
         }
     }
 
-    /// A record commits the transaction that began at `start`: its pages are left in the table.
+    /// Applies a record that commits the transaction that began at `start`. The pages of this
+    /// transaction stay in the table.
     pub fn replay_commit(&mut self, start: u64) {
         if self.is_other(start) {
             self.pages.clear();
@@ -281,18 +297,18 @@ impl<'m> Transaction<'m> {
         self.start = IDLE;
     }
 
-    /// Pages of it have been committed.
+    /// Notes that pages of the transaction that began at `start` were committed.
     pub fn was_replayed(&mut self, start: u64) {
         self.committed_start = start;
     }
 
-    /// Whether a transaction is open that did not begin at `start`.
+    /// Returns true if a transaction is open that did not begin at `start`.
     pub fn is_other(&self, start: u64) -> bool {
         self.start != IDLE && !is_same_start(start, self.start)
     }
 
-    /// Whether a commit of the transaction that began at `start` was replayed already: one whose program failed may read as complete, and is followed by the
-    /// same one elsewhere.
+    /// Returns true if a commit of the transaction that began at `start` was replayed already. A
+    /// commit whose program failed may read as complete, and the same commit follows elsewhere.
     pub fn is_replayed(&self, start: u64) -> bool {
         self.pages.len() == 0 && self.committed_start != IDLE && is_same_start(start, self.committed_start)
     }

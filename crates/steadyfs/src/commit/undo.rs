@@ -1,11 +1,12 @@
-//! What the call in progress has replaced of the open transaction.
+//! Pages of the open transaction that the call in progress has replaced.
 
 use crate::space::Frame;
 
-/// Pages that a call may write or discard which wait for the commit already, and those that it writes for want of room.
+/// Most pages that a call may replace: pages that already wait for the commit, and pages that
+/// the call writes for want of room.
 pub(crate) const PAGES_MAX: u32 = 16;
 
-/// What the call in progress has replaced.
+/// Replaced pages of the call in progress.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Undo {
     /// Logical page, and its pending entry before.
@@ -26,7 +27,7 @@ impl Undo {
         self.pages().iter().any(|page| page.0 == logical)
     }
 
-    /// Notes what a page had before; `false` when there is no place for it.
+    /// Notes the earlier entry of a page. Returns `false` if there is no place for it.
     pub fn note(&mut self, logical: u32, before: Frame) -> bool {
         if self.is_full() {
             return false;
@@ -36,14 +37,14 @@ impl Undo {
         true
     }
 
-    /// Takes the last note back.
+    /// Removes the last note and returns it.
     pub fn take_last(&mut self) -> Option<(u32, Frame)> {
         let last = *self.pages().last()?;
         self.len -= 1;
         Some(last)
     }
 
-    /// Forgets all notes.
+    /// Discards all notes.
     pub fn clear(&mut self) {
         self.len = 0;
     }

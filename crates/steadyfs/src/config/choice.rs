@@ -1,4 +1,4 @@
-//! Which settings suit a medium.
+//! The choice of settings for a medium.
 
 use super::layout::Layout;
 use super::numbers::{ceil_div, clamp, max};
@@ -9,28 +9,31 @@ use crate::journal::Shape;
 use crate::media::sectors::{SECTOR_BYTES, SectorLayout};
 use crate::media::{Geometry, PAGES_MAX};
 
-/// Bytes at the end of each page of a leaf for changes, where the medium programs bytes: 16 changes where frames are few.
+/// Bytes for changes at the end of each page of a leaf, if the medium programs bytes: 16 changes
+/// if frames are few.
 pub(crate) const LEAF_LOG_BYTES: u8 = 96;
-/// As many as let blocks of 15 frames be victims with 13 of them: 28 changes would do, 32 leave calls a little more to move.
+/// Bytes with which blocks of 15 frames can be victims with 13 live ones. 28 changes would
+/// suffice; 32 leave calls a little more to move.
 const LONG_LEAF_LOG_BYTES: u8 = 192;
-/// Bytes of a record of the journal on NOR at most: two logical pages, so that what comes in pieces is whole before it leaves the buffer.
+/// Most bytes of a journal record on NOR: two logical pages. So data that arrives in pieces is
+/// whole before it leaves the buffer.
 const JOURNAL_BYTES_MAX: u32 = 2048;
-/// Bytes from which a block of NOR is large.
+/// Bytes from which a NOR block is large.
 const LARGE_NOR_BLOCK: u32 = 24 << 10;
-/// Entries of the overlay beyond a transaction's, at least.
+/// Fewest entries of the overlay beyond those of a transaction.
 const OVERLAY_ROOM: u32 = 40;
 
-/// Settings beside the usual ones.
+/// Settings that differ from the usual ones.
 struct Choice {
     /// Size of a logical page, in eighths of the usual one.
     logical_eighths: u32,
-    /// Bytes of a record of the journal on NOR; 0: as many as usual.
+    /// Bytes of a journal record on NOR; 0: the usual number.
     journal_bytes: u32,
-    /// The overlay is the usual one, divided by this.
+    /// Divisor of the usual size of the overlay.
     overlay_parts: u32,
 }
 
-/// What more memory buys, and what less of it costs: the best first. The fourth is the usual one.
+/// Choices for more memory and for less memory, the best first. The fourth is the usual one.
 const CHOICES: [Choice; 9] = [
     Choice { logical_eighths: 4, journal_bytes: 4096, overlay_parts: 1 },
     Choice { logical_eighths: 8, journal_bytes: 4096, overlay_parts: 1 },
@@ -43,17 +46,18 @@ const CHOICES: [Choice; 9] = [
     Choice { logical_eighths: 16, journal_bytes: 512, overlay_parts: 8192 },
 ];
 
-/// Bytes of the allocation units that [`SectorLayout::for_size`] chooses among.
+/// Bytes of the allocation units among which [`SectorLayout::for_size`] chooses.
 const UNITS: [u32; 6] = [4 << 20, 2 << 20, 1 << 20, 512 << 10, 256 << 10, 128 << 10];
-/// Bytes of a block of four of the largest, where a root has no room for so many blocks.
+/// Bytes of a block of four of the largest units, if a root has no room for so many blocks.
 const LARGE_UNIT: u32 = 16 << 20;
 
-/// Program pages of a record of the journal: 512 bytes, its tag included, or a page.
+/// Returns the usual program pages of a journal record: 512 bytes, its tag included, or a page.
 pub(crate) const fn usual_journal_pages(page_bytes: u32) -> u8 {
     if page_bytes > 0 && page_bytes < 512 { 512_u32.div_ceil(page_bytes) as u8 } else { 1 }
 }
 
-/// Program pages of a record of the journal that suit logical pages of so many program pages.
+/// Returns the program pages of a journal record that suit logical pages of `unit_pages` program
+/// pages.
 const fn journal_pages(geometry: &Geometry, unit_pages: u32) -> u8 {
     let usual = usual_journal_pages(geometry.page_bytes);
     if !geometry.programs_bytes {
@@ -63,22 +67,25 @@ const fn journal_pages(geometry: &Geometry, unit_pages: u32) -> u8 {
     max(two, usual as u32) as u8
 }
 
-/// The geometry next to one, within the limits of a volume: settings for one beyond them are [refused](Config::check), and need not be good.
+/// Returns the nearest geometry within the limits of a volume. Settings for a geometry beyond
+/// them are [refused](Config::check), and need not be good.
 const fn possible(geometry: &Geometry) -> Geometry {
     let &Geometry { page_bytes, pages_per_block, block_count, programs_bytes } = geometry;
     let (page_bytes, pages_per_block) = (clamp(page_bytes, 256, 16_384), clamp(pages_per_block, 4, PAGES_MAX));
-    // So that there are no more pages than can be numbered.
+    // There are then no more pages than page numbers.
     Geometry { page_bytes, pages_per_block, block_count: clamp(block_count, 16, 0x10_0000 - 1), programs_bytes }
 }
 
 impl Config {
-    /// Settings for a medium: 4 KiB logical pages where a block holds at least 8 of them, 2 KiB on NOR of large blocks; on NOR a buffer of the journal of two of them, or of 2 KiB.
+    /// Returns settings for a medium. Logical pages have 4 KiB if a block holds at least 8 of
+    /// them, and 2 KiB on NOR with large blocks. On NOR the journal's buffer holds two logical
+    /// pages, but at most 2 KiB.
     pub const fn for_geometry(geometry: &Geometry) -> Self {
         let geometry = &possible(geometry);
         let small = Self::with_logical_bytes(geometry, 2048);
         let has_large_blocks = geometry.page_bytes.saturating_mul(geometry.pages_per_block) >= LARGE_NOR_BLOCK;
         let frames = geometry.pages_per_block / small.unit_pages as u32 * geometry.block_count;
-        // With more frames the entries of the map are larger, and RAM with them.
+        // With more frames, the entries of the map are larger, and so is the RAM for them.
         if !geometry.programs_bytes || !has_large_blocks || frames > 0x8000 {
             return Self::with_logical_bytes(geometry, 4096);
         }
@@ -88,9 +95,15 @@ impl Config {
         }
     }
 
-    /// The best settings for a medium of those for which [`memory_bytes`](Self::memory_bytes) are at most so many: the [usual ones](Self::for_geometry) where these just fit; with
-    /// more memory, on NOR, longer buffers of the journal and smaller logical pages, in the order of `docs/bench.md`; with less, what small changes need least. Where nothing
-    /// fits, the smallest. What is left is best lent as a [cache](crate::FileSystem::lend_cache).
+    /// Returns the best settings for a medium for which [`memory_bytes`](Self::memory_bytes) is
+    /// at most the argument:
+    /// - The [usual settings](Self::for_geometry), if these just fit.
+    /// - With more memory, on NOR, longer buffers of the journal and smaller logical pages, in
+    ///   the order of `docs/bench.md`.
+    /// - With less memory, settings without the memory that small changes need least.
+    /// - If nothing fits, the smallest settings.
+    ///
+    /// Memory that is left is best lent as a [cache](crate::FileSystem::lend_cache).
     ///
     /// ```
     /// use steadyfs::Config;
@@ -124,7 +137,7 @@ impl Config {
         smallest
     }
 
-    /// The same with logical page, journal and overlay of a choice.
+    /// Returns these settings with logical page, journal and overlay of a choice.
     const fn with_choice(self, geometry: &Geometry, choice: &Choice) -> Self {
         let unit_pages = clamp(self.unit_pages as u32 * choice.logical_eighths / 8, 1, 16) as u16;
         let least = self.transaction_pages as u32 + OVERLAY_ROOM;
@@ -137,7 +150,8 @@ impl Config {
         Self { unit_pages, overlay_entries, journal_pages, ..self }
     }
 
-    /// The usual settings with logical pages of so many bytes, where a block holds at least 8 of them.
+    /// Returns the usual settings with logical pages of `logical_bytes` bytes, if a block holds
+    /// at least 8 of them.
     const fn with_logical_bytes(geometry: &Geometry, logical_bytes: u32) -> Self {
         let mut unit_pages = 1;
         while unit_pages * geometry.page_bytes.next_power_of_two() < logical_bytes
@@ -149,12 +163,14 @@ impl Config {
         let frames = geometry.pages_per_block / unit_pages * geometry.block_count;
         let pages = geometry.pages_per_block * geometry.block_count;
         let overlay_entries = clamp(frames / 90, 64, 1024);
-        // Roots are at most a twentieth of all programs where blocks are large enough to let them be so rare.
+        // Roots are at most a twentieth of all programs, if blocks are large enough for such
+        // rare roots.
         let entry_bytes = if frames <= 0x8000 { 4 } else { 8 };
         let checkpoint_pages = ceil_div(overlay_entries * entry_bytes + geometry.block_count * 3 / 2, geometry.page_bytes);
         let rare = clamp(20 * checkpoint_pages, 0, 10 * geometry.pages_per_block);
         let checkpoint_programs = clamp(pages / 32, 32, 192);
-        // Where tags are read in no time, roots may be as rare as the blocks that one lists allow: a small block takes five times as many programs as it has pages.
+        // If tags are read in no time, roots may be as rare as the listed blocks allow. A small
+        // block takes five times as many programs as it has pages.
         let rare = if geometry.programs_bytes { clamp(80 * geometry.pages_per_block, 64, 1024) } else { rare };
         let small_files = clamp((pages / 25).saturating_mul(geometry.page_bytes / 64), 0, 16_384);
         let usual = Self {
@@ -163,9 +179,9 @@ impl Config {
             transaction_pages: 16,
             checkpoint_programs: if rare > checkpoint_programs { rare } else { checkpoint_programs } as u16,
             wear_spread: 32,
-            // Raw NAND has some from the factory, NOR has none.
+            // Raw NAND has bad blocks from the factory, NOR has none.
             bad_blocks_max: clamp(geometry.block_count / if geometry.programs_bytes { 200 } else { 50 }, 2, 200) as u16,
-            // One for each two logical pages; more where these are large and few.
+            // One for each two logical pages; more if these are large and few.
             files_max: clamp(if small_files > frames / 2 { small_files } else { frames / 2 }, 64, 65_536),
             failures: 2,
             name_bytes_max: 255,
@@ -177,12 +193,12 @@ impl Config {
             leaf_log_bytes: LEAF_LOG_BYTES,
             journal_pages: journal_pages(geometry, unit_pages),
         };
-        // Where logical pages are small and many, pages of removed files fill a transaction too, and leaves have so few entries that a larger
-        // overlay makes more of the medium usable.
+        // If logical pages are small and many, pages of removed files fill a transaction too.
+        // Leaves then have so few entries that a larger overlay makes more of the medium usable.
         if frames < 0xC00 || frames >= 0x2000 {
             return usual.with_fewer_entries(geometry).or_with_longer_logs(geometry);
         }
-        // A little less where a small block has no room for the root.
+        // A little less if a small block has no room for the root.
         let small = Self { overlay_entries: clamp(frames / 26, 80, 144) as u16, transaction_pages: 32, ..usual };
         let less = Self { overlay_entries: clamp(frames / 26, 80, 136) as u16, ..small };
         match (small.check(geometry), less.check(geometry)) {
@@ -193,7 +209,8 @@ impl Config {
         .or_with_longer_logs(geometry)
     }
 
-    /// With up to a sixteenth fewer entries of the overlay where these leave as much room for data, of which a victim holds a whole number of frames.
+    /// Returns these settings with up to a sixteenth fewer entries of the overlay, if they leave
+    /// as much room for data. This is possible because a victim holds a whole number of frames.
     const fn with_fewer_entries(self, geometry: &Geometry) -> Self {
         let (usable, few) = (self.usable_pages(geometry), self.overlay_entries as u32 / 16 * 15);
         let fewest_of_all = max(few, self.transaction_pages as u32 + OVERLAY_ROOM);
@@ -208,7 +225,8 @@ impl Config {
         fewest
     }
 
-    /// With long logs of leaves, where less than seventeen twentieths of the frames were usable, and a twentieth more are with them.
+    /// Returns these settings with long logs of leaves, on two conditions: less than seventeen
+    /// twentieths of the frames were usable, and long logs make a twentieth more usable.
     const fn or_with_longer_logs(self, geometry: &Geometry) -> Self {
         let longer = Self { leaf_log_bytes: LONG_LEAF_LOG_BYTES, ..self };
         let (usable, frames) =
@@ -219,7 +237,7 @@ impl Config {
         if gains { longer } else { self }
     }
 
-    /// Logical pages that may hold data; 0 where the settings do not fit.
+    /// Returns the logical pages that may hold data; 0 if the settings do not fit.
     const fn usable_pages(&self, geometry: &Geometry) -> u32 {
         match Layout::derive(geometry, self) {
             Ok(layout) => layout.usable,
@@ -227,8 +245,10 @@ impl Config {
         }
     }
 
-    /// Settings for a card, an eMMC or another device of [sectors](crate::media::sectors), which levels wear and replaces bad blocks itself. Logical pages are as large as
-    /// leaves a million of them at most; with larger ones ([`unit_pages`](Self::unit_pages)) the volume takes less RAM, and mounts faster.
+    /// Returns settings for a card, an eMMC or another device of
+    /// [sectors](crate::media::sectors), which levels wear and replaces bad blocks itself.
+    /// Logical pages are so large that there are at most a million of them. With larger ones
+    /// ([`unit_pages`](Self::unit_pages)) the volume takes less RAM, and mounts faster.
     pub const fn for_sectors(layout: &SectorLayout) -> Self {
         let geometry = possible(&layout.geometry());
         let Geometry { page_bytes, pages_per_block, block_count, .. } = geometry;
@@ -242,10 +262,12 @@ impl Config {
         }
         let per_block = pages_per_block / unit_pages;
         let frames = per_block * block_count;
-        // What is written in order commits when a transaction is full, and each commit ends a stream.
+        // Data that is written in order commits when a transaction is full, and each commit ends
+        // a stream.
         let transaction_pages = clamp(per_block / 4, 16, 256);
-        // A leaf that is written frees some ten changes; those of a victim have room beside.
-        // On small media that is cheap, and each of them makes more of the medium usable.
+        // A leaf write-back frees some ten changes. The changes of a victim have room beside
+        // them. On small media that is cheap, and each further change makes more of the medium
+        // usable.
         let changes = max(max(frames / 90, 4 * per_block), per_block + clamp(frames / 40, 0, 1400)) + transaction_pages - 16;
         Self {
             unit_pages: unit_pages as u16,
@@ -255,14 +277,17 @@ impl Config {
             wear_spread: 0,
             bad_blocks_max: 0,
             failures: 1,
-            // A small block is left to the caller's pages for the most part.
+            // A small block is mostly left to the caller's pages.
             move_group: if GROUPS { clamp(pages_per_block / 8, 1, 16) as u8 } else { 1 },
             ..Self::for_geometry(&geometry)
         }
     }
 
-    /// Settings for a [disk](crate::disk) on a medium: those of [`for_geometry`](Self::for_geometry), no files, and logical pages of whole sectors. Erase sectors of 4 KiB are too small
-    /// for it on all but small chips, as [`check`](Self::check) says: [`Groups`](crate::media::groups::Groups) of two of them do.
+    /// Returns settings for a [disk](crate::disk) on a medium: the settings of
+    /// [`for_geometry`](Self::for_geometry), without files, and with logical pages of whole
+    /// sectors. Erase sectors of 4 KiB are too small for a disk on all but small chips, and
+    /// [`check`](Self::check) refuses them. [`Groups`](crate::media::groups::Groups) of two such
+    /// sectors suffice.
     pub const fn for_disk(geometry: &Geometry) -> Self {
         let mut config = Self { files_max: 0, ..Self::for_geometry(geometry) };
         if config.unit_pages as u32 * possible(geometry).page_bytes < SECTOR_BYTES as u32 {
@@ -271,11 +296,13 @@ impl Config {
         config
     }
 
-    /// The number of erase sectors of a NOR chip that make a block: the lowest power of two with which
-    /// [the usual settings](Self::for_geometry) fit. `None` if there is none.
+    /// Returns the number of erase sectors of a NOR chip that make a block. It is the lowest
+    /// power of two with which [the usual settings](Self::for_geometry) fit. Returns `None` if
+    /// there is none.
     ///
-    /// [`Groups`](crate::media::groups::Groups) makes blocks of them. Chips of up to 1 MiB in sectors of
-    /// 4 KiB need none; 2 to 8 MiB take 2 sectors, 16 and 32 MiB take 4, 64 MiB takes 8.
+    /// [`Groups`](crate::media::groups::Groups) makes blocks of them. Chips of up to 1 MiB in
+    /// sectors of 4 KiB need no groups. Chips of 2 to 8 MiB take 2 sectors, 16 and 32 MiB take
+    /// 4, 64 MiB takes 8.
     ///
     /// ```
     /// use steadyfs::Config;
@@ -300,8 +327,8 @@ impl Config {
         None
     }
 
-    /// Returns the settings if they fit a medium. For constants: settings that do not fit are an error of
-    /// the compiler, which prints the broken rule.
+    /// Returns the settings if they fit a medium. For constants: if the settings do not fit, the
+    /// compiler reports an error with the broken rule.
     ///
     /// ```compile_fail
     /// # use steadyfs::{Config, media::Geometry};
@@ -311,7 +338,7 @@ impl Config {
     /// ```
     ///
     /// # Panics
-    /// If the settings do not fit. Settings of a medium that is known at run time alone are for
+    /// If the settings do not fit. For a medium that is known only at run time, use
     /// [`check`](Self::check).
     pub const fn must_fit(self, geometry: &Geometry) -> Self {
         match self.check(geometry) {
@@ -323,7 +350,7 @@ impl Config {
     /// Checks the settings for a medium.
     ///
     /// # Errors
-    /// The rule that is broken.
+    /// The broken rule.
     pub const fn check(&self, geometry: &Geometry) -> Result<(), ConfigError> {
         match Layout::derive(geometry, self) {
             Ok(_) => Ok(()),
@@ -333,8 +360,10 @@ impl Config {
 }
 
 impl SectorLayout {
-    /// The layout for a whole device of which nobody knows the allocation unit: the largest of 128 KiB to 4 MiB with which no more than a fortieth of the device is lost that
-    /// a smaller one would leave for data. Small cards have small units, and a volume keeps some twenty for itself. From some 400 GiB on a block is 16 MiB.
+    /// Returns the layout for a whole device with an unknown allocation unit. It chooses among
+    /// units of 128 KiB to 4 MiB. It takes the largest unit that loses at most a fortieth of the
+    /// device, compared with the unit that leaves most for data. Small cards have small units,
+    /// and a volume keeps some twenty units for itself. From some 400 GiB on, a block is 16 MiB.
     pub fn for_size(sectors: u32) -> Self {
         let layouts = UNITS.map(|unit| Self::for_device(sectors, unit));
         let usable = |layout: &Self| Config::for_sectors(layout).usable_bytes(&layout.geometry()) / SECTOR_BYTES as u64;
@@ -389,7 +418,7 @@ mod tests {
         }
     }
 
-    /// Whatever somebody asks for: settings, which a check refuses where no volume can be.
+    /// There are settings for any input. A check refuses them if no volume is possible.
     #[test]
     fn any_geometry_has_settings_and_a_check_that_refuses_them_where_it_is_none() {
         const EDGES: [u32; 13] = [0, 1, 3, 4, 255, 256, 2000, 4096, 16_384, 1 << 20, 1 << 26, 1 << 31, u32::MAX];

@@ -1,4 +1,4 @@
-//! Arithmetic that settings are computed with, by the compiler as well.
+//! Arithmetic for the computation of settings, at compile time as well.
 
 pub(super) const fn clamp(value: u32, low: u32, high: u32) -> u32 {
     if value < low {
@@ -14,7 +14,7 @@ pub(super) const fn max(a: u32, b: u32) -> u32 {
     if a > b { a } else { b }
 }
 
-/// Not inlined: it is called often, and a call is shorter.
+/// Not inlined: there are many calls, and a call is shorter.
 #[inline(never)]
 pub(super) const fn ceil_div(a: u32, b: u32) -> u32 {
     a.div_ceil(b)

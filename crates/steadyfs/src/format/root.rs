@@ -1,4 +1,5 @@
-//! The header of a root. The tables behind it follow without gaps: frames of the leaves, wear, states, overlay, pending pages.
+//! The header of a root. The tables behind it follow without gaps: frames of the leaves, wear,
+//! states, overlay, pending pages.
 //!
 //! ```text
 //! 0        4         6             8             10      12         20                  28           32                      50       52          56        60             64          68
@@ -23,15 +24,17 @@ pub(crate) const BYTES: usize = ROOT_HEADER_BYTES as usize;
 pub(crate) struct Header {
     pub overlay_len: u32,
     pub pending_len: u32,
-    /// Written by a mount or by format: a journal page comes before the first frame that a head programs.
+    /// True for a root of a mount or of format: a journal page comes before the first frame that
+    /// a head programs.
     pub unmarked: bool,
-    /// The volume can only be read.
+    /// True if the volume can only be read.
     pub worn_out: bool,
-    /// The volume was ended here: nothing was programmed outside of the ring since.
+    /// True if the use of the volume ended here: nothing was programmed outside of the ring
+    /// since.
     pub closed: bool,
-    /// A loss was accepted, and what it left is not mended yet.
+    /// True if a loss was accepted, and its consequences are not mended yet.
     pub unchecked: bool,
-    /// Every program after the root has at least this sequence.
+    /// Lower limit of the sequences of all programs after the root.
     pub sequence: u64,
     /// First sequence of the open transaction, or all ones.
     pub transaction_start: u64,
@@ -42,16 +45,16 @@ pub(crate) struct Header {
     pub savings: u16,
     /// Erases of each block beyond its wear in the table.
     pub wear_base: u32,
-    /// The number of the newest root that was complete when this one was begun; 0: none.
+    /// Number of the newest root that was complete when this root was begun; 0: none.
     pub follows: u32,
-    /// Another place that holds the newest journal page as well; 0: none.
+    /// Another place that also holds the newest journal page; 0: none.
     pub journal_copy: u32,
-    /// The frame of the copy of the first leaf; 0: none.
+    /// Frame of the copy of the first leaf; 0: none.
     pub leaf_copy: u32,
 }
 
 impl Header {
-    /// Reads a header; `None` when it is none.
+    /// Parses a header. Returns `None` if the bytes are not a header.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         if bytes.len() < BYTES {
             return None;
@@ -85,7 +88,7 @@ impl Header {
         })
     }
 
-    /// Writes a header.
+    /// Returns the bytes of the header.
     pub fn emit(&self) -> [u8; BYTES] {
         let flag = |set: bool, bit: u16| if set { bit } else { 0 };
         let flags = flag(self.unmarked, UNMARKED)

@@ -1,13 +1,17 @@
-//! The superblock: what the volume is, and where its roots are. The first page of two blocks,
-//! written by `format`; see [`Superblocks`](crate::Superblocks) for a damaged one.
+//! The superblock: shape and settings of the volume, and the blocks of its roots. It is the
+//! first page of two blocks, written by `format`; see [`Superblocks`](crate::Superblocks) for a
+//! damaged one.
 //!
 //! ```text
 //! 0            8         10         22         40           44     52      53     54        55
 //! | "SteadyFS" | version | geometry | settings | other copy | ring | group | logs | journal |
 //! ```
 //!
-//! `ring` has a bit for each block of the ring, the lowest one for block 1. `group` is blank where pages move one by one, `logs` where those of leaves have 96 bytes,
-//! `journal`, the pages of its records, where these have 512 bytes or a page.
+//! `ring` has a bit for each block of the ring; the lowest bit is block 1. Three fields are
+//! blank for usual values:
+//! - `group`, if pages move one by one;
+//! - `logs`, if the logs of leaves have 96 bytes;
+//! - `journal`, the pages of its records, if records have 512 bytes or a page.
 
 use super::VERSION;
 use crate::config::{Config, LEAF_LOG_BYTES, usual_journal_pages};
@@ -22,9 +26,9 @@ const PROGRAMS_BYTES: u8 = 1;
 const PERMISSIONS: u8 = 2;
 /// Moved pages keep to blocks of their stream.
 const MOVED_APART: u8 = 4;
-/// The two bits above say how many streams there are beyond one.
+/// Shift of the two bits that hold the number of streams beyond one.
 const STREAMS_SHIFT: u32 = 3;
-/// Streams are chosen by how long pages live.
+/// Streams are chosen by the lifetimes of pages.
 const AUTO_STREAMS: u8 = 32;
 
 /// A parsed superblock.
@@ -34,17 +38,18 @@ pub(crate) struct Superblock {
     pub config: Config,
     /// Block of the second copy.
     pub copy: u32,
-    /// The blocks of the ring: bit 0 is block 1.
+    /// Blocks of the ring: bit 0 is block 1.
     pub ring: u64,
 }
 
 /// Bytes of a superblock.
 pub(crate) const BYTES: usize = 8 + 2 + 12 + 18 + 4 + 8 + 1 + 1 + 1;
-/// What volumes have in place of a setting that is the usual one: releases before it left the byte blank.
+/// Byte of a volume in place of a usual setting. Earlier releases left the byte blank.
 const USUAL: u8 = 0xFF;
 
 impl Superblock {
-    /// Reads a superblock. The caller checked the page's checksum; the content is still not trusted.
+    /// Parses a superblock. The caller has checked the page's checksum; the contents are still
+    /// not trusted.
     pub fn parse(bytes: &[u8]) -> Result<Self, MountError> {
         if bytes.len() < BYTES || &bytes[..8] != MAGIC {
             return Err(MountError::NotFormatted);

@@ -1,11 +1,12 @@
-//! The medium of a volume that was ended cleanly and is only read.
+//! The medium of a volume that was closed cleanly and is only read.
 
 use super::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
-/// A medium on which nothing is changed, and whose volume no power cut has met.
+/// A medium on which nothing changes, with a volume that no power cut has met.
 ///
-/// What reads a volume asks the medium [whether it is one](Flash::is_clean). The compiler knows the answer, so that what only a volume needs that changes, or was
-/// cut, is left out: the open transaction, discards that wait for a commit, pages that may be unsteady, bits that flip.
+/// The code that reads a volume branches on [`is_clean`](Flash::is_clean). The result is known
+/// to the compiler. So it leaves out the code for volumes that change or were cut: the open
+/// transaction, discards that wait for a commit, pages that may be unsteady, bits that flip.
 pub(crate) struct Clean<F>(F);
 
 impl<F> Clean<F> {

@@ -1,14 +1,18 @@
-//! CRC-32 (ISO-HDLC, the one of Ethernet and zip), and a CRC-8 (polynomial 0x2F, that of AUTOSAR) for the few bytes of a tag.
+//! CRC-32 (ISO-HDLC, as in Ethernet and zip), and a CRC-8 (polynomial 0x2F, as in AUTOSAR) for
+//! the few bytes of a tag.
 //!
-//! A table of 16 entries takes 64 bytes where the usual one of 256 takes 1 KiB, and nearly twice the time: 7 instructions a byte
-//! instead of 4 on a Cortex-M3. Only 64-bit processors, which have the room, use the larger one, and who asks for the feature
-//! `fast-checksum`. Several tables of 256 ("slicing") would gain nothing on a processor that does one thing at a time.
+//! A table of 16 entries takes 64 bytes; the usual table of 256 entries takes 1 KiB. The small
+//! table takes nearly twice the time: 7 instructions a byte instead of 4 on a Cortex-M3. Only
+//! 64-bit processors, which have the room, and builds with the feature `fast-checksum` use the
+//! larger table. Several tables of 256 entries ("slicing") would gain nothing on a processor
+//! that executes one instruction at a time.
 
 const ENTRIES: usize = if cfg!(any(target_pointer_width = "64", feature = "fast-checksum")) { 256 } else { 16 };
 
 static TABLE: [u32; ENTRIES] = table();
 
-/// What each value of the lowest bits adds: of four bits in a table of 16, of eight in one of 256.
+/// Computes the contribution of each value of the lowest bits: of four bits in a table of 16, of
+/// eight bits in a table of 256.
 const fn table<const ENTRIES: usize>() -> [u32; ENTRIES] {
     const POLYNOMIAL: u32 = 0xEDB8_8320;
     let mut table = [0; ENTRIES];
@@ -26,7 +30,7 @@ const fn table<const ENTRIES: usize>() -> [u32; ENTRIES] {
     table
 }
 
-/// The checksum of bytes, with `missing` more of `0xFF` after them.
+/// Returns the checksum of `bytes` followed by `missing` bytes of `0xFF`.
 pub(crate) fn crc32(bytes: &[u8], missing: usize) -> u32 {
     crc32_by(&TABLE, bytes, missing)
 }
@@ -42,12 +46,12 @@ fn crc32_by<const ENTRIES: usize>(table: &[u32; ENTRIES], bytes: &[u8], missing:
     !crc
 }
 
-/// Adds bytes, four at once. Not inlined: code of this size is not needed twice.
+/// Adds bytes, four at once. Not inlined: code of this size should exist only once.
 #[inline(never)]
 fn add<const ENTRIES: usize>(table: &[u32; ENTRIES], crc: u32, bytes: &[u8]) -> u32 {
     let (words, rest) = bytes.as_chunks();
     let crc = words.iter().fold(crc, |crc, &word| {
-        // Without a loop, whose end would take as long as what it repeats.
+        // Unrolled: the end of a loop would take as long as its body.
         let crc = four_steps(table, crc ^ u32::from_le_bytes(word));
         if ENTRIES == 16 { four_steps(table, crc) } else { crc }
     });
@@ -62,16 +66,16 @@ fn four_steps<const ENTRIES: usize>(table: &[u32; ENTRIES], crc: u32) -> u32 {
     step(table, step(table, step(table, step(table, crc))))
 }
 
-/// Adds the lowest bits, as many as number the table.
+/// Adds the lowest bits, as many as index the table.
 #[inline(always)]
 fn step<const ENTRIES: usize>(table: &[u32; ENTRIES], crc: u32) -> u32 {
     crc >> ENTRIES.ilog2() ^ table[crc as usize % ENTRIES]
 }
 
-/// A checksum of a few bytes.
+/// Returns the CRC-8 of a few bytes.
 pub(crate) fn crc8(bytes: &[u8]) -> u8 {
     const POLYNOMIAL: u8 = 0x2F;
-    /// What each value of the highest four bits adds.
+    /// Contribution of each value of the highest four bits.
     static TABLE: [u8; 16] = {
         let mut table = [0; 16];
         let mut index = 0;
@@ -96,7 +100,7 @@ mod tests {
     use super::{crc8, crc32_by, table};
     use proptest::prelude::*;
 
-    /// One bit at a time, as the definition has it.
+    /// Computes the checksum one bit at a time, as the definition does.
     fn crc32_of_definition(bytes: &[u8]) -> u32 {
         let bit = |crc: u32, _| if crc & 1 == 0 { crc >> 1 } else { crc >> 1 ^ 0xEDB8_8320 };
         !bytes.iter().fold(u32::MAX, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), bit))

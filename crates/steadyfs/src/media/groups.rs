@@ -5,21 +5,25 @@
 //! erase:    first                     second              …
 //! ```
 //!
-//! A block holds a root with its copies, a root has a byte and a half for each block, and RAM has some four: in sectors of 4 KiB a chip of 16 MiB
-//! would take roots of 7 KiB and 20 KiB of RAM. So the blocks of a larger chip are groups of sectors.
+//! A block holds a root with its copies. A root has one and a half bytes for each block, and RAM
+//! has about four. In sectors of 4 KiB, a chip of 16 MiB would need roots of 7 KiB and 20 KiB of
+//! RAM. So the blocks of a larger chip are groups of sectors.
 
 use super::nor::NorFlash;
 use super::{BlockIndex, Failure};
 
-/// A [`NorFlash`] whose blocks are groups of erase sectors of another one.
+/// A [`NorFlash`] whose blocks are groups of erase sectors of another `NorFlash`.
 ///
-/// [`Config::group_sectors`](crate::Config::group_sectors) says how many a chip needs.
+/// [`Config::group_sectors`](crate::Config::group_sectors) returns the size of the groups that a
+/// chip needs.
 ///
 /// # Power loss
-/// An erase that is cut has erased some of the sectors. The first one, with the tags, goes first: what is left behind it has none.
+/// An erase that is cut has erased some of the sectors. The first sector, which contains the
+/// tags, is erased first. So the data left behind it has no tags.
 ///
 /// # Cost
-/// An erase is one of each sector. A driver whose chip has a command that erases as much at once needs none of this: it says that its blocks are so large.
+/// An erase of a block takes one erase of each sector. A driver whose chip has a command that
+/// erases as much at once does not need this type: it reports blocks of that size.
 #[derive(Clone, Debug)]
 pub struct Groups<N> {
     chip: N,
@@ -27,22 +31,23 @@ pub struct Groups<N> {
 }
 
 impl<N: NorFlash> Groups<N> {
-    /// Groups so many sectors of `chip` to a block, one at least. Sectors behind the last whole group are not used.
+    /// Makes blocks of `sectors` sectors of `chip`, at least one. Sectors behind the last whole
+    /// group are not used.
     pub const fn new(chip: N, sectors: u32) -> Self {
         Self { chip, sectors: if sectors == 0 { 1 } else { sectors } }
     }
 
-    /// Sectors of a block.
+    /// Returns the sectors of a block.
     pub const fn sectors(&self) -> u32 {
         self.sectors
     }
 
-    /// The chip underneath.
+    /// Returns the chip underneath.
     pub const fn chip(&self) -> &N {
         &self.chip
     }
 
-    /// The chip underneath, mutable.
+    /// Returns the chip underneath, mutable.
     pub const fn chip_mut(&mut self) -> &mut N {
         &mut self.chip
     }

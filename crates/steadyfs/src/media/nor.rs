@@ -5,25 +5,30 @@
 //!         '------- head table -------'
 //! ```
 //!
-//! The head of each erase block holds one 16-byte tag per page, so that page data stays contiguous and all tags of a
-//! block are one read. Data is programmed first and its tag last: a page without a valid tag was never written.
+//! The head of each erase block holds one 16-byte tag per page. So page data is contiguous, and
+//! all tags of a block are one read. Data is programmed first and its tag last: a page without a
+//! valid tag was never written.
 //!
-//! A driver implements [`NorFlash`]; [`NorPages::new`] with [`page_bytes_for`] makes a [`Flash`] of it.
+//! A driver implements [`NorFlash`]; [`NorPages::new`] with [`page_bytes_for`] makes a [`Flash`]
+//! of it.
 
 use super::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
-/// Byte-programmable flash: bits go from 1 to 0 by programming, back to 1 only by erasing a whole block.
+/// Byte-programmable flash: programming changes bits from 1 to 0, and only an erase of a whole
+/// block changes them back to 1.
 ///
-/// [`NorPages`] makes a [`Flash`] of it. The whole of a driver is in the [guide](crate::guide::drivers#spi-nor).
+/// [`NorPages`] makes a [`Flash`] of it. The [guide](crate::guide::drivers#spi-nor) contains a
+/// complete driver.
 pub trait NorFlash {
-    /// Bytes of an erase block (the unit that [`erase`](NorFlash::erase) erases).
+    /// Returns the bytes of an erase block (the unit that [`erase`](NorFlash::erase) erases).
     fn block_bytes(&self) -> u32;
 
-    /// Number of erase blocks.
+    /// Returns the number of erase blocks.
     fn block_count(&self) -> u32;
 
-    /// Nanoseconds, worst case: `(read, program, erase)` where read and program move `bytes` bytes. A program of a page begins at a multiple
-    /// of its size; one of fewer bytes is told as if it lay in one program page of the chip.
+    /// Returns the worst-case nanoseconds of `(read, program, erase)`. Read and program transfer
+    /// `bytes` bytes. A program of a page begins at a multiple of its size. The time of a
+    /// shorter program is given as if its bytes lay in one program page of the chip.
     fn times_ns(&self, bytes: u32) -> (u64, u64, u64);
 
     /// Reads bytes.
@@ -32,15 +37,16 @@ pub trait NorFlash {
     /// [`Failure::Device`].
     fn read(&mut self, address: u32, data: &mut [u8]) -> Result<(), Failure>;
 
-    /// Programs erased bytes. The implementation splits at the chip's program pages. Bytes of `0xFF` leave what is there, erased or
-    /// not, and bytes of 0 may be given for any.
+    /// Programs erased bytes. The implementation splits the data at the chip's program pages.
+    /// Bytes of `0xFF` leave the stored bytes unchanged, erased or not. Bytes of 0 may be
+    /// programmed over any bytes.
     ///
     /// # Power loss
     /// Any of the bits to be cleared may or may not be cleared.
     ///
     /// # Errors
-    /// [`Failure::BadBlock`] when the chip reports that the program failed, or reading it back shows it; [`Failure::WriteProtected`];
-    /// [`Failure::Device`].
+    /// [`Failure::BadBlock`] if the chip reports that the program failed, or reading back shows
+    /// it; [`Failure::WriteProtected`]; [`Failure::Device`].
     fn program(&mut self, address: u32, data: &[u8]) -> Result<(), Failure>;
 
     /// Erases one block to `0xFF`.
@@ -50,14 +56,15 @@ pub trait NorFlash {
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure>;
 }
 
-/// The page size that suits erase blocks of a size: small enough that a record costs little, so large that tags do not, and a root
-/// with its copies leaves room in a block.
+/// Returns the page size that suits erase blocks of `block_bytes` bytes. It is so small that a
+/// record costs little, and so large that tags cost little. A root with its copies leaves room
+/// in a block.
 pub const fn page_bytes_for(block_bytes: u32) -> u32 {
     if block_bytes < 8192 { 256 } else { 512 }
 }
 
 impl Geometry {
-    /// That of a NOR chip with pages of the size that suits its blocks.
+    /// Returns the geometry of a NOR chip, with the page size that suits its blocks.
     pub const fn of_nor(block_bytes: u32, block_count: u32) -> Self {
         let page_bytes = page_bytes_for(block_bytes);
         let pages_per_block = pages_beside_tags(block_bytes, page_bytes);
@@ -77,8 +84,9 @@ const fn pages_beside_tags(block_bytes: u32, page_bytes: u32) -> u32 {
     slots - head
 }
 
-/// A [`Flash`] made of a [`NorFlash`] and a page size: what [`FileSystem::format`](crate::FileSystem::format) and
-/// [`mount`](crate::FileSystem::mount) take for a NOR chip.
+/// A [`Flash`] made of a [`NorFlash`] and a page size.
+/// [`FileSystem::format`](crate::FileSystem::format) and [`mount`](crate::FileSystem::mount)
+/// take it for a NOR chip.
 #[derive(Clone, Debug)]
 pub struct NorPages<N> {
     chip: N,
@@ -91,12 +99,12 @@ impl<N: NorFlash> NorPages<N> {
         Self { chip, page_bytes }
     }
 
-    /// The chip underneath.
+    /// Returns the chip underneath.
     pub fn chip(&self) -> &N {
         &self.chip
     }
 
-    /// The chip underneath, mutable.
+    /// Returns the chip underneath, mutable.
     pub fn chip_mut(&mut self) -> &mut N {
         &mut self.chip
     }
@@ -106,7 +114,8 @@ impl<N: NorFlash> NorPages<N> {
         self.chip
     }
 
-    /// Pages that fit into a block of `block_bytes`, beside the head table rounded up to whole pages.
+    /// Returns the number of pages that fit into a block of `block_bytes` beside the head table.
+    /// The table is rounded up to whole pages.
     pub const fn pages_per_block(block_bytes: u32, page_bytes: u32) -> u32 {
         pages_beside_tags(block_bytes, page_bytes)
     }
@@ -121,7 +130,7 @@ impl<N: NorFlash> NorPages<N> {
         self.byte_address(page / pages, page % pages * self.page_bytes)
     }
 
-    /// The address of a byte of a block's pages.
+    /// Returns the address of a byte in the data of a block's pages.
     fn byte_address(&self, block: BlockIndex, offset: u32) -> u32 {
         let head = self.chip.block_bytes() - self.geometry().pages_per_block * self.page_bytes;
         block * self.chip.block_bytes() + head + offset

@@ -1,4 +1,4 @@
-//! Pages and tags on devices that take sectors: SD cards, eMMC, disks, files.
+//! Pages and tags on devices of sectors: SD cards, eMMC, disks, files.
 //!
 //! ```text
 //! block:  | header | header | tag 0 | page 0 | tag 1 | page 1 | …            tags before their pages
@@ -6,21 +6,29 @@
 //!         | header | header | (pad) | page 0, tag 0 | page 1, tag 1 | …           tags within their pages
 //! ```
 //!
-//! A block is as long as the unit in which the device likes to be written, its *allocation unit*: pages of it are written one behind the other, so what is
-//! random to the caller is sequential to the device. Each tag has a sector of its own, or the end of its page. A sector can be written again at any time, and holds what it held before
-//! until then; so a header says which *generation* of the block is the present one, every tag says to which it belongs, and pages of an earlier one read
-//! as erased. An erase writes two headers, one after the other, so that a cut leaves one of them; and discards the rest where the device can do that. Where a
-//! header cannot be read, the newest generation of which there is a page is the present one, and the next program writes that header anew.
+//! A block is as long as the *allocation unit* of the device, the unit in which the device is
+//! written best. The pages of a block are written in order, so random writes of the caller are
+//! sequential writes of the device. Each tag has a sector of its own, or the end of its page.
 //!
-//! A driver implements [`SectorDevice`]; [`SectorPages::new`] with a [`SectorLayout`] makes a [`Flash`] of it.
+//! A sector can be written again at any time, and holds its old contents until then. So each
+//! block has *generations*. A header names the present generation of the block, and every tag
+//! names its own. Pages of an earlier generation read as erased.
+//!
+//! An erase writes two headers, one after the other, so that a cut leaves one of them. It also
+//! discards the rest of the block, if the device supports that. If a header cannot be read, the
+//! present generation is the newest one that the other header or a page names. The next program
+//! then writes the lost header anew.
+//!
+//! A driver implements [`SectorDevice`]; [`SectorPages::new`] with a [`SectorLayout`] makes a
+//! [`Flash`] of it.
 //!
 //! | file | idea |
 //! |---|---|
-//! | `device` | what a driver implements |
-//! | `sector` | what a header and a tag's sector say |
-//! | `layout` | blocks and pages, and where tags lie |
-//! | `generation` | which generation of a block is the present one |
-//! | `suspects` | sectors that take no writes, where the driver cannot report them |
+//! | `device` | the trait that a driver implements |
+//! | `sector` | contents of a header and of a tag's sector |
+//! | `layout` | blocks and pages, and the places of tags |
+//! | `generation` | the present generation of a block |
+//! | `suspects` | sectors that take no writes, if the driver cannot report them |
 //!
 //! ```
 //! use steadyfs::media::sectors::{SectorLayout, SectorPages};
@@ -57,31 +65,35 @@ use generation::Blocks;
 use layout::PAGE_SECTORS_MAX;
 use sector::{Generation, PAGE, TAG_END, TAG_PART, seal, word};
 
-/// The rest of a sector with a tag.
+/// Rest of a sector behind a tag.
 const ZEROS: [u8; SECTOR_BYTES - TAG_END] = [0; SECTOR_BYTES - TAG_END];
-/// Pages that one command of [`Flash::program_many`] programs at most: so many slices of them are on the stack.
+/// Most pages that one command of [`Flash::program_many`] programs. The slices of so many pages
+/// lie on the stack.
 pub const COMMAND_PAGES_MAX: usize = 16;
-/// What is missing of a page.
+/// Erased bytes in place of the missing data of a page.
 const BLANK: [u8; SECTOR_BYTES] = [0xFF; SECTOR_BYTES];
 
-/// A [`Flash`] made of a [`SectorDevice`]: what [`FileSystem::format`](crate::FileSystem::format) and [`mount`](crate::FileSystem::mount) take for a card or a disk.
+/// A [`Flash`] made of a [`SectorDevice`]. [`FileSystem::format`](crate::FileSystem::format) and
+/// [`mount`](crate::FileSystem::mount) take it for a card or a disk.
 #[derive(Clone, Debug)]
 pub struct SectorPages<D> {
     blocks: Blocks<D>,
 }
 
 impl<D: SectorDevice> SectorPages<D> {
-    /// Divides a device. `None` where it is too small for the layout, or that is impossible.
+    /// Divides a device into blocks and pages. Returns `None` if the device is too small for the
+    /// layout, or the layout is impossible.
     pub fn new(device: D, layout: SectorLayout) -> Option<Self> {
         layout.is_possible(device.sector_count()).then(|| Self { blocks: Blocks::new(device, layout) })
     }
 
-    /// The device underneath.
+    /// Returns the device underneath.
     pub fn device(&self) -> &D {
         &self.blocks.device
     }
 
-    /// The device underneath, mutable. What is written below the volume may be lost on it: what is known of it is forgotten.
+    /// Returns the device underneath, mutable. Data that is written below the volume may be lost
+    /// on it. The call discards the known generations of blocks and the remembered failures.
     pub fn device_mut(&mut self) -> &mut D {
         self.blocks.forget();
         &mut self.blocks.device
@@ -92,19 +104,20 @@ impl<D: SectorDevice> SectorPages<D> {
         self.blocks.device
     }
 
-    /// How the device is divided.
+    /// Returns the division of the device into blocks and pages.
     pub fn layout(&self) -> &SectorLayout {
         &self.blocks.layout
     }
 
-    /// Makes a tag's sector in the buffer.
+    /// Builds the sector of a tag in the buffer.
     fn compose_tag(&mut self, generation: Generation, tag: &[u8; TAG_BYTES]) {
         self.blocks.sector.fill(0);
         self.blocks.sector[12..12 + TAG_BYTES].copy_from_slice(tag);
         seal(&mut self.blocks.sector, PAGE, generation, self.blocks.layout.volume);
     }
 
-    /// Writes [`COMMAND_PAGES_MAX`] pages that follow each other, or fewer: with their tags in one command, or in one for the pages and one for the tags.
+    /// Writes up to [`COMMAND_PAGES_MAX`] consecutive pages with their tags. It takes one
+    /// command, or one for the pages and one for the tags.
     fn write_many(
         &mut self,
         generation: Generation,
@@ -143,7 +156,8 @@ impl<D: SectorDevice> SectorPages<D> {
         }
     }
 
-    /// Reads pages with their tags before them in one command, as many as `data` has room for together with the tags, which then go.
+    /// Reads pages and the tags before them in one command. It reads as many as `data` has room
+    /// for together with their tags, and then removes the tags from `data`.
     fn read_beside(
         &mut self,
         generation: Generation,
@@ -167,7 +181,7 @@ impl<D: SectorDevice> SectorPages<D> {
         Ok(count)
     }
 
-    /// Reads pages whose ends are their tags in one command: [`COMMAND_PAGES_MAX`] of them, or fewer.
+    /// Reads pages that end with their tags in one command, up to [`COMMAND_PAGES_MAX`] pages.
     fn read_within(
         &mut self,
         generation: Generation,
@@ -191,7 +205,8 @@ impl<D: SectorDevice> SectorPages<D> {
         Ok(count)
     }
 
-    /// What the tag's sector in the buffer says: the tag, if it is of a generation of the block.
+    /// Returns the tag in the buffered sector. The tag is blank if the sector does not belong to
+    /// `generation`.
     fn tag_of(&self, generation: Generation) -> [u8; TAG_BYTES] {
         let mut tag = [0xFF; TAG_BYTES];
         if word(&self.blocks.sector, 8) == generation && self.blocks.is_own(PAGE) {
@@ -206,7 +221,7 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
         self.blocks.layout.geometry()
     }
 
-    /// Each with the header of a block that is not known.
+    /// Each time includes a read of both headers of a block, whose generation may not be cached.
     fn timing(&self) -> Timing {
         let (times, page) = (self.blocks.device.times(), u64::from(self.blocks.layout.page_sectors()));
         let read = |sectors: u64| times.read_ns + sectors * times.read_sector_ns;
@@ -278,12 +293,14 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
     }
 
     /// # Cost
-    /// As [`timing`](Self::timing) says. Where a header of the block is lost, once more: each tag of the block is read twice, each header three times, and the lost one is
-    /// written anew.
+    /// As returned by [`timing`](Self::timing). If a header of the block is lost, more is needed
+    /// once: each tag of the block is read twice, each header three times, and the lost header
+    /// is written anew.
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         let generation = self.blocks.certain_generation(page)?;
         self.compose_tag(generation, tag);
-        // The tag, the data, and as many blank bytes as are missing; the tag once more behind it all.
+        // The tag, the data and the missing blank bytes; then the tag once more, for tags within
+        // pages.
         let missing = self.blocks.layout.data_bytes() as usize - data.len();
         let mut parts = [&BLANK[..]; PAGE_SECTORS_MAX + 4];
         (parts[0], parts[1], parts[2]) = (&self.blocks.sector, data, &BLANK[..missing % SECTOR_BYTES]);
@@ -321,7 +338,8 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
         self.blocks.device.reorders()
     }
 
-    /// A tag of which a bit is wrong is none of this block's generation.
+    /// A tag with a wrong bit belongs to no generation of the block, so its page reads as
+    /// erased.
     fn hides_damage(&self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! The tag: 16 bytes beside each program page that say what the page is.
+//! The tag: 16 bytes beside each program page that identify its contents.
 //!
 //! ```text
 //! 0        5       8      9        12       16
@@ -6,12 +6,14 @@
 //! |  36 bits | 24 bits | 4 b  | 24 bits| CRC-32 of the data ⊕ CRC-32 of bytes 0..12
 //! ```
 //!
-//! The high halves of bytes 4 and 8 are a checksum of the tag alone, for a mount that reads a tag without its page: a CRC-8 of bytes 0..12 with
-//! zeros in its own place.
+//! The high halves of bytes 4 and 8 hold a checksum of the tag alone, for a mount that reads a
+//! tag without its page. It is a CRC-8 of bytes 0..12, with zeros in place of the checksum
+//! itself.
 //!
-//! The two checksums are combined by exclusive or, so that a page copied on the chip can be given a new tag without
-//! reading its data: `new check = old check ⊕ CRC(old bytes 0..12) ⊕ CRC(new bytes 0..12)`. A page whose data was damaged
-//! stays recognisably damaged.
+//! The tag combines the two CRC-32 by exclusive or. So a page that is copied on the chip can get
+//! a new tag without reading its data:
+//! `new check = old check ⊕ CRC(old bytes 0..12) ⊕ CRC(new bytes 0..12)`. If the data was
+//! damaged, the copy is recognisable as damaged too.
 
 use super::crc::{crc8, crc32};
 
@@ -27,32 +29,38 @@ pub(crate) const FIELD_MAX: u32 = 0xFF_FFFF;
 /// Bits of `aux` below the stream.
 const STREAM_SHIFT: u32 = 22;
 
-/// What a page holds.
+/// Contents of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
     /// Superblock: geometry, configuration, ring.
     Super = 1,
-    /// One page of a root or of a copy of it: `sequence` is the root's number, `logical` the place of the page in it, `aux` the pages of
-    /// a root (8 bits) and which copy this is (0: the root itself).
+    /// One page of a root or of a copy of it. `sequence` is the number of the root, `logical`
+    /// the place of the page in it. `aux` holds the number of pages of a root (8 bits) and the
+    /// number of the copy (0: the root itself).
     Root = 2,
-    /// Page of a logical page written by an open transaction; `aux` is the distance to the transaction's first sequence, below the stream.
+    /// Page of a logical page that an open transaction wrote. `aux` holds the stream and, below
+    /// it, the distance to the first sequence of the transaction.
     Data = 3,
-    /// The same, alone in its transaction and thereby committed; `aux` is the stream.
+    /// Page of a logical page that is alone in its transaction, and thereby committed. `aux` is
+    /// the stream.
     DataCommit = 4,
-    /// Journal page, which commits its transaction; `logical` is the number of pending pages, `aux` the distance to its start.
+    /// Journal page, which commits its transaction. `logical` is the number of pending pages,
+    /// `aux` the distance to the start of the transaction.
     Journal = 5,
     /// Journal page that also discards logical pages.
     JournalDiscard = 6,
-    /// A committed logical page moved by reclamation; `aux` is the frame it came from, below the stream.
+    /// A committed logical page that reclamation moved. `aux` holds the stream and, below it,
+    /// the source frame.
     Moved = 7,
-    /// A pending logical page moved by reclamation; as above.
+    /// A pending logical page that reclamation moved. `aux` as for `Moved`.
     MovedPending = 8,
     /// A leaf of the map, written with its changes; `logical` is the leaf.
     Leaf = 9,
-    /// A leaf moved as it was; `logical` is the leaf, `aux` the frame it came from.
+    /// A leaf that was moved unchanged; `logical` is the leaf, `aux` the source frame.
     MovedLeaf = 10,
-    /// Record of a chain: a leaf has its changes; `logical` is the leaf.
+    /// Record of a chain: the log of a leaf has all its changes up to here. `logical` is the
+    /// leaf.
     LeafChanged = 11,
     /// A copy of the first leaf with its changes; `logical` is 0.
     LeafCopy = 12,
@@ -95,17 +103,17 @@ impl Kinds {
     /// Every kind.
     pub const ALL: Self = Self(!0);
 
-    /// One bit for each.
+    /// Returns the set as bits, one for each kind.
     pub const fn bits(self) -> u16 {
         self.0
     }
 
-    /// These and others.
+    /// Returns the union of both sets.
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// These kinds.
+    /// Returns the set of these kinds.
     pub const fn of(kinds: &[Kind]) -> Self {
         let (mut bits, mut index) = (0, 0);
         while index < kinds.len() {
@@ -115,13 +123,14 @@ impl Kinds {
         Self(bits)
     }
 
-    /// Whether a kind is one of them.
+    /// Returns true if the set contains the kind.
     pub const fn has(self, kind: Kind) -> bool {
         self.0 >> kind as u8 & 1 != 0
     }
 }
 
-/// What tells transactions apart: the low bits of the sequence with which they begin, as many as a tag has room for.
+/// Returns true if two sequences begin the same transaction. It compares their low bits, as many
+/// as a tag has room for.
 pub(crate) const fn is_same_start(a: u64, b: u64) -> bool {
     (a ^ b) << (64 - STREAM_SHIFT) == 0
 }
@@ -139,37 +148,42 @@ pub struct Tag {
 }
 
 impl Tag {
-    /// What `aux` is of a page of a stream: the stream in the two highest bits.
+    /// Returns `aux` for a page of a stream: the stream in the two highest bits, and `low`
+    /// below.
     pub(crate) const fn aux_of(stream: u8, low: u32) -> u32 {
         (stream as u32) << STREAM_SHIFT | low & ((1 << STREAM_SHIFT) - 1)
     }
 
-    /// The stream of a logical page, whose head has programmed it.
+    /// Returns the stream of a logical page, whose head has programmed it.
     pub(crate) fn stream(&self) -> u8 {
         if Kinds::DATA.has(self.kind) { (self.aux >> STREAM_SHIFT) as u8 } else { 0 }
     }
 
-    /// Whether it is a journal page that lies behind the caller's pages: what `aux` has in the place of a stream.
+    /// Returns true if the page is a journal page behind the caller's pages. Its `aux` is not 0
+    /// in the place of a stream.
     pub(crate) fn is_among_data(&self) -> bool {
         Kinds::JOURNAL.has(self.kind) && self.aux >> STREAM_SHIFT > 0
     }
 
-    /// The frame that a moved page came from.
+    /// Returns the source frame of a moved page.
     pub(crate) fn source(&self) -> u32 {
         self.aux & ((1 << STREAM_SHIFT) - 1)
     }
 
-    /// The same, where it is known to lie behind `first`: large media have more frames than a tag can name.
+    /// Returns the source frame, if it is known to lie at `first` or behind. Large media have
+    /// more frames than a tag can name.
     pub(crate) fn source_from(&self, first: u32) -> u32 {
         first + (self.source().wrapping_sub(first) & ((1 << STREAM_SHIFT) - 1))
     }
 
-    /// Sequence of the first program of the transaction that a page belongs to, or that a journal page commits.
+    /// Returns the sequence of the first program of the page's transaction. For a journal page
+    /// it is the transaction that the page commits.
     pub(crate) fn transaction_start(&self) -> u64 {
         self.sequence - u64::from(self.aux & ((1 << STREAM_SHIFT) - 1)).min(self.sequence)
     }
 
-    /// Reads a tag. `None` when it is blank, of no known kind, or has not the checksum of its own; that of the page is not looked at.
+    /// Parses a tag. Returns `None` if the tag is blank, of no known kind, or has a wrong
+    /// checksum of its own. It does not check the checksum of the page.
     pub(crate) fn parse(bytes: &[u8; TAG_BYTES]) -> Option<Self> {
         let mut fields = [0; FIELDS_BYTES];
         fields.copy_from_slice(&bytes[..FIELDS_BYTES]);
@@ -186,23 +200,25 @@ impl Tag {
         })
     }
 
-    /// Whether a page that was read has the checksum of its data, whatever it holds: pages of other versions have it in the same place.
+    /// Returns true if the tag holds the checksum of the page's data, whatever the page
+    /// contains. Pages of other versions have the checksum in the same place.
     pub(crate) fn is_sound(bytes: &[u8; TAG_BYTES], data_check: u32) -> bool {
         !is_blank(bytes) && Self::carried_check(bytes) == data_check
     }
 
-    /// Returns true if the tag has the checksum of the page. For tools that read a chip without its
-    /// driver.
+    /// Returns true if the tag has the checksum of the page. For tools that read a chip without
+    /// its driver.
     pub fn is_of(bytes: &[u8; TAG_BYTES], page: &[u8]) -> bool {
         Self::is_sound(bytes, crc32(page, 0))
     }
 
-    /// The tag of a page that was read; `None` also when its checksum is not that of the data.
+    /// Parses the tag of a page that was read. Returns `None` also if its checksum does not
+    /// match the data.
     pub(crate) fn checked(bytes: &[u8; TAG_BYTES], data_check: u32) -> Option<Self> {
         Self::parse(bytes).filter(|_| Self::carried_check(bytes) == data_check)
     }
 
-    /// Writes the tag for data whose checksum is `data_check`.
+    /// Returns the bytes of the tag, for data whose checksum is `data_check`.
     pub(crate) fn emit(&self, data_check: u32) -> [u8; TAG_BYTES] {
         debug_assert!(self.logical <= FIELD_MAX && self.aux <= FIELD_MAX && self.sequence < 1 << 36);
         let mut bytes = [0; TAG_BYTES];
@@ -218,14 +234,14 @@ impl Tag {
         bytes
     }
 
-    /// The data checksum that a tag carries.
+    /// Returns the data checksum in a tag.
     pub(crate) fn carried_check(bytes: &[u8; TAG_BYTES]) -> u32 {
         let check = u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]);
         check ^ crc32(&bytes[..FIELDS_BYTES], 0)
     }
 }
 
-/// Whether a tag reads as erased.
+/// Returns true if a tag reads as erased.
 pub(crate) fn is_blank(bytes: &[u8; TAG_BYTES]) -> bool {
     bytes.iter().all(|&byte| byte == 0xFF)
 }
@@ -242,14 +258,14 @@ mod tests {
         assert_eq!(Tag::carried_check(&bytes), 0xDEAD_BEEF);
     }
 
-    /// A tag of which one byte was damaged was taken for another record where a mount did not read its page.
+    /// A mount that did not read the page took a tag with one damaged byte for another record.
     #[test]
     fn a_tag_with_one_damaged_byte_is_refused() {
         let good = Tag { sequence: 0x1_2345_6789, logical: 0xABCDEF, kind: Kind::Data, aux: 7 }.emit(0);
         for (at, flips) in (0..FIELDS_BYTES).flat_map(|at| (1..=255u8).map(move |flips| (at, flips))) {
             let mut bytes = good;
             bytes[at] ^= flips;
-            // Bytes 4 and 8 hold a part of the checksum each.
+            // Bytes 4 and 8 each hold a part of the checksum.
             if at != 4 && at != 8 || flips.count_ones() <= 2 {
                 assert_eq!(Tag::parse(&bytes), None, "byte {at} ^ {flips:#x}");
             }

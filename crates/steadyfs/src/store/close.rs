@@ -1,17 +1,17 @@
 //! Closing: the root that ends the use of a volume.
 //!
-//! The [first leaf](crate::map) gets a copy, if it has none. On a volume with few small files the
-//! newest journal page holds most of what there is. So the closing root takes a copy of that page
-//! along, between its own pages and their copies:
+//! The [first leaf](crate::map) gets a copy, if it has none. On a volume with few small files,
+//! the newest journal page holds most of the data. So the closing root is written with a copy of
+//! that page, between its own pages and their copies:
 //!
 //! ```text
 //! … | root, which names both places of the journal | copy of the journal | copies of the root |
 //! ```
 //!
-//! If idle work has programmed that page twice, the root names both, and needs no copy of its own.
-//! The root counts only with a page of its copies, which come last. So the copy of the journal is
-//! complete whenever the root counts, and it is erased together with the root. A mount reads it only
-//! where the newest journal page cannot be read.
+//! If idle work has programmed that page twice, the root names both places, and needs no copy of
+//! its own. The root counts only with a page of its copies, which come last. So the copy of the
+//! journal is complete whenever the root counts, and it is erased together with the root. A
+//! mount reads it only if the newest journal page cannot be read.
 
 use super::Store;
 use crate::error::Error;
@@ -19,11 +19,11 @@ use crate::media::{Flash, Kind, Tag};
 use crate::space::{HeadIndex, NONE};
 
 impl<F: Flash> Store<'_, F> {
-    /// Ends the use of the volume: the next mount begins with this root, and neither searches nor
-    /// programs. Does nothing where nothing was changed, or a transaction is open.
+    /// Ends the use of the volume: the next mount begins with this root, and neither searches
+    /// nor programs. Does nothing if nothing was changed, or a transaction is open.
     ///
     /// # Power loss
-    /// The next mount begins with this root, or with an earlier one and the records behind it.
+    /// The next mount begins with this root, or with an earlier root and the records behind it.
     ///
     /// # Cost
     /// - `root_programs + journal_pages` programs;
@@ -49,7 +49,7 @@ impl<F: Flash> Store<'_, F> {
         ftl.after_root(result.map(|()| true))
     }
 
-    /// Writes the closing root: in another block of the ring where one fails.
+    /// Writes the closing root. If a block of the ring fails, it writes the root to another one.
     fn write_closing_root(&mut self) -> Result<(), Error> {
         let layout = &self.logical.ftl.layout;
         let (pages, tries) = (layout.root_programs + layout.journal_pages(), layout.ring_count);

@@ -1,4 +1,4 @@
-//! Format: an empty volume, wherever the medium has been.
+//! Format: an empty volume on a medium with any contents.
 
 use super::Store;
 use crate::config::{Config, Layout};
@@ -13,9 +13,12 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Makes an empty volume. Everything on the medium is lost.
     ///
     /// # Cost
-    /// One look at each block's mark and one read; where the medium programs bytes, and a block begins with no page, reads of one or two records; `ring_count + 2` erases, and
-    /// one of each block that the first calls use, six without streams; `root_programs + 2` programs, and
-    /// `ring_count - 1` where the medium programs no bytes.
+    /// - For each block, one look at its mark and one read.
+    /// - Reads of one or two records, if the medium programs bytes and a block begins with no
+    ///   page.
+    /// - `ring_count + 2` erases, and one of each block that the first calls use, six without
+    ///   streams.
+    /// - `root_programs + 2` programs, and `ring_count - 1` if the medium programs no bytes.
     ///
     /// # Power loss
     /// The medium is not formatted until the last program.
@@ -49,8 +52,9 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(self.logical.ftl.pages.flash_mut().sync()?)
     }
 
-    /// Erases blocks for data, `most` of them, and tells after each block how many are done, of how many. The root that ends the format says that they are erased;
-    /// the first ones may be programmed from then on.
+    /// Erases up to `most` blocks for data. After each block it calls `told` with the number of
+    /// blocks that are done, and of all. The root that ends the format records that they are
+    /// erased. From then on the first of them may be programmed.
     fn erase_for_data(&mut self, most: u32, must_go: bool, mut told: impl FnMut(u32, u32)) -> Result<(), MountError> {
         let ftl = &mut self.logical.ftl;
         let (block_count, first) = (ftl.layout.geometry.block_count, ftl.layout.first_blocks());
@@ -70,9 +74,13 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(())
     }
 
-    /// Notes bad blocks, and chooses a first sequence: pages of an earlier volume stay until their blocks are erased. Roll-forward takes
-    /// them for old ones if all sequences of this volume are higher: that of the newest first page of a block, and of what was
-    /// programmed after it. Returns whether none is high enough, so that all blocks must be erased: no chip lives so long, whatever wrote that.
+    /// Notes bad blocks, and chooses a first sequence. Pages of an earlier volume stay until
+    /// their blocks are erased. Roll-forward treats them as old if all sequences of this volume
+    /// are higher. So the first sequence is above the newest first page of a block, and above
+    /// everything that was programmed after that page.
+    ///
+    /// Returns true if no sequence is high enough, so that all blocks must be erased. No chip
+    /// lives so long, whatever wrote these pages.
     fn pass_earlier_volume(&mut self) -> Result<bool, MountError> {
         let Geometry { block_count, pages_per_block, .. } = self.logical.ftl.layout.geometry;
         let mut newest = 0;
@@ -81,7 +89,7 @@ impl<'m, F: Flash> Store<'m, F> {
             let state = if ftl.pages.flash_mut().is_bad(block)? { State::Bad } else { State::Free };
             ftl.space.blocks_mut().set_state(block, state);
             if state == State::Free {
-                // No volume lives to see half of them.
+                // No volume lives long enough for half of the sequences.
                 let tag = ftl.pages.read_tagged(block * pages_per_block, Kinds::ALL)?;
                 newest = newest.max(match tag {
                     Some(tag) => tag.sequence,
@@ -96,7 +104,8 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(must_go)
     }
 
-    /// The sequence of the first record of a chain in a block that can be read; 0 when there is none.
+    /// Returns the sequence of the first readable record of a chain in a block; 0 if there is
+    /// none.
     fn first_of_chain(&mut self, block: BlockIndex) -> Result<u64, Error> {
         if !self.logical.ftl.layout.programs_bytes() {
             return Ok(0);
@@ -106,9 +115,9 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(found.map_or(0, |record| record.tag.sequence))
     }
 
-    /// Chooses blocks for superblocks and ring, and programs the second superblock. `false` if its
-    /// block is bad, or the device did not answer for the first time: then blocks are to be chosen
-    /// again.
+    /// Chooses blocks for superblocks and ring, and programs the second superblock. Returns
+    /// `false` if its block is bad, or if the device did not answer for the first time. The
+    /// blocks must then be chosen again.
     fn begin_own_blocks(&mut self, has_failed: &mut bool) -> Result<bool, MountError> {
         self.choose_own_blocks()?;
         let ftl = &mut self.logical.ftl;
@@ -125,7 +134,8 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(result.map(|()| true)?)
     }
 
-    /// Erases the first good blocks for superblocks and ring. Whatever roots an earlier volume had in other blocks: nobody looks there.
+    /// Erases the first good blocks for superblocks and ring. An earlier volume may have roots
+    /// in other blocks, but no mount reads there.
     fn choose_own_blocks(&mut self) -> Result<(), MountError> {
         let ftl = &mut self.logical.ftl;
         let Layout { ring_count, config, geometry, .. } = ftl.layout;
@@ -152,10 +162,11 @@ impl<'m, F: Flash> Store<'m, F> {
     }
 }
 
-/// Erases a block. `false` if it takes no erase, or if the device does not answer.
+/// Erases a block. Returns `false` if the block takes no erase, or if the device does not
+/// answer.
 ///
 /// # Errors
-/// [`Error::Device`] at block 0, and at the second block in a row: then the device is gone.
+/// [`Error::Device`] at block 0, and at the second block in a row: the device is then gone.
 fn erase_or_pass<F: Flash>(ftl: &mut Ftl<'_, F>, block: BlockIndex, passes: &mut bool) -> Result<bool, Error> {
     let result = ftl.erase(block);
     if result == Err(Error::Device) && block > 0 && core::mem::take(passes) {

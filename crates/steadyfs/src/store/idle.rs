@@ -1,4 +1,5 @@
-//! Idle work: what the [pace](crate::pace) finds to be done ahead of time, a step at a time.
+//! Idle work: the work that the [pace](crate::pace) finds to do ahead of time, one step at a
+//! time.
 
 use super::Store;
 use crate::cost::Budget;
@@ -8,7 +9,8 @@ use crate::pace::Step;
 use crate::space::{Choice, NONE, State};
 
 impl<F: Flash> Store<'_, F> {
-    /// Does what is to be done before a burst of `frames` frames, as far as the budget goes; whether that is all of it.
+    /// Prepares for a burst of `frames` frames, as far as the budget goes. Returns true if no
+    /// work is left.
     #[inline(never)]
     pub fn idle_within(&mut self, budget: Budget, frames: u32) -> Result<bool, Error> {
         let mut left = budget;
@@ -20,7 +22,8 @@ impl<F: Flash> Store<'_, F> {
         Ok(true)
     }
 
-    /// What is to be done before a burst of `frames` frames; `None` when everything is ready, or cannot be made so.
+    /// Returns the next step of preparation for a burst of `frames` frames; `None` if everything
+    /// is ready, or cannot be made so.
     fn idle_step(&self, frames: u32) -> Option<Step> {
         if self.logical.ftl.status.is_read_only() {
             return None;
@@ -28,8 +31,8 @@ impl<F: Flash> Store<'_, F> {
         self.outlook().idle_step(frames).or(self.lacks_journal_copy().then_some(Step::CopyJournal))
     }
 
-    /// Returns true if the newest journal page is there once, and a page more would copy it. Where records are
-    /// a chain a copy would take a block each time.
+    /// Returns true if the newest journal page is on the medium only once, and one more page
+    /// would copy it. If records are a chain, each copy would take a block.
     fn lacks_journal_copy(&self) -> bool {
         let space = &self.logical.ftl.space;
         !self.logical.ftl.layout.programs_bytes()
@@ -38,7 +41,7 @@ impl<F: Flash> Store<'_, F> {
             && !self.logical.is_open()
     }
 
-    /// Does a step.
+    /// Executes a step.
     fn idle(&mut self, step: Step) -> Result<(), Error> {
         self.logical.ftl.begin_call();
         match step {

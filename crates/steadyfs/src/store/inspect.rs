@@ -1,11 +1,11 @@
-//! What is where on the medium, for tools.
+//! The place of everything on the medium, for tools.
 
 use super::Store;
 use crate::config::Config;
 use crate::media::{BlockIndex, Flash, Geometry, PageIndex};
 use crate::space::{HeadIndex, NONE};
 
-/// Where things are on the medium.
+/// Shape of a volume, and the places of its parts on the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Description {
     /// Shape of the medium.
@@ -24,24 +24,25 @@ pub struct Description {
     pub sequence: u64,
     /// The newest journal page.
     pub journal: Option<PageIndex>,
-    /// Another page with the same content: after a clean end, and after idle work.
+    /// Another page with the same contents: after a clean end, and after idle work.
     pub journal_copy: Option<PageIndex>,
     /// Bytes of changes in the journal that are in no page yet.
     pub journal_bytes: u32,
     /// Changes of the map that are in no leaf yet.
     pub overlay_entries: u32,
-    /// The block that holds the newest root, and the next page in it.
+    /// Block that holds the newest root, and the next page in it.
     pub ring: (BlockIndex, u32),
     /// Blocks of the ring of roots.
     pub ring_blocks: u32,
-    /// Blocks programmed at present with the caller's pages, moved pages and journal pages: each with the next place.
+    /// Blocks that are programmed at present with the caller's pages, moved pages and journal
+    /// pages, each with its next place.
     pub heads: [Option<(BlockIndex, u32)>; 3],
-    /// The same of each further stream.
+    /// Blocks for the caller's pages of each further stream, each with its next place.
     pub streams: [Option<(BlockIndex, u32)>; 3],
 }
 
 impl<F: Flash> Store<'_, F> {
-    /// Where things are. Costs nothing.
+    /// Returns the places of everything. Costs nothing.
     pub fn describe(&self) -> Description {
         let layout = &self.logical.ftl.layout;
         let head = |index: HeadIndex| {

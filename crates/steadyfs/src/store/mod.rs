@@ -1,35 +1,41 @@
-//! The store: it executes the calls that change or mend a volume.
+//! The store executes the calls that change or mend a volume.
 //!
-//! A logical page lies in a *frame*: `unit_pages` consecutive program pages of one block. Frames are programmed in order by
-//! heads: one for what the caller writes (and for leaves of the map), or one for each stream of it, one for what reclamation moves. Another one
-//! programs journal pages. Every program carries the next sequence number, so that the order of all of them is known.
+//! A logical page lies in a *frame*: `unit_pages` consecutive program pages of one block. Heads
+//! program the frames in order:
+//! - one head for the caller's pages (and for leaves of the map), or one for each stream of
+//!   them;
+//! - one head for pages that reclamation moves;
+//! - another head for journal pages.
 //!
-//! What a volume is lies in rooms, which own their state and see no neighbour but those that a call hands them. Two owners hold them, one in the other, and
-//! neither knows what holds it:
+//! Every program carries the next sequence number, so that the order of all of them is known.
 //!
-//! | room | owns | knows |
+//! The state of a volume is divided among *rooms*. A room owns its state, and uses only the
+//! neighbours that a call passes to it. Three owners hold the rooms, one inside the other:
+//! [`Ftl`], [`Logical`] and [`Store`]. None depends on its holder:
+//!
+//! | room | owns | uses |
 //! |---|---|---|
-//! | [`pages`](crate::pages) | the device, the page buffer and what it holds, what reads have told | |
+//! | [`pages`](crate::pages) | the device, the page buffer and its contents, results of reads | |
 //! | [`space`](crate::space) | blocks (state, wear, live frames), heads, the order of programs | pages |
-//! | [`map`](crate::map) | leaves, overlay, what is known of their logs | pages, space |
-//! | [`commit`](crate::commit) | the pages of the open transaction, what a failed call leaves of it, pages that wait in the cache | space |
-//! | [`root`](crate::root) | the ring: where roots are, and where the next one goes | pages, space, map, commit |
+//! | [`map`](crate::map) | leaves, overlay, the known state of the leaves' logs | pages, space |
+//! | [`commit`](crate::commit) | the pages of the open transaction, the undo of a failed call, pages that wait in the cache | space |
+//! | [`root`](crate::root) | the ring: the places of the roots and of the next root | pages, space, map, commit |
 //! | [`journal`](crate::journal) | small changes, and the records on the medium that commit them | pages, space, root |
-//! | [`Ftl`] | what lies where: the rooms above but the journal and the cache, what the volume may still do, how much of the reserve is there | those rooms |
-//! | [`pace`](crate::pace) | what reclamation is to do; it decides, and reads all of the others | all of these |
-//! | [`Logical`] | what logical pages hold: the translation layer, the journal, the cache | all of these but the pace |
+//! | [`Ftl`] | the place of everything: the rooms above except the journal and the cache, the operations that the volume still allows, the fill of the reserve | those rooms |
+//! | [`pace`](crate::pace) | the work that reclamation must do; it decides, and reads all of the others | all of these |
+//! | [`Logical`] | contents of logical pages: the translation layer, the journal, the cache | all of these but the pace |
 //! | [`Store`] | the logical pages and the pace: calls begin and end, reclamation, mount | all |
 //!
 //! | file | idea |
 //! |---|---|
-//! | `reclaim` | calls begin and end, with what the pace has planned |
+//! | `reclaim` | begin and end of a call, with the work that the pace has planned |
 //! | `idle` | work ahead of time |
 //! | `format` | an empty volume |
 //! | `close` | the root that ends the use of a volume |
 //! | [`mount`](self::mount) | mount, repair |
-//! | `settle` | what a mount programs before anybody sees what it found |
-//! | `scrub` | looking at everything that rests |
-//! | `inspect` | what is where, for tools |
+//! | `settle` | programs of a mount before its first answer |
+//! | `scrub` | reads of everything that rests |
+//! | `inspect` | the place of everything, for tools |
 
 mod close;
 mod format;
@@ -61,14 +67,14 @@ use crate::table::{Pairs, Words};
 
 /// The store. See the [module](self).
 pub(crate) struct Store<'m, F> {
-    /// What is read and changed, between [`begin`](Self::begin) and [`end`](Self::end).
+    /// State that calls read and change, between [`begin`](Self::begin) and [`end`](Self::end).
     pub logical: Logical<'m, F>,
     pace: Pace,
-    /// What the lent memory has beyond the tables and the cache.
+    /// Lent memory beyond the tables and the cache.
     spare: &'m mut [u8],
 }
 
-/// Takes the first bytes of memory that is lent. Not inlined: a call is shorter.
+/// Takes the first bytes of lent memory. Not inlined: a call is shorter.
 #[inline(never)]
 fn take_part<'m>(rest: &mut &'m mut [u8], bytes: u32) -> &'m mut [u8] {
     let (part, tail) = core::mem::take(rest).split_at_mut(bytes as usize);
@@ -77,7 +83,8 @@ fn take_part<'m>(rest: &mut &'m mut [u8], bytes: u32) -> &'m mut [u8] {
 }
 
 impl<'m, F: Flash> Store<'m, F> {
-    /// Divides `memory` and makes a store without content: of a volume that is to be made, or of which a superblock says whose the ring's blocks are.
+    /// Divides `memory` and makes a store without contents. Either the volume is about to be
+    /// made, or `superblock` names the blocks of the ring.
     fn empty(
         flash: F,
         config: &Config,
@@ -108,7 +115,7 @@ impl<'m, F: Flash> Store<'m, F> {
         let known_logs = take(layout.known_logs_bytes());
         let heads = Heads::new(take(Heads::bytes_needed(&layout)));
         let group = Group::new(take(layout.group_bytes()), layout.group_pages() as u8);
-        // Where records are a chain each has its tag in the page buffer.
+        // If records are a chain, each has its tag in the page buffer.
         let tag = if layout.programs_bytes() { TAG_BYTES } else { 0 };
         let journal = Journal::new(&mut take(layout.journal_bytes)[tag..], tag > 0, layout.journal_shape());
         let pages = Pages::new(flash, take(layout.journal_bytes), &layout);
@@ -128,17 +135,17 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(Self { logical, pace: Pace::new(), spare })
     }
 
-    /// Hands out what the lent memory has beyond the tables.
+    /// Returns the lent memory beyond the tables.
     pub fn take_spare(&mut self) -> &'m mut [u8] {
         core::mem::take(&mut self.spare)
     }
 
-    /// The medium.
+    /// Returns the medium.
     pub fn flash(&self) -> &F {
         self.logical.ftl.pages.flash()
     }
 
-    /// The medium, mutable.
+    /// Returns the medium, mutable.
     pub fn flash_mut(&mut self) -> &mut F {
         self.logical.ftl.pages.flash_mut()
     }
@@ -148,7 +155,7 @@ impl<'m, F: Flash> Store<'m, F> {
         self.logical.ftl.pages.into_flash()
     }
 
-    /// Chooses what is checked when it is read.
+    /// Chooses the reads that are checked.
     pub fn set_verify(&mut self, verify: Verify) {
         self.logical.ftl.pages.set_verify(verify);
     }
@@ -157,32 +164,34 @@ impl<'m, F: Flash> Store<'m, F> {
         &self.logical.ftl.layout
     }
 
-    /// What the volume may still do.
+    /// Returns the operations that the volume still allows.
     pub fn status(&self) -> &Status {
         &self.logical.ftl.status
     }
 
-    /// Notes that a table of the file system cannot be read: the volume is read-only until a repair.
+    /// Notes that a table of the file system cannot be read. The volume is then read-only until
+    /// a repair.
     pub fn find_tables_lost(&mut self) {
         self.logical.ftl.status.find_and_lock(Damage::Tables);
     }
 
-    /// The low bits of the sequence of the next program.
+    /// Returns the low bits of the sequence of the next program.
     pub fn sequence(&self) -> u32 {
         self.logical.ftl.space.sequence() as u32
     }
 
-    /// Logical pages that may hold data: fewer where more blocks are bad than the volume has to spare.
+    /// Returns the logical pages that may hold data. They are fewer if more blocks are bad than
+    /// the volume has to spare.
     pub fn usable(&self) -> u32 {
         self.logical.ftl.usable()
     }
 
-    /// Reads more that a call may need for a page that may be unsteady.
+    /// Returns the further reads that a call may need for a page that may be unsteady.
     pub fn unsteady_reads(&self) -> u32 {
         self.logical.ftl.unsteady_reads()
     }
 
-    /// Looks at another page of the block that was read last, if it is time.
+    /// Reads another page of the block that was read last, if it is time.
     ///
     /// # Cost
     /// One read at most.
@@ -190,17 +199,18 @@ impl<'m, F: Flash> Store<'m, F> {
         self.logical.ftl.patrol()
     }
 
-    /// Lets scrubbing begin anywhere, so that a device that is never on for a whole round gets everywhere.
+    /// Lets scrubbing begin anywhere, so that a device that is never on for a whole round gets
+    /// everywhere.
     pub fn start_scrub(&mut self) {
         self.logical.ftl.start_scrub();
     }
 
-    /// How the medium is doing. Costs nothing.
+    /// Returns the health of the medium. Costs nothing.
     pub fn health(&self) -> Health {
         self.logical.ftl.health()
     }
 
-    /// What is known of a block; `None` behind the last one. Costs nothing.
+    /// Returns the known state of a block; `None` behind the last block. Costs nothing.
     pub fn block(&self, block: BlockIndex) -> Option<BlockInfo> {
         self.logical.ftl.block(block)
     }

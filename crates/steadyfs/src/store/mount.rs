@@ -1,4 +1,5 @@
-//! Format, mount and repair: what a [mount](crate::mount) finds becomes the state of the volume.
+//! Mount and repair: the state that a [mount](crate::mount) finds becomes the state of the
+//! volume.
 
 use super::Store;
 use crate::error::{Error, MountError};
@@ -8,20 +9,22 @@ use crate::pages::TRIES;
 use crate::space::NONE;
 
 impl<'m, F: Flash> Store<'m, F> {
-    /// Reads what a volume is. The store has its content after [`recover`](Self::recover).
+    /// Reads the superblock and makes a store for its settings. The store has its contents after
+    /// [`recover`](Self::recover).
     ///
-    /// Neither is inlined: what one needs is off the stack when the other runs, and a store behind a pointer takes less code
-    /// than one in the frame of the function that makes it.
+    /// Neither function is inlined: the variables of one are off the stack when the other runs.
+    /// A store behind a pointer takes less code than a store in the frame of the function that
+    /// makes it.
     #[inline(never)]
     pub fn open(mut flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
         let superblock = find_superblock(&mut flash, memory)?;
         Self::empty(flash, &superblock.config, Some(&superblock), access, memory)
     }
 
-    /// Brings the store to the state that was committed last, and the medium as well with `SETTLE`; `false` when there is no
-    /// readable root.
+    /// Brings the store to the state that was committed last, and the medium as well with
+    /// `SETTLE`. Returns `false` if there is no readable root.
     ///
-    /// A firmware that only reads links nothing that programs: so `SETTLE` is known to the compiler.
+    /// `SETTLE` is a constant, so a firmware that only reads links no code that programs.
     ///
     /// # Cost
     /// See [`bounds`](crate::pace).
@@ -38,13 +41,14 @@ impl<'m, F: Flash> Store<'m, F> {
                 ftl.search().know_blank_places()?;
                 self.logical.records().leave_touched_chain()?;
             }
-            // What can wait does so: the first calls are as short as others.
+            // Work that can wait does so: the first calls are as short as others.
             self.pace.wait();
             return Ok(true);
         }
         if SETTLE && !self.logical.ftl.status.is_worn_out() && self.logical.ftl.status.damage().is_none() {
             match self.settle(last) {
-                // The medium takes no more. What there is can still be read: from the same root, for this mount's is not complete.
+                // The medium takes no more programs. The volume can still be read, from the same
+                // root: the root of this mount is not complete.
                 Err(Error::MediaFailing | Error::ReadOnly) => {}
                 result => return result.map(|()| true),
             }
@@ -56,8 +60,9 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(true)
     }
 
-    /// Brings the store to the state in which the use of the volume ended, and links nothing that recovers. [`MountError::NeedsRecovery`] where it did not end,
-    /// something was changed since, or that is in doubt.
+    /// Brings the store to the state in which the use of the volume ended. It links no code for
+    /// recovery. Returns [`MountError::NeedsRecovery`] if the use did not end, if something was
+    /// changed since, or if that is in doubt.
     ///
     /// # Cost
     /// See [`bounds`](crate::pace).
@@ -69,12 +74,12 @@ impl<'m, F: Flash> Store<'m, F> {
         if self.logical.ftl.search().find_closed()? && self.load_journal()? { Ok(()) } else { Err(MountError::NeedsRecovery) }
     }
 
-    /// Accepts the losses that the mount found. The first leaf, which maps the first `tables` logical
-    /// pages, must not be among them. Until [`end_repair`](Self::end_repair) every mount finds that a
-    /// repair was begun.
+    /// Accepts the losses that the mount found. The first leaf, which maps the first `tables`
+    /// logical pages, must not be among them. Until [`end_repair`](Self::end_repair) every mount
+    /// finds that a repair was begun.
     ///
     /// # Cost
-    /// That of a mount.
+    /// The cost of a mount.
     pub fn begin_repair(&mut self, tables: u32) -> Result<(), Error> {
         let Some(before) = self.logical.ftl.status.repairable()? else { return Ok(()) };
         let last = self.find_state().and_then(|last| last.ok_or(Error::Corrupt)).inspect_err(|_| {
@@ -88,11 +93,12 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         self.logical.ftl.status.begin_repair();
         let result = self.settle(last).and_then(|()| if damage == Some(Damage::Leaf) { self.replace_leaves() } else { Ok(()) });
-        // That tables are lost is none of what a mount of the store finds.
+        // A mount of the store does not find lost tables. So the damage before counts if this
+        // mount found none.
         result.inspect_err(|_| self.logical.ftl.status.abandon_repair(damage.or(Some(before))))
     }
 
-    /// Ends a repair: with `mended` the volume is as any other, or else it can only be read.
+    /// Ends a repair. With `mended` the volume is as any other; without, it can only be read.
     pub fn end_repair(&mut self, mended: bool) -> Result<(), Error> {
         self.logical.ftl.status.end_repair(mended);
         let result = if mended { self.logical.ftl.write_root() } else { Ok(()) };
@@ -102,7 +108,8 @@ impl<'m, F: Flash> Store<'m, F> {
         result
     }
 
-    /// Writes the leaves anew of which a page is lost; what it mapped is missing. Only then are the blocks free in which that lay: it may be
+    /// Writes the leaves anew that have a lost page. The logical pages that the lost page mapped
+    /// are missing. Only then are the blocks free in which they lie: the lost page may be
     /// readable tomorrow.
     fn replace_leaves(&mut self) -> Result<(), Error> {
         self.begin()?;
@@ -120,8 +127,10 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Finds the state that was committed last. Programs nothing.
     ///
-    /// A root that only its first seal names may be left of a block whose erase was cut, and what it names there may read as whole now and
-    /// as damaged the next moment: where something is missing, it was never shown to anybody, and the one before is the newest.
+    /// If only its first seal names a root, the root may be left of a block whose erase was cut.
+    /// Its contents in that block may read as whole now and as damaged the next moment. If any
+    /// of it is missing, no caller has ever seen that root, and the root before it is the
+    /// newest.
     fn find_state(&mut self) -> Result<Option<Last>, Error> {
         let mut below = u32::MAX;
         loop {
@@ -133,7 +142,8 @@ impl<'m, F: Flash> Store<'m, F> {
         }
     }
 
-    /// Finds the newest root with a number below a limit, applies the records since, and derives which frames are live.
+    /// Finds the newest root with a number below a limit, applies the records since, and derives
+    /// the live frames.
     fn find_state_below(&mut self, below: u32) -> Result<Option<Last>, Error> {
         let ftl = &mut self.logical.ftl;
         ftl.status.begin_search();
@@ -154,27 +164,29 @@ impl<'m, F: Flash> Store<'m, F> {
             self.logical.ftl.status.find(damage);
         }
         if !self.logical.ftl.ring.is_closed() {
-            // Any log may have been touched.
+            // A power cut may have touched any log.
             self.logical.ftl.map.know_no_log();
         }
         self.load_committed(&last)?;
         match self.logical.ftl.derive_live() {
-            // Pages of a lost leaf are told of when they are read.
+            // The pages of a lost leaf are reported when they are read.
             Err(Error::Corrupt) => self.logical.ftl.status.find(Damage::Leaf),
             result => result?,
         }
         Ok(Some(last))
     }
 
-    /// Applies the records since the root. Not inlined, so that what it needs is off the stack when the volume is settled.
+    /// Applies the records since the root. Not inlined, so that its variables are off the stack
+    /// when the volume is settled.
     #[inline(never)]
     fn roll_forward(&mut self) -> Result<Last, Error> {
         let (records, map, transaction, group) = self.logical.forward_parts();
         Forward::new(records, map, transaction, group).roll_forward()
     }
 
-    /// Makes the journal buffer hold the newest journal page. The one of the last record was read when it was applied, and is not
-    /// read again: it may be metastable. If no look can read it, no later root names it.
+    /// Loads the newest journal page into the journal buffer. If it is the last record, it was
+    /// read when it was applied. It is then not read again: it may be metastable. If no attempt
+    /// can read the page, no later root names it.
     fn load_committed(&mut self, last: &Last) -> Result<(), Error> {
         self.logical.ftl.transaction.clear();
         if last.journal_is_read {
@@ -188,8 +200,8 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(())
     }
 
-    /// Reads the newest journal page into the journal buffer, or the copy that the root has of it;
-    /// `false` when neither can be read.
+    /// Reads the newest journal page into the journal buffer, or the copy that the root names.
+    /// Returns `false` if neither can be read.
     fn load_journal(&mut self) -> Result<bool, Error> {
         let copy = self.logical.ftl.space.journal_copy();
         if self.try_load_journal()? {
@@ -202,7 +214,8 @@ impl<'m, F: Flash> Store<'m, F> {
         self.try_load_journal()
     }
 
-    /// Reads the newest journal page into the journal buffer; `false` when no look can.
+    /// Reads the newest journal page into the journal buffer. Returns `false` if no attempt
+    /// succeeds.
     fn try_load_journal(&mut self) -> Result<bool, Error> {
         match (0..TRIES).map(|_| self.logical.records().load()).find(|result| *result != Err(Error::Corrupt)) {
             Some(result) => result.map(|()| true),

@@ -1,4 +1,5 @@
-//! Reclamation: what the [pace](crate::pace) has planned is carried out at the end of each call that changed the volume.
+//! Reclamation: each call that changed the volume ends with the work that the
+//! [pace](crate::pace) has planned.
 
 use super::Store;
 use crate::error::Error;
@@ -7,12 +8,12 @@ use crate::media::{BlockIndex, Flash};
 use crate::pace::{Bounds, Done, Erasure, Levelling, Outlook, Plan, Time};
 use crate::space::{HeadIndex, NONE};
 
-/// What there is to do.
+/// The chosen work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Chosen {
     /// Nothing yet.
     None,
-    /// Frames of a victim are to be moved.
+    /// Frames of a victim must move.
     Victim,
     /// The journal page was moved, which is enough for a call.
     JournalMoved,
@@ -21,8 +22,9 @@ enum Chosen {
 impl<'m, F: Flash> Store<'m, F> {
     /// Starts a call that may change the volume.
     ///
-    /// The first one after a mount writes the journal page: after a power cut it proves that the other heads may have been
-    /// in use, and its absence that they were not, so that restarts without a write cost no frames.
+    /// The first such call after a mount writes the journal page. After a power cut, this page
+    /// proves that the other heads may have been in use. Its absence proves that they were not,
+    /// so restarts without a write cost no frames.
     pub fn begin(&mut self) -> Result<(), Error> {
         if self.logical.ftl.status.is_read_only() {
             return Err(Error::ReadOnly);
@@ -52,10 +54,11 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(())
     }
 
-    /// Ends a call that may have changed the volume: its share of reclamation.
+    /// Ends a call that may have changed the volume, and does its share of reclamation.
     ///
-    /// The call took effect, so no error of reclamation is the call's. What is still due then is done by later calls; when the room for that
-    /// becomes scarce, they [begin](Self::begin) with it and say why it cannot be done.
+    /// The call took effect, so an error of reclamation is not an error of the call. Later calls
+    /// do the work that is still due. When the room for this work becomes scarce, they
+    /// [begin](Self::begin) with it, and return the reason if it cannot be done.
     ///
     /// # Cost
     /// See [`bounds`](crate::pace).
@@ -66,7 +69,7 @@ impl<'m, F: Flash> Store<'m, F> {
         self.pace.set_behind(result.is_err());
     }
 
-    /// Does what is still due from an earlier call, if the room for that is scarce.
+    /// Does the work that is still due from an earlier call, if the room for it is scarce.
     pub(super) fn catch_up(&mut self) -> Result<(), Error> {
         if self.pace.is_behind() && self.outlook().is_short(0) {
             self.logical.ftl.call.frames = 1;
@@ -77,13 +80,14 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(())
     }
 
-    /// What is due in a call, and what it may do, as the rooms are now. Not inlined: a call is shorter.
+    /// Returns the view of the rooms that determines the due work and the limits of a call. Not
+    /// inlined: a call is shorter.
     #[inline(never)]
     pub(super) fn outlook(&self) -> Outlook<'_, 'm, F> {
         Outlook { pace: &self.pace, ftl: &self.logical.ftl }
     }
 
-    /// What a call costs at most.
+    /// Returns the view that determines the worst case of a call.
     pub fn bounds(&self) -> Bounds<'_, 'm, F> {
         Bounds { outlook: self.outlook(), journal: &self.logical.journal, cache: &self.logical.cache }
     }
@@ -93,7 +97,8 @@ impl<'m, F: Flash> Store<'m, F> {
         self.pace.count_call();
         let outlook = self.outlook();
         if self.logical.ftl.call.opened && outlook.entries() + self.logical.ftl.call.changes <= outlook.entries_hard() {
-            // The first change after a clean end has erased already: what is due is left to the next ones.
+            // The first change after a clean end has erased already. The due work is left to the
+            // next calls.
             self.pace.count_written(written);
             return Ok(());
         }
@@ -102,7 +107,8 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         self.pace.count_written(written);
         let (outlook, ftl) = (self.outlook(), &self.logical.ftl);
-        // What has gone bad on the way leaves more to the next calls: this one promised what it does before that.
+        // Blocks that went bad on the way leave more to the next calls. This call keeps the
+        // promise from before.
         let promise = outlook.promise_of(0, ftl.blocks_lost());
         let done = Done {
             written,
@@ -114,12 +120,12 @@ impl<'m, F: Flash> Store<'m, F> {
         self.carry_out_plan(&plan, erasure, written)
     }
 
-    /// Does what was planned.
+    /// Carries out the plan.
     fn carry_out_plan(&mut self, plan: &Plan, erasure: Erasure, written: u32) -> Result<(), Error> {
         if plan.erases > 0 {
             self.erase_planned(erasure)?;
         }
-        // Leaves come first where the overlay has no room for what moves.
+        // Leaves come first if the overlay has no room for the moves.
         let (mut folds, most) = (0, self.outlook().entries_most());
         while folds < plan.folds && self.outlook().entries() + plan.moves > most {
             self.logical.fold()?;
@@ -139,7 +145,7 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(())
     }
 
-    /// Moves frames of the victim, and of the next one where that is empty.
+    /// Moves frames of the victim, and of the next victim if the first is empty.
     fn move_frames(&mut self, moves: u32, written: u32) -> Result<(), Error> {
         let outlook = self.outlook();
         let time = match outlook.awaits_flush(self.logical.ftl.call.flushed) {
@@ -165,7 +171,8 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(())
     }
 
-    /// Moves live frames of the victim, `most` at most; how many. Where pages move one by one, it is one.
+    /// Moves up to `most` live frames of the victim, and returns their number. If pages move one
+    /// by one, it is one.
     pub(super) fn move_some(&mut self, most: u32) -> Result<u32, Error> {
         if self.logical.ftl.layout.moves_join() {
             return self.logical.move_group(self.pace.victim(), most.min(self.logical.ftl.layout.move_group()));
@@ -192,14 +199,14 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(chosen)
     }
 
-    /// Ends the work on an empty victim and begins that on another one.
+    /// Ends the work on an empty victim and begins the work on another one.
     pub(super) fn choose(&mut self, victim: Option<BlockIndex>) {
         self.logical.ftl.space.spoil(NONE);
         let lent = self.pace.choose(victim.unwrap_or(NONE));
         self.logical.ftl.savings.use_up(lent);
     }
 
-    /// Chooses the block with fewest live frames, as late as possible.
+    /// Chooses the block with the fewest live frames, as late as possible.
     fn choose_emptiest(&mut self) {
         let outlook = self.outlook();
         let saves = outlook.levels_or_scrubs();
@@ -209,7 +216,8 @@ impl<'m, F: Flash> Store<'m, F> {
         }
     }
 
-    /// Makes the least worn block the victim when it lags so far behind the most worn one that its data must move.
+    /// Makes the least worn block the victim, if it lags so far behind the most worn block that
+    /// its data must move.
     fn level_wear(&mut self, written: u32) -> Result<Chosen, Error> {
         let levelling = self.outlook().levelling(written, self.logical.is_open());
         if levelling == Levelling::Rests {
@@ -218,7 +226,7 @@ impl<'m, F: Flash> Store<'m, F> {
         let Ftl { savings, layout, pages, .. } = &mut self.logical.ftl;
         if let Levelling::Saves { frames } = levelling {
             savings.save(frames, layout);
-            // Then it waits for room alone, which any call may bring.
+            // Then only room is missing, which any call may bring.
             if savings.is_full(layout) {
                 return Ok(Chosen::None);
             }

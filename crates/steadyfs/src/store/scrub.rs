@@ -1,4 +1,5 @@
-//! Scrubbing: looking at everything that rests, so that pages whose bits have begun to flip are noticed while the ECC still corrects them.
+//! Scrubbing: reads of everything that rests. Pages whose bits have begun to flip are found
+//! while the ECC still corrects them.
 
 use super::Store;
 use crate::cost::{Budget, Cost};
@@ -10,13 +11,13 @@ use crate::pages::{TRIES, is_weak};
 use crate::space::NONE;
 use core::ops::Range;
 
-/// What scrubbing looks at: it goes on where [`Watch`](crate::pages::Watch) says.
+/// The scrubber. It continues at the place that [`Watch`](crate::pages::Watch) holds.
 struct Scrub<'s, 'm, F> {
     logical: &'s mut Logical<'m, F>,
 }
 
 impl<F: Flash> Store<'_, F> {
-    /// Scrubs as far as the budget goes; whether a round ended.
+    /// Scrubs as far as the budget goes. Returns true if a round ended.
     pub fn scrub_within(&mut self, budget: Budget) -> Result<bool, Error> {
         Scrub { logical: &mut self.logical }.within(budget)
     }
@@ -35,10 +36,13 @@ impl<F: Flash> Scrub<'_, '_, F> {
         Ok(false)
     }
 
-    /// Reads the next live frame, or the next record of the journal's chain, so that its weakness shows; `false` when all were read since the round began, and the next one begins.
+    /// Reads the next live frame, or the next record of the journal's chain, so that weak pages
+    /// are found. Returns `false` if the round has read everything. The next round then begins.
     ///
     /// # Cost
-    /// `unit_pages` reads; those of a root, its copies and the journal page; or those of a record.
+    /// - `unit_pages` reads; or
+    /// - the reads of a root, its copies and the journal page; or
+    /// - the reads of a record.
     fn step(&mut self) -> Result<bool, Error> {
         if let Some(at) = self.logical.ftl.pages.watch_mut().take_chain() {
             return self.look_at_record(at);
@@ -60,7 +64,7 @@ impl<F: Flash> Scrub<'_, '_, F> {
         Ok(true)
     }
 
-    /// Most reads of a step of scrubbing.
+    /// Returns the most reads of a step of scrubbing.
     fn step_reads(&self) -> u32 {
         let layout = &self.logical.ftl.layout;
         let own = layout.root_programs + layout.journal_pages();
@@ -68,8 +72,9 @@ impl<F: Flash> Scrub<'_, '_, F> {
         u32::from(layout.config.unit_pages).max(own).max(if layout.programs_bytes() { 2 * TRIES } else { 0 })
     }
 
-    /// Looks at the root and the journal page, or lets the next steps look at the records of its chain. What is weak is written anew by the next root, the next commit,
-    /// and as idle work. Whether such steps are left of the round.
+    /// Reads the root and the journal page, or lets the next steps read the records of its
+    /// chain. The next root, the next commit or idle work writes weak pages anew. Returns true
+    /// if the round has such steps left.
     fn look_at_own_pages(&mut self) -> Result<bool, Error> {
         let Ftl { layout, ring, .. } = &self.logical.ftl;
         let (block, next) = ring.newest();
@@ -98,7 +103,8 @@ impl<F: Flash> Scrub<'_, '_, F> {
         Ok(false)
     }
 
-    /// Looks at a record of the journal's chain, if that is still the one, and lets the next step look at the next; whether there is one.
+    /// Reads a record of the journal's chain, if the chain is still the newest one. Returns true
+    /// if the next step reads the next record.
     fn look_at_record(&mut self, at: u32) -> Result<bool, Error> {
         let space = &self.logical.ftl.space;
         let newest = space.journal_at();
@@ -117,14 +123,14 @@ impl<F: Flash> Scrub<'_, '_, F> {
         Ok(next.is_some())
     }
 
-    /// Lets the journal's buffer be written with the next call that changes something, as after a mount.
+    /// Lets the next call that changes something write the journal's buffer, as after a mount.
     fn renew_journal(&mut self) {
         let is_open = self.logical.is_open();
         let space = &mut self.logical.ftl.space;
         space.set_unmarked(space.is_unmarked() || !is_open);
     }
 
-    /// Reads pages, and tells whether one of them is weak, or can be read no more.
+    /// Reads pages. Returns true if one of them is weak, or cannot be read any more.
     fn has_weak(&mut self, pages: Range<PageIndex>) -> Result<bool, Error> {
         let (mut tag, mut weak) = ([0; TAG_BYTES], false);
         let device = &mut self.logical.ftl.pages;

@@ -1,8 +1,12 @@
-//! Settling: what a mount programs before it lets anybody see what it found.
+//! Settling: the programs of a mount before its first answer.
 //!
-//! The last record may be metastable: it is copied into a fresh block of the ring, with the journal page if that is the last record, and
-//! with what earlier mounts copied there and no call has moved since. The root of this mount names the copies; its own copies, which are
-//! programmed last, prove that they are complete. Ring blocks that might hold a larger number are erased. Only then is anything programmed elsewhere.
+//! The last record, a frame or a journal page, may be metastable. So it is copied into a fresh
+//! block of the ring. Copies of earlier mounts that no call has moved since are copied there as
+//! well.
+//!
+//! The root of this mount names the copies. The copies of that root are programmed last, and
+//! prove that everything is complete. Ring blocks that might hold a larger number are erased.
+//! Only then is anything programmed elsewhere.
 
 use super::Store;
 use crate::config::COPIED_MAX;
@@ -13,13 +17,19 @@ use crate::mount::{Last, Record};
 use crate::pages::UNSTEADY_TRIES;
 use crate::space::{Frame, HeadIndex, NONE};
 
-/// Frames that a restart after a write costs: one skipped in each head (one more for each that only streams have, and for each at whose next place
-/// there is something that is no record), one copied and its move, one of pacing. They are taken from the reserve and given back a few per victim.
+/// Frames that a restart after a write costs:
+/// - one skipped in each head;
+/// - one copied, and one for its move;
+/// - one for pacing.
+///
+/// Each head of a further stream adds one. Each head adds one if its next place holds something
+/// that is no record. The frames are taken from the reserve, and each victim gives a few back.
 const RESTART_FRAMES: u32 = 5;
-/// Distance by which the sequence jumps at a mount: the first page of a listed block, which a cut made unsteady, may read as a record later.
+/// Distance by which the sequence jumps at a mount. A cut may have made the first page of a
+/// listed block unsteady, and it may read as a record later.
 const JUMP: u64 = 4096;
 
-/// What is copied.
+/// Contents that are copied.
 #[derive(Clone, Copy)]
 struct Carried {
     frames: [Option<Copied>; COPIED_MAX as usize],
@@ -27,10 +37,10 @@ struct Carried {
 }
 
 impl<F: Flash> Store<'_, F> {
-    /// Writes a root of this mount's own.
+    /// Writes a root of this mount.
     ///
     /// # Power loss
-    /// A mount may be cut as often as it likes.
+    /// A mount may be cut any number of times.
     pub(super) fn settle(&mut self, last: Last) -> Result<(), Error> {
         let mut carried = self.carried(&last)?;
         let ftl = &mut self.logical.ftl;
@@ -51,7 +61,7 @@ impl<F: Flash> Store<'_, F> {
             if self.logical.ftl.in_ring(|roots, _, lost| roots.was_written(result, lost))? {
                 break;
             }
-            // What the root names lies in its own block: all of it goes into another one.
+            // The root names places in its own block. So all of it goes into another block.
         }
         let ftl = &mut self.logical.ftl;
         ftl.in_ring(|roots, said, lost| roots.erase_unknown(said, lost))?;
@@ -60,7 +70,8 @@ impl<F: Flash> Store<'_, F> {
         self.empty_ring()
     }
 
-    /// What must be copied: the last record, if it may be unsteady, and all that is live in the ring.
+    /// Returns the contents that must be copied: the last record, if it may be unsteady, and
+    /// everything live in the ring.
     fn carried(&mut self, last: &Last) -> Result<Carried, Error> {
         let is_journal = |record: Record| Kinds::JOURNAL.has(record.tag.kind);
         let unsteady = last.record.filter(|_| !last.is_complete);
@@ -69,7 +80,7 @@ impl<F: Flash> Store<'_, F> {
         let in_ring = at != NONE && ftl.ring.has(ftl.space.journal_block(at));
         let mut carried = Carried { frames: [None; COPIED_MAX as usize], journal: in_ring || unsteady.is_some_and(is_journal) };
         if let Some(Record { tag, place }) = unsteady.filter(|record| !is_journal(*record)) {
-            // Pages of a transaction that was not committed are nobody's.
+            // Pages of a transaction that was not committed do not count.
             if ftl.space.blocks().is_live(place) {
                 carried.add(Copied { kind: tag.kind, logical: tag.logical, from: place, named: place })?;
             }
@@ -87,7 +98,8 @@ impl<F: Flash> Store<'_, F> {
         Ok(carried)
     }
 
-    /// What a frame in the ring is of: what a page of it says, or, where all of them are lost, the map.
+    /// Returns the kind and the number of a frame's contents in the ring. They come from a tag
+    /// of the frame. If all of its pages are lost, they come from the map.
     fn owner(&mut self, frame: Frame) -> Result<(Kind, u32), Error> {
         let ftl = &mut self.logical.ftl;
         let first = ftl.layout.frame_page(frame);
@@ -109,7 +121,8 @@ impl<F: Flash> Store<'_, F> {
         Err(Error::Corrupt)
     }
 
-    /// Programs a root of which some frames lie behind it in its own block, these, and its copies.
+    /// Programs a root, then the frames and the journal page that it names behind it in its own
+    /// block, and then its copies.
     fn program_settled(&mut self, number: u32, carried: &mut Carried) -> Result<(), Error> {
         let ftl = &mut self.logical.ftl;
         let (unit, fpb) = (u32::from(ftl.layout.config.unit_pages), ftl.layout.frames_per_block);
@@ -135,8 +148,9 @@ impl<F: Flash> Store<'_, F> {
         self.logical.ftl.in_ring(|roots, said, _| roots.program_copies(number, said))
     }
 
-    /// Moves copied frames to where they belong, once the ring block holds as many as the next mount can copy beside the last record: it
-    /// must not fill up with them when one power cut follows the other.
+    /// Moves copied frames to their usual places, once the ring block holds as many as the next
+    /// mount can copy beside the last record. The block must not fill up with them if one power
+    /// cut follows the other.
     fn empty_ring(&mut self) -> Result<(), Error> {
         let block: BlockIndex = self.logical.ftl.ring.current();
         if self.logical.ftl.space.blocks().live(block) < COPIED_MAX {
@@ -145,7 +159,8 @@ impl<F: Flash> Store<'_, F> {
         self.begin()?;
         self.pace.take(block);
         while let Some(frame) = self.logical.ftl.space.blocks().first_live(block) {
-            // The overlay knows each of them already, so there is no leaf to be written: it would be one frame too many for the next mount.
+            // The overlay contains each of them already, so no leaf is written: it would be one
+            // frame too many for the next mount.
             self.logical.move_known_frame(frame)?;
         }
         self.pace.take(NONE);

@@ -1,4 +1,4 @@
-//! What a driver implements.
+//! The trait that a driver implements.
 
 use crate::media::Failure;
 
@@ -8,46 +8,58 @@ pub const SECTOR_BYTES: usize = 512;
 /// A device that is read and written by sectors of 512 bytes, any of them at any time.
 ///
 /// # Contract
-/// When power fails, sectors of writes since the last [`flush`](SectorDevice::flush) hold what they held before, what was written, anything (but not what they held
-/// before an earlier flush), or cannot be read until they are written again; with [`reorders`](SectorDevice::reorders) any of them, otherwise those of the last write alone and none of later ones. Every other
-/// sector is unchanged. The same holds for a write that returned an error.
+/// A power cut may affect sectors that were written since the last
+/// [`flush`](SectorDevice::flush). Each of them may afterwards:
+/// - hold the bytes from before the write;
+/// - hold the written bytes;
+/// - hold any other bytes, except bytes from before an earlier flush;
+/// - be unreadable until it is written again.
+///
+/// On a device that [`reorders`](SectorDevice::reorders), this may happen to any of these
+/// writes. On other devices it happens to the last write alone, and nothing of a later write is
+/// on the medium. Every other sector is unchanged. The same holds for a write that returned an
+/// error.
 pub trait SectorDevice {
-    /// Sectors of the device. It never changes.
+    /// Returns the number of sectors of the device. It never changes.
     fn sector_count(&self) -> u32;
 
-    /// How long the commands take.
+    /// Returns the durations of the commands.
     fn times(&self) -> SectorTimes;
 
-    /// Reads sectors from `first` on, in one command. The bytes of `parts` follow each other; together they are whole sectors.
+    /// Reads sectors from `first` on, in one command. The bytes of `parts` follow each other;
+    /// together they are whole sectors.
     ///
     /// # Errors
     /// [`Failure::Uncorrectable`] for sectors that cannot be read; [`Failure::Device`].
     fn read(&mut self, first: u32, parts: &mut [&mut [u8]]) -> Result<(), Failure>;
 
-    /// Writes sectors from `first` on, in one command. The bytes of `parts` follow each other; together they are whole sectors.
+    /// Writes sectors from `first` on, in one command. The bytes of `parts` follow each other;
+    /// together they are whole sectors.
     ///
     /// # Errors
-    /// - [`Failure::BadBlock`] if the device answers twice that it cannot write these sectors. The
-    ///   volume never uses their block again, and goes on in another one. The driver must not
-    ///   return
-    ///   it if a write that was answered before may be lost as well.
-    /// - [`Failure::WriteProtected`] if the device takes no writes at all any more.
-    /// - [`Failure::Device`] for everything else: no answer, a checksum of the bus, a timeout. A
-    ///   driver may always return it. If the device fails twice at the same sectors, and writes
-    ///   others
-    ///   in between, their block is taken for bad.
+    /// - [`Failure::BadBlock`] if the device answers twice that it cannot write these sectors.
+    ///   The volume never uses their block again, and continues in another block. The driver
+    ///   must not return it if a write that was answered before may be lost as well.
+    /// - [`Failure::WriteProtected`] if the device accepts no writes at all any more.
+    /// - [`Failure::Device`] for everything else: no answer, a wrong checksum on the bus, a
+    ///   timeout. A driver may always return it. If the device fails twice at the same sectors,
+    ///   and writes other sectors in between, the volume treats their block as bad.
     fn write(&mut self, first: u32, parts: &[&[u8]]) -> Result<(), Failure>;
 
-    /// Makes durable what was written. A device that answers writes only when they are durable has nothing to do.
+    /// Makes all writes durable. A device that answers writes only when they are durable has
+    /// nothing to do.
     ///
     /// # Errors
-    /// [`Failure::Device`]; also where a write that was answered before is lost: nobody knows then what of those since the last flush is there, and the volume can only be read
-    /// until it is mounted again. A driver that knows that nothing was lost may flush once more before it says so.
+    /// [`Failure::Device`], also if a write that was answered before is lost. It is then unknown
+    /// which writes since the last flush are on the medium. The volume can only be read until it
+    /// is mounted again. A driver that can prove that nothing was lost may flush once more
+    /// before it returns the error.
     fn flush(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Tells the device that nobody needs what these sectors hold. They may hold anything afterwards, and those that could not be read may be so still.
+    /// Informs the device that the contents of these sectors are not needed. Afterwards they may
+    /// hold any bytes, and sectors that could not be read may still be unreadable.
     ///
     /// # Errors
     /// [`Failure::Device`]. The volume ignores it.
@@ -56,14 +68,16 @@ pub trait SectorDevice {
         Ok(())
     }
 
-    /// Whether a power cut may lose any of the writes since the last flush, rather than the last ones. Say so in doubt: it costs a flush for each root, and
-    /// reads at a mount after a cut.
+    /// Returns true if a power cut may lose any of the writes since the last flush, not only the
+    /// newest ones. Return true in case of doubt: it costs a flush for each root, and reads at a
+    /// mount after a cut.
     fn reorders(&self) -> bool {
         true
     }
 }
 
-/// How long the commands of a [`SectorDevice`] take, in nanoseconds. What a specification gives no maximum for is as measured, and no promise.
+/// Durations of the commands of a [`SectorDevice`], in nanoseconds. If a specification gives no
+/// maximum, the value is a measured one, and no promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SectorTimes {
     /// A read, without its sectors.

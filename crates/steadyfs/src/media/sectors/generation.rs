@@ -1,4 +1,4 @@
-//! Which generation of a block is the present one: two headers say so, and tags where one of them is lost.
+//! The present generation of a block. Two headers name it, and tags do if one header is lost.
 //!
 //! ```text
 //! erase:   odd header ← present + 1, even one ← present + 2                        a cut leaves one of them
@@ -8,15 +8,19 @@
 //!          an erase                                                                at the first place: nothing in the block is needed any more
 //! ```
 //!
-//! *A header that cannot be read today may be readable tomorrow, and the newer one.* What is programmed under an older generation would be gone then. So
-//! nothing is programmed before both headers say what counts. That needs no flush of its own: a header that a power cut takes back out of the cache is as before, and what was
+//! *A header that cannot be read today may be readable tomorrow, and be the newer one.* Data
+//! that was programmed under an older generation would then be lost. So nothing is programmed
+//! before both headers name the generation that counts. That needs no flush of its own. If a
+//! power cut takes a header back out of the cache, the header is as before, and the data
 //! programmed since was not flushed either.
 //!
-//! *Both headers of an erase may be torn*, where a device reorders. Nothing that the block held is needed then, but tags of it may be left that a new
-//! generation must not revive: they are looked at where a header shows that it was torn.
+//! *Both headers of an erase may be torn* on a device that reorders. The old contents of the
+//! block are not needed then. But some of its tags may be left, and a new generation must not
+//! revive them. So the tags are read if a header shows that it was torn.
 //!
-//! The even header is the first sector of the block, and an erase writes it last where it can: a card that was written there goes on behind it, and takes the pages of a block
-//! whose begin is old for single ones.
+//! The even header is the first sector of the block, and an erase writes it last if it can. A
+//! card that was written there continues behind it. If the beginning of a block was written long
+//! ago, a card treats the pages of the block as single writes.
 
 use super::device::{SECTOR_BYTES, SectorDevice};
 use super::layout::{HEADERS, SectorLayout, TagPlace};
@@ -25,20 +29,21 @@ use super::suspects::Suspects;
 use crate::fields::Fields;
 use crate::media::{BlockIndex, Failure, PageIndex};
 
-/// Looks at a header before it is taken for lost.
+/// Attempts to read a header before it counts as lost.
 const TRIES: u32 = 3;
-/// Blocks of which the generation is kept in RAM.
+/// Blocks whose generation is kept in RAM.
 const KNOWN: usize = 16;
 
-/// The generations in both headers of a block; 0 for a header that is lost, or was never written.
+/// Generations in both headers of a block; 0 for a header that is lost, or was never written.
 type Headers = [Generation; HEADERS as usize];
 
-/// What is known of a block.
+/// Cached state of a block.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     block: BlockIndex,
     generation: Generation,
-    /// Both headers can be read. What is programmed under a generation that is not certain may be lost tomorrow.
+    /// True if both headers can be read. Data that is programmed under an uncertain generation
+    /// may be lost later.
     is_certain: bool,
 }
 
@@ -46,14 +51,14 @@ impl Known {
     const NOTHING: Self = Self { block: BlockIndex::MAX, generation: 0, is_certain: false };
 }
 
-/// A device of which the generations of blocks are known.
+/// A device with the cached generations of its blocks.
 #[derive(Clone, Debug)]
 pub(super) struct Blocks<D> {
     pub device: D,
     pub layout: SectorLayout,
     /// The sector that was read last, or is written next.
     pub sector: [u8; SECTOR_BYTES],
-    /// Blocks and their generations; a block has one place.
+    /// Blocks and their generations. Each block has one possible place.
     known: [Known; KNOWN],
     pub suspects: Suspects,
 }
@@ -63,7 +68,7 @@ impl<D> Blocks<D> {
         Self { device, layout, sector: [0; SECTOR_BYTES], known: [Known::NOTHING; KNOWN], suspects: Suspects::NONE }
     }
 
-    /// Forgets what is known of the device.
+    /// Discards the known generations of blocks and the remembered failures.
     pub fn forget(&mut self) {
         self.known = [Known::NOTHING; KNOWN];
         self.suspects = Suspects::NONE;
@@ -71,7 +76,7 @@ impl<D> Blocks<D> {
 }
 
 impl<D: SectorDevice> Blocks<D> {
-    /// The present generation of a block; 0 where it has never been erased.
+    /// Returns the present generation of a block; 0 if it has never been erased.
     pub fn generation(&mut self, block: BlockIndex) -> Result<Generation, Failure> {
         Ok(self.known_of(block)?.generation)
     }
@@ -81,16 +86,17 @@ impl<D: SectorDevice> Blocks<D> {
         if known.block == block { Ok(known) } else { self.find_generation(block).map(|(known, _)| known) }
     }
 
-    /// The generation under which a page can be programmed: a header that is lost is written anew before.
+    /// Returns the generation under which a page can be programmed. It first writes a lost
+    /// header anew.
     ///
     /// # Errors
-    /// [`Failure::BadBlock`] where a header does not hold what is written to it.
+    /// [`Failure::BadBlock`] if a header does not hold the bytes that were written to it.
     pub fn certain_generation(&mut self, page: PageIndex) -> Result<Generation, Failure> {
         let pages = self.layout.pages_per_block();
         let block = page / pages;
         let mut known = self.known_of(block)?;
         if !known.is_certain {
-            // It may be readable by now.
+            // The header may be readable by now.
             let headers;
             (known, headers) = self.find_generation(block)?;
             if !known.is_certain {
@@ -100,15 +106,16 @@ impl<D: SectorDevice> Blocks<D> {
         Ok(known.generation)
     }
 
-    /// Writes anew what is lost of a block's headers.
+    /// Writes the lost headers of a block anew.
     fn mend(&mut self, known: Known, headers: Headers, is_first_page: bool) -> Result<Known, Failure> {
         let Known { block, generation, .. } = known;
         self.known[block as usize % KNOWN] = Known::NOTHING;
         if is_first_page || generation == 0 {
-            // Erased, or the caller would begin elsewhere. The lost header may be of that erase: what is begun now is newer than that.
+            // The block was erased, or the caller would begin elsewhere. The lost header may
+            // belong to that erase. The generation that begins now is newer.
             self.begin_generation(block, generation, headers)?;
         } else {
-            // Pages before this one may be needed, under the generation that they have.
+            // Pages before this one may be needed, under their present generation.
             for (slot, _) in (0..).zip(headers).filter(|(_, header)| *header == 0) {
                 self.write_header(block, slot, generation)?;
             }
@@ -119,26 +126,28 @@ impl<D: SectorDevice> Blocks<D> {
         }
     }
 
-    /// Erases a block: begins a generation of it.
+    /// Erases a block: begins a new generation of it.
     pub fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         let present = self.generation(block)?;
         let (headers, _) = self.headers(block)?;
         self.known[block as usize % KNOWN] = Known::NOTHING;
-        // The volume does not depend on it. If the device is gone, the headers fail as well.
+        // The volume does not depend on the discard. If the device is gone, the headers fail as
+        // well.
         let _ = self.device.discard(self.layout.header(block) + HEADERS, self.layout.block_sectors - HEADERS);
         self.begin_generation(block, present, headers)
     }
 
-    /// Begins a generation of a block that is newer than the present one and all that its headers say.
+    /// Begins a generation of a block that is newer than the present one and both headers.
     ///
     /// # Power loss
-    /// The block has this generation or the one before: the header that is written first is the one that can be spared.
+    /// The block has this generation or the one before. The header that can be spared is written
+    /// first.
     fn begin_generation(&mut self, block: BlockIndex, present: Generation, headers: Headers) -> Result<(), Failure> {
         let [even, odd] = headers;
         let spare = u32::from(odd <= even);
         let next = present.max(even).max(odd) + 1;
         let first = next + u32::from(next % HEADERS != spare);
-        // Both, where one of them is none.
+        // Both headers are written, if one of them is lost or was never written.
         let last = if headers.contains(&0) { first + 1 } else { first.next_multiple_of(HEADERS) };
         for generation in first..=last {
             self.write_header(block, generation % HEADERS, generation)?;
@@ -158,13 +167,15 @@ impl<D: SectorDevice> Blocks<D> {
         self.suspects.write(&mut self.device, self.layout.header(block) + slot, &[&self.sector])
     }
 
-    /// Reads the present generation of a block, and what both headers say.
+    /// Reads both headers of a block, and derives its present generation.
     fn find_generation(&mut self, block: BlockIndex) -> Result<(Known, Headers), Failure> {
         let (headers, are_torn) = self.headers(block)?;
         let generation = match headers {
-            // Never erased: its first page is of another volume, or none. Where both are lost, it is not.
+            // Never erased: the first page belongs to another volume, or there is none. A block
+            // with two lost headers was erased before.
             [0, 0] if !are_torn && self.tag_at(block * self.layout.pages_per_block())? == 0 => 0,
-            // A header that a cut has torn was to be newer; one that is lost was so.
+            // A cut has torn a header that was to be newer, or a lost header may have been
+            // newer. The tags show it.
             [0, one] | [one, 0] => one.max(self.newest_tag(block)?),
             [even, odd] => even.max(odd),
         };
@@ -173,7 +184,8 @@ impl<D: SectorDevice> Blocks<D> {
         Ok((known, headers))
     }
 
-    /// The generations in both headers of a block, and whether one shows that it was torn: it cannot be read, or is a part of one.
+    /// Returns the generations in both headers of a block. Returns true as well if a header
+    /// shows that it was torn: it cannot be read, or is only a part of a header.
     fn headers(&mut self, block: BlockIndex) -> Result<(Headers, bool), Failure> {
         let (mut found, mut are_torn) = ([0; HEADERS as usize], false);
         for (at, found) in (self.layout.header(block)..).zip(&mut found) {
@@ -190,7 +202,7 @@ impl<D: SectorDevice> Blocks<D> {
         Ok((found, are_torn))
     }
 
-    /// Reads the sector of a page's tag into the buffer, as one that has a sector of its own.
+    /// Reads the tag of a page into the buffer, in the form of a tag with a sector of its own.
     pub fn read_tag(&mut self, page: PageIndex) -> Result<(), Failure> {
         self.device.read(self.layout.places(page).0, &mut [&mut self.sector])?;
         if self.layout.tags == TagPlace::Within {
@@ -200,18 +212,18 @@ impl<D: SectorDevice> Blocks<D> {
         Ok(())
     }
 
-    /// The generation of a page's tag; 0 where there is none.
+    /// Returns the generation in a page's tag; 0 if there is no tag.
     fn tag_at(&mut self, page: PageIndex) -> Result<Generation, Failure> {
         let is_read = was_read(self.read_tag(page))?;
         Ok(if is_read && self.is_own(PAGE) { word(&self.sector, 8) } else { 0 })
     }
 
-    /// Whether the sector in the buffer is one of a kind, of this volume.
+    /// Returns true if the buffered sector is of the kind `magic`, and of this volume.
     pub fn is_own(&self, magic: &[u8; 8]) -> bool {
         is_sound(&self.sector, magic) && word(&self.sector, VOLUME_AT) == self.layout.volume
     }
 
-    /// The newest generation of which a block has a page.
+    /// Returns the newest generation in the tags of a block.
     fn newest_tag(&mut self, block: BlockIndex) -> Result<Generation, Failure> {
         let (pages, mut newest) = (self.layout.pages_per_block(), 0);
         for page in block * pages..(block + 1) * pages {

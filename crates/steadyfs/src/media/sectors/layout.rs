@@ -1,34 +1,38 @@
-//! How a device is divided into blocks and pages, and where tags lie.
+//! Division of a device into blocks and pages, and the places of tags.
 
 use super::device::{SECTOR_BYTES, SectorDevice};
 use super::sector::{HEADER, TAG_ROOM_BYTES, VOLUME_AT, is_sound, was_read, word};
 use crate::fields::Fields;
 use crate::media::{BlockIndex, Failure, Geometry, PAGES_MAX, PageIndex};
 
-/// Sectors of headers.
+/// Header sectors of a block.
 pub(super) const HEADERS: u32 = 2;
 /// Sectors of the largest page.
 pub(super) const PAGE_SECTORS_MAX: usize = 32;
 
-/// Where tags lie.
+/// Place of the tags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TagPlace {
-    /// Before each page. A page and its tag are one write, and all writes to a block follow each other: what cards like.
+    /// Before each page. A page and its tag are one write, and all writes to a block follow each
+    /// other, which suits cards.
     #[default]
     Beside,
-    /// In a table at the begin of the block. Pages are aligned, and several in order are one run; each takes a second write.
+    /// In a table at the beginning of the block. Pages are aligned, and several pages in order
+    /// are one run. Each takes a second write, for its tag.
     Table,
-    /// In the last [`TAG_ROOM_BYTES`] of each page, which holds so much less. Pages are aligned, a page and its tag are one write, and nothing but headers lies between pages: an
-    /// eighth more of the device for data than with a sector for each tag of 4 KiB. But what a program writes at multiples of 4 KiB meets two pages, and pages are no
-    /// sectors, so that there is no [disk](crate::disk) on them.
+    /// In the last [`TAG_ROOM_BYTES`] of each page, which holds so much less data. Pages are
+    /// aligned, a page and its tag are one write, and only headers lie between pages. With pages
+    /// of 4 KiB, an eighth more of the device holds data than with a sector for each tag. But
+    /// data that a program writes at multiples of 4 KiB lies in two pages. And pages are not
+    /// whole sectors, so there is no [disk](crate::disk) on them.
     Within,
 }
 
 impl TagPlace {
-    /// Each, in the order of the number that a header has for it.
+    /// All places, in the order of their numbers in a header.
     const ALL: [Self; 3] = [Self::Beside, Self::Table, Self::Within];
 
-    /// The number that a header has for it.
+    /// Returns the number of the place in a header.
     pub(super) const fn number(self) -> u8 {
         self as u8
     }
@@ -38,25 +42,28 @@ impl TagPlace {
     }
 }
 
-/// How a device is divided into blocks and pages.
+/// Division of a device into blocks and pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SectorLayout {
-    /// First sector of the volume: where an allocation unit begins.
+    /// First sector of the volume. An allocation unit begins here.
     pub first: u32,
     /// Sectors of the volume.
     pub sectors: u32,
-    /// Sectors of a block: an allocation unit, or several.
+    /// Sectors of a block: one allocation unit, or several.
     pub block_sectors: u32,
-    /// Bytes of a page, with its tag where that lies [within](TagPlace::Within): a power of two, 512 to 16,384.
+    /// Bytes of a page: a power of two, 512 to 16,384. They include the tag if it lies
+    /// [within](TagPlace::Within) the page.
     pub page_bytes: u32,
-    /// Where tags lie.
+    /// Place of the tags.
     pub tags: TagPlace,
-    /// Number of the volume, other than that of any volume before it on the device: see [`renewed`](Self::renewed).
+    /// Number of the volume. It differs from the number of any volume before it on the device:
+    /// see [`renewed`](Self::renewed).
     pub volume: u32,
 }
 
 impl SectorLayout {
-    /// The layout for a whole device whose allocation unit has so many bytes: pages of 4 KiB, with their tags beside them.
+    /// Returns the layout for a whole device with allocation units of `unit_bytes` bytes: pages
+    /// of 4 KiB, with their tags beside them.
     pub const fn for_device(sectors: u32, unit_bytes: u32) -> Self {
         Self {
             first: 0,
@@ -68,7 +75,7 @@ impl SectorLayout {
         }
     }
 
-    /// The shape of the medium.
+    /// Returns the shape of the medium.
     pub const fn geometry(&self) -> Geometry {
         Geometry {
             page_bytes: self.data_bytes(),
@@ -78,7 +85,7 @@ impl SectorLayout {
         }
     }
 
-    /// Bytes of a page that hold data.
+    /// Returns the bytes of a page that hold data.
     pub(super) const fn data_bytes(&self) -> u32 {
         match self.tags {
             TagPlace::Beside | TagPlace::Table => self.page_bytes,
@@ -86,12 +93,12 @@ impl SectorLayout {
         }
     }
 
-    /// Pages that fit into a block beside the header and their tags.
+    /// Returns the number of pages that fit into a block, beside the headers and the tags.
     pub(super) const fn pages_per_block(&self) -> u32 {
         let page = self.page_sectors();
         let (head, each) = match self.tags {
             TagPlace::Beside => (HEADERS, page + 1),
-            // At most so much goes into the alignment of the first page.
+            // The alignment of the first page takes at most so much.
             TagPlace::Table => (HEADERS + page - 1, page + 1),
             TagPlace::Within => (self.first_page(), page),
         };
@@ -99,23 +106,24 @@ impl SectorLayout {
         if pages > PAGES_MAX { PAGES_MAX } else { pages }
     }
 
-    /// The sector of a block at which its first page begins, where tags lie within.
+    /// Returns the sector of a block at which its first page begins, if tags lie within pages.
     const fn first_page(&self) -> u32 {
         HEADERS.next_multiple_of(self.page_sectors())
     }
 
-    /// Sectors of a page.
+    /// Returns the sectors of a page.
     pub(super) const fn page_sectors(&self) -> u32 {
         let sectors = self.page_bytes / SECTOR_BYTES as u32;
         if sectors == 0 { 1 } else { sectors }
     }
 
-    /// The first sector of a block's headers.
+    /// Returns the first sector of a block's headers.
     pub(super) const fn header(&self, block: BlockIndex) -> u32 {
         self.first + block * self.block_sectors
     }
 
-    /// The sector that a page's tag has, or shares with the end of its data, and the first one of its data.
+    /// Returns the sector of a page's tag, and the first sector of its data. If tags lie within
+    /// pages, the tag shares the last sector of the data.
     pub(super) const fn places(&self, page: PageIndex) -> (u32, u32) {
         let pages = self.pages_per_block();
         let (header, index, size) = (self.header(page / pages), page % pages, self.page_sectors());
@@ -132,7 +140,8 @@ impl SectorLayout {
         }
     }
 
-    /// The layout for a new volume, whose number is that behind the volume's that is there, if one can be read: nothing of it is taken for the new one's.
+    /// Returns the layout for a new volume. Its number follows the number of the volume on the
+    /// device, if that can be read. So no page of the old volume counts for the new one.
     ///
     /// # Errors
     /// As [`SectorDevice::read`].
@@ -141,7 +150,8 @@ impl SectorLayout {
         Ok(Self { volume: before.map_or(1, |before| before.volume.wrapping_add(1).max(1)), ..self })
     }
 
-    /// Reads from the first sectors of a volume how it is divided; `None` where there is none.
+    /// Reads the layout of a volume from its first sectors. Returns `None` if there is no
+    /// volume.
     ///
     /// # Errors
     /// As [`SectorDevice::read`].
@@ -150,9 +160,9 @@ impl SectorLayout {
         Ok(found.map(|found| Self { first, ..found }).filter(|found| found.is_possible(device.sector_count())))
     }
 
-    /// Reads the layout of a volume that was made with this one. If both headers of its first block
-    /// are lost, as a partition table leaves them, it reads those of the next block. `None` if
-    /// neither block has any.
+    /// Reads the layout of a volume that was made with this layout. If both headers of its first
+    /// block are lost, for example to a partition table, it reads the headers of the next block.
+    /// Returns `None` if neither block has any.
     ///
     /// # Cost
     /// Up to four reads of a sector.
@@ -169,8 +179,8 @@ impl SectorLayout {
             .filter(|found| found.block_sectors == self.block_sectors && found.is_possible(device.sector_count())))
     }
 
-    /// Reads the layout from the headers of a block, which begin at a sector. A header does not
-    /// contain `first`.
+    /// Reads the layout from the headers of a block, which begin at the sector `at`. A header
+    /// does not contain `first`.
     fn header_at<D: SectorDevice>(device: &mut D, at: u32) -> Result<Option<Self>, Failure> {
         let mut sector = [0; SECTOR_BYTES];
         let (end, mut is_header) = (at.saturating_add(HEADERS).min(device.sector_count()), false);
@@ -190,7 +200,7 @@ impl SectorLayout {
         Ok(tags.map(|tags| Self { first: 0, sectors, block_sectors, page_bytes, tags, volume }))
     }
 
-    /// Whether it can be that of a device of so many sectors.
+    /// Returns true if a device of `sectors` sectors can have this layout.
     pub(super) const fn is_possible(&self, sectors: u32) -> bool {
         let page = self.page_bytes;
         page.is_power_of_two()

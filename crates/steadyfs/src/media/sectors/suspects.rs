@@ -1,27 +1,27 @@
-//! Finds sectors that take no writes where the driver cannot report them.
+//! Finds sectors that take no writes, if the driver cannot report them.
 //!
-//! A failure of a write may pass: bad wires, a dip of the supply, a card that is pulled. So it is
-//! returned as it is. If the device has written other sectors since, and fails at these again,
-//! their
-//! block is bad. A driver that returns [`Failure::BadBlock`] by itself needs none of this.
+//! A failure of a write may be temporary: bad wires, a dip of the supply, a card that is pulled.
+//! So the first failure is returned unchanged. If the device has written other sectors since,
+//! and fails at these again, their block is bad. A driver that returns [`Failure::BadBlock`] by
+//! itself needs none of this.
 
 use super::device::{SECTOR_BYTES, SectorDevice};
 use crate::media::Failure;
 
-/// Failures that are remembered.
+/// Number of failures that are remembered.
 const KNOWN: usize = 4;
 
-/// Sectors of a write that failed.
+/// Sectors of a failed write.
 #[derive(Clone, Copy, Debug)]
 struct Suspect {
     first: u32,
     /// 0: the entry is empty.
     count: u32,
-    /// The device has written others since.
+    /// True if the device has written other sectors since.
     works_elsewhere: bool,
 }
 
-/// The writes that failed last.
+/// The newest failed writes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Suspects {
     suspects: [Suspect; KNOWN],
@@ -34,14 +34,14 @@ impl Suspects {
     /// Writes sectors.
     ///
     /// # Errors
-    /// The errors of the device. A second [`Failure::Device`] at the same sectors is
-    /// [`Failure::BadBlock`], if the device has written others in between.
+    /// The errors of the device. A second [`Failure::Device`] at the same sectors becomes
+    /// [`Failure::BadBlock`], if the device has written other sectors in between.
     pub fn write<D: SectorDevice>(&mut self, device: &mut D, first: u32, parts: &[&[u8]]) -> Result<(), Failure> {
         let bytes: usize = parts.iter().map(|part| part.len()).sum();
         self.judge(first, (bytes / SECTOR_BYTES) as u32, device.write(first, parts))
     }
 
-    /// Remembers the result of a write, and returns what it means for the block.
+    /// Stores the result of a write, and returns its meaning for the block.
     fn judge(&mut self, first: u32, count: u32, result: Result<(), Failure>) -> Result<(), Failure> {
         let end = first + count;
         let mut of = self.suspects.iter_mut().filter(|suspect| suspect.first < end && first < suspect.first + suspect.count);
