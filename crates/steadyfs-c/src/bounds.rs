@@ -1,4 +1,4 @@
-//! How long a call can take, told before it.
+//! Worst cases of calls, available before the call.
 
 use crate::error::status;
 use crate::files::{FileHandle, STEADYFS_O_APPEND, STEADYFS_O_CREAT, STEADYFS_O_TRUNC, options};
@@ -9,9 +9,10 @@ use core::ffi::{c_char, c_int};
 use steadyfs::media::Flash;
 use steadyfs::{Bound, Call, Row};
 
-/// The worst case of a call that is made now, in which no program fails.
+/// The worst case of a call that is made now, if no program fails.
 ///
-/// The time is that of the longest case; the numbers are the most of each operation, which no single case has together.
+/// The time is the time of the longest case. The counts are the most of each operation,
+/// which no single case has together.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
@@ -21,7 +22,7 @@ pub struct Cost {
     pub tag_reads: u32,
     /// Programs of pages.
     pub programs: u32,
-    /// Programs of a page that the chip holds already: `copy` of a driver.
+    /// Programs of a page that the chip already holds: `copy` of a driver.
     pub copies: u32,
     /// Erases of blocks.
     pub erases: u32,
@@ -29,7 +30,7 @@ pub struct Cost {
     pub time_ns: u64,
 }
 
-// Not inlined: each function below would have its own.
+// Not inlined: each function below would have its own copy.
 impl Cost {
     #[inline(never)]
     pub(crate) fn of(fs: &Mounted, cost: &steadyfs::Cost) -> Self {
@@ -47,7 +48,7 @@ impl Cost {
         Self::of_bound(fs, &fs.bound(call))
     }
 
-    /// One call behind another one.
+    /// Returns the cost of two calls in a row.
     #[inline(never)]
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
@@ -60,7 +61,7 @@ impl Cost {
         }
     }
 
-    /// One call or the other one.
+    /// Returns the larger of two costs, number by number.
     #[inline(never)]
     pub(crate) fn or(self, other: Self) -> Self {
         Self {
@@ -73,7 +74,7 @@ impl Cost {
         }
     }
 
-    /// So many of them in a row.
+    /// Returns the cost of `count` such calls in a row.
     #[inline(never)]
     pub(crate) fn times(self, count: u64) -> Self {
         let many = |number: u32| u32::try_from(u64::from(number).saturating_mul(count)).unwrap_or(u32::MAX);
@@ -88,7 +89,7 @@ impl Cost {
     }
 }
 
-/// Names in a path, at most.
+/// Returns the most names of a path.
 #[inline(never)]
 fn depth(path: &str) -> u32 {
     let bytes = path.as_bytes();
@@ -96,15 +97,15 @@ fn depth(path: &str) -> u32 {
     (0..bytes.len()).filter(ends).count() as u32
 }
 
-/// Tells a bound.
+/// Stores a bound.
 unsafe fn tell(fs: *mut Fs, cost: *mut Cost, bound: impl FnOnce(&Mounted) -> Cost) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     status(unsafe { enter(fs, |fs| pointers::put(cost, bound(fs))) })
 }
 
-/// The same for a call that takes a path.
+/// Stores the bound of a call with a path.
 unsafe fn tell_of_path(fs: *mut Fs, path: *const c_char, cost: *mut Cost, bound: impl FnOnce(&Mounted, u32) -> Cost) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe {
         match pointers::text(path) {
             Ok(path) => tell(fs, cost, |fs| bound(fs, depth(path))),
@@ -113,7 +114,7 @@ unsafe fn tell_of_path(fs: *mut Fs, path: *const c_char, cost: *mut Cost, bound:
     }
 }
 
-/// The same for a call that takes two paths, of the number of names in both.
+/// Stores the bound of a call with two paths. `call` gets the number of names in both.
 unsafe fn tell_of_paths(
     fs: *mut Fs,
     one: *const c_char,
@@ -121,7 +122,7 @@ unsafe fn tell_of_paths(
     cost: *mut Cost,
     call: impl FnOnce(u32) -> Call,
 ) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe {
         match pointers::text(other) {
             Ok(other) => tell_of_path(fs, one, cost, |fs, one| Cost::of_call(fs, call(one + depth(other)))),
@@ -130,7 +131,8 @@ unsafe fn tell_of_paths(
     }
 }
 
-/// Tells the worst case of steadyfs_file_open. Costs nothing, as every bound. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
+/// Stores the worst case of steadyfs_file_open. Costs nothing, as every bound. Errors:
+/// STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -139,7 +141,7 @@ pub unsafe extern "C" fn steadyfs_bound_file_open(fs: *mut Fs, path: *const c_ch
     if let Err(code) = options(flags) {
         return code.number();
     }
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe {
         tell_of_path(fs, path, cost, |fs, depth| {
             let mut cost = Cost::of_call(fs, Call::Open { depth });
@@ -151,27 +153,27 @@ pub unsafe extern "C" fn steadyfs_bound_file_open(fs: *mut Fs, path: *const c_ch
     }
 }
 
-/// Tells the worst case of steadyfs_file_close, whether the file was removed or not.
+/// Stores the worst case of steadyfs_file_close, also of a removed file.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_file_close(fs: *mut Fs, cost: *mut Cost) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe { tell(fs, cost, |fs| Cost::of_call(fs, Call::Remove { depth: 0 }).or(Cost::of_call(fs, Call::Sync))) }
 }
 
-/// Tells the worst case of steadyfs_commit, steadyfs_sync and steadyfs_file_sync.
+/// Stores the worst case of steadyfs_commit, steadyfs_sync and steadyfs_file_sync.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_commit(fs: *mut Fs, cost: *mut Cost) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe { tell(fs, cost, |fs| Cost::of_call(fs, Call::Sync)) }
 }
 
-/// Tells the worst case of steadyfs_file_read of so many bytes.
+/// Stores the worst case of steadyfs_file_read of `size` bytes.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -179,7 +181,7 @@ pub unsafe extern "C" fn steadyfs_bound_commit(fs: *mut Fs, cost: *mut Cost) -> 
 pub unsafe extern "C" fn steadyfs_bound_file_read(fs: *mut Fs, size: usize, cost: *mut Cost) -> c_int {
     // The core counts bytes in 32 bits.
     let (whole, rest) = (size as u64 / READ_MAX, (size as u64 % READ_MAX) as u32);
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe {
         tell(fs, cost, |fs| {
             let cost = Cost::of_call(fs, Call::Read(rest));
@@ -188,17 +190,19 @@ pub unsafe extern "C" fn steadyfs_bound_file_read(fs: *mut Fs, size: usize, cost
     }
 }
 
-/// Bytes of a read at once, in bounds.
+/// Most bytes of one read in a bound.
 const READ_MAX: u64 = 1 << 24;
 
-/// Tells the worst case of steadyfs_file_write of so many bytes at the position of a file, whatever is at it. The time is that of the whole write; the numbers are those of
-/// each logical page that it touches, the first as the volume is now, each further one at the present fill. Errors: STEADYFS_ERR_BADF.
+/// Stores the worst case of steadyfs_file_write of `size` bytes at the position of a file, for
+/// any data there. The time is the worst case of the whole write. The counts are sums over the
+/// logical pages that the write touches. The first page counts with the present state of the
+/// volume, each further page with the present fill. Errors: STEADYFS_ERR_BADF.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_file_write(fs: *mut Fs, file: *mut FileHandle, size: usize, cost: *mut Cost) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_handle(fs, file, |fs, file, position, flags| {
             let page = u64::from(fs.usage().logical_bytes);
@@ -219,23 +223,25 @@ pub unsafe extern "C" fn steadyfs_bound_file_write(fs: *mut Fs, file: *mut FileH
     status(result)
 }
 
-/// Tells the worst case of an overwrite of one whole logical page that the file has already, with STEADYFS_O_DURABLE and without a clock.
+/// Stores the worst case of an overwrite of one whole existing logical page of a file, with
+/// STEADYFS_O_DURABLE and without a clock.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_overwrite(fs: *mut Fs, cost: *mut Cost) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe { tell(fs, cost, |fs| Cost::of_call(fs, Call::Overwrite)) }
 }
 
-/// Tells the worst case, in nanoseconds, of so many of these in a row, such as one write of several whole pages: less than as many times the worst case of one.
+/// Stores the worst case, in nanoseconds, of `count` overwrites in a row, such as one write of
+/// several whole pages. It is less than `count` times the worst case of one overwrite.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_overwrites(fs: *mut Fs, count: u32, time_ns: *mut u64) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         enter(fs, |fs| {
             let bound_ns = fs.row_bound_ns(Row::Overwrites(count), &fs.flash().timing());
@@ -245,44 +251,44 @@ pub unsafe extern "C" fn steadyfs_bound_overwrites(fs: *mut Fs, count: u32, time
     status(result)
 }
 
-/// Tells the worst case of steadyfs_file_truncate.
+/// Stores the worst case of steadyfs_file_truncate.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_file_truncate(fs: *mut Fs, cost: *mut Cost) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe { tell(fs, cost, |fs| Cost::of_call(fs, Call::Truncate)) }
 }
 
-/// Tells the worst case of steadyfs_remove. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
+/// Stores the worst case of steadyfs_remove. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_remove(fs: *mut Fs, path: *const c_char, cost: *mut Cost) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe {
-        // A directory is found twice: as no file first.
+        // A directory is looked up twice, the first time as a file.
         tell_of_path(fs, path, cost, |fs, depth| {
             Cost::of_call(fs, Call::Remove { depth }).plus(Cost::of_call(fs, Call::Open { depth }))
         })
     }
 }
 
-/// Tells the worst case of steadyfs_rename. A directory that moves lies `depth` deep at most. Errors: STEADYFS_ERR_INVAL,
-/// STEADYFS_ERR_NOTUTF8.
+/// Stores the worst case of steadyfs_rename. It holds if a moved directory lies no deeper than
+/// the number of names in both paths. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_rename(fs: *mut Fs, from: *const c_char, to: *const c_char, cost: *mut Cost) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe { tell_of_paths(fs, from, to, cost, |depth| Call::Rename { depth }) }
 }
 
-/// Tells the worst case of steadyfs_exchange. Directories lie `depth` deep at most. Errors: STEADYFS_ERR_INVAL,
-/// STEADYFS_ERR_NOTUTF8.
+/// Stores the worst case of steadyfs_exchange. It holds if directories lie no deeper than the
+/// number of names in both paths. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -293,27 +299,28 @@ pub unsafe extern "C" fn steadyfs_bound_exchange(
     other: *const c_char,
     cost: *mut Cost,
 ) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe { tell_of_paths(fs, one, other, cost, |depth| Call::Exchange { depth }) }
 }
 
-/// Tells the worst case of steadyfs_stat and steadyfs_dir_open. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
+/// Stores the worst case of steadyfs_stat and steadyfs_dir_open. Errors: STEADYFS_ERR_INVAL,
+/// STEADYFS_ERR_NOTUTF8.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_stat(fs: *mut Fs, path: *const c_char, cost: *mut Cost) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe { tell_of_path(fs, path, cost, |fs, depth| Cost::of_call(fs, Call::Open { depth })) }
 }
 
-/// Tells the worst case of steadyfs_getattr. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
+/// Stores the worst case of steadyfs_getattr. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_getattr(fs: *mut Fs, path: *const c_char, cost: *mut Cost) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe {
         tell_of_path(fs, path, cost, |fs, depth| {
             Cost::of_call(fs, Call::Open { depth }).plus(Cost::of_call(fs, Call::Open { depth: 0 }))
@@ -321,13 +328,14 @@ pub unsafe extern "C" fn steadyfs_bound_getattr(fs: *mut Fs, path: *const c_char
     }
 }
 
-/// Tells the worst case of steadyfs_setattr and steadyfs_removeattr. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
+/// Stores the worst case of steadyfs_setattr and steadyfs_removeattr. Errors:
+/// STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_setattr(fs: *mut Fs, path: *const c_char, cost: *mut Cost) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe {
         tell_of_path(fs, path, cost, |fs, depth| {
             Cost::of_call(fs, Call::Open { depth }).plus(Cost::of_call(fs, Call::SetAttribute))
@@ -335,44 +343,45 @@ pub unsafe extern "C" fn steadyfs_bound_setattr(fs: *mut Fs, path: *const c_char
     }
 }
 
-/// Tells the worst case of steadyfs_mkdir. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
+/// Stores the worst case of steadyfs_mkdir. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_mkdir(fs: *mut Fs, path: *const c_char, cost: *mut Cost) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe { tell_of_path(fs, path, cost, |fs, depth| Cost::of_call(fs, Call::Create { depth })) }
 }
 
-/// Tells the worst case of steadyfs_dir_read of one entry; a look more for each bucket of the directory that is empty.
+/// Stores the worst case of steadyfs_dir_read of one entry. Each empty bucket of the directory
+/// adds a lookup.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_dir_read(fs: *mut Fs, cost: *mut Cost) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe { tell(fs, cost, |fs| Cost::of_call(fs, Call::List)) }
 }
 
-/// Tells the worst case of the next steadyfs_mount of this volume after a power cut, at any fill; twice that where the medium turns out
-/// to take no program.
+/// Stores the worst case of the next steadyfs_mount of this volume after a power cut, at any
+/// fill. It takes twice as much if the medium turns out to take no program.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_mount(fs: *mut Fs, cost: *mut Cost) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe { tell(fs, cost, |fs| Cost::of(fs, &fs.mount_bound())) }
 }
 
-/// Tells the worst case of steadyfs_unmount: a commit and a root.
+/// Stores the worst case of steadyfs_unmount: a commit and a root.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_unmount(fs: *mut Fs, cost: *mut Cost) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe { tell(fs, cost, |fs| Cost::of_call(fs, Call::Sync).plus(Cost::of(fs, &fs.unmount_cost()))) }
 }
 

@@ -11,103 +11,131 @@ use steadyfs::media::sectors::{SectorLayout, SectorPages, TagPlace};
 use steadyfs::media::{Flash, Geometry};
 use steadyfs::{CommitOn, OPEN_FILE_BYTES};
 
-/// As the value of a setting: none, where 0 stands for the default.
+/// As the value of a setting: none. The value 0 stands for the default.
 pub const STEADYFS_NONE: u8 = 255;
 /// As the value of bad_blocks_max: none.
 pub const STEADYFS_NO_BAD_BLOCKS: u16 = 0xFFFF;
 
-/// Settings of a volume, chosen when it is formatted and kept on it. A mount uses `open_files` and `group_sectors` alone.
+/// Settings of a volume, chosen when it is formatted, and stored on it. A mount uses
+/// `group_sectors` alone, and reads the others from the volume. `open_files` counts for
+/// steadyfs_memory_bytes only.
 ///
-/// Each is 0 for its default, so that a struct of zeros is what most want.
+/// The value 0 stands for the default of each setting. A struct of zeros suits most volumes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Settings {
-    /// Program pages of a logical page: a power of two, 1 to 32. More: smaller map and tables; less: cheaper rewrites of single program
-    /// pages. Default: as many as make 4 KiB, where a block holds at least 8 of them.
+    /// Program pages of a logical page: a power of two, 1 to 32. More: smaller map and tables.
+    /// Less: cheaper rewrites of single program pages. Default: as many as make 4 KiB, if a
+    /// block holds at least 8 of these logical pages.
     pub unit_pages: u16,
-    /// Map changes kept in RAM, at least 40 more than transaction_pages, at most 8,192. More: fewer programs per write and more usable
-    /// space, for 4 bytes each (8 above 32,767 logical pages). Default: by the medium's size, from 64 on.
+    /// Map changes kept in RAM, at least 40 more than transaction_pages, at most 8,192. More:
+    /// fewer programs per write and more usable space, for 4 bytes each (8 above 32,767 logical
+    /// pages). Default: by the medium's size, from 64 on.
     pub overlay_entries: u16,
-    /// Logical pages that one transaction may write, 2 to 1,024. More: larger transactions. With less than 16 a single call may be refused.
-    /// steadyfs_transaction_room returns the bytes. Default: 16 or 32 by the medium, up to 256 on sectors.
+    /// Logical pages that one transaction may write, 2 to 1,024. More: larger transactions. With
+    /// less than 16 a single call may be refused. steadyfs_transaction_room returns the bytes.
+    /// Default: 16 or 32 by the medium, up to 256 on sectors.
     pub transaction_pages: u16,
-    /// Programs between two roots, 16 to 4,096. More: fewer programs per write; less: a faster mount after a power cut. Default: by the
-    /// medium's size, from 32 on.
+    /// Programs between two roots, 16 to 4,096. More: fewer programs per write. Less: a faster
+    /// mount after a power cut. Default: by the medium's size, from 32 on.
     pub checkpoint_programs: u16,
-    /// Blocks that may be bad, factory and grown together, before the volume shrinks with each further one.
-    /// STEADYFS_NO_BAD_BLOCKS: none. Default: a fiftieth of the blocks of NAND, a two-hundredth of NOR, from 2 on; none on sectors.
+    /// Blocks that may be bad, factory and grown together, before the volume shrinks with each
+    /// further one. STEADYFS_NO_BAD_BLOCKS: none. Default: a fiftieth of the blocks of NAND, a
+    /// two-hundredth of NOR, from 2 on; none on sectors.
     pub bad_blocks_max: u16,
-    /// Files and directories at most, up to 1,048,576. A name of more than 64 bytes, and attributes, count as one each. Default: one for
-    /// each two logical pages, or more where these are few; 64 to 65,536.
+    /// Most files and directories, up to 1,048,576. A name of more than 64 bytes, and the
+    /// attributes of a file, count as one each. Default: one for each two logical pages, or more
+    /// if these are few; 64 to 65,536.
     pub files_max: u32,
-    /// Largest allowed difference between the erase counts of two blocks, 8 to 200. Less: more moves of data at rest. STEADYFS_NONE where
-    /// the device levels wear itself. Default: 32; none on sectors.
+    /// Largest allowed difference between the erase counts of two blocks, 8 to 200. Less: more
+    /// moves of data at rest. STEADYFS_NONE if the device levels wear itself. Default: 32; none
+    /// on sectors.
     pub wear_spread: u8,
-    /// Program failures that one call survives by writing elsewhere, up to 8; STEADYFS_NONE: none. Default: 2; 1 on sectors.
+    /// Program failures that one call survives by writing elsewhere, up to 8; STEADYFS_NONE:
+    /// none. Default: 2; 1 on sectors.
     pub failures: u8,
-    /// Bytes of a name at most, 1 to 255; it changes no table. Default: 255.
+    /// Most bytes of a name, 1 to 255. It changes no table. Default: 255.
     pub name_bytes_max: u8,
-    /// Streams, 1 to 4: see STEADYFS_O_STREAM. Each but the first takes a block of the room. Default: 1.
+    /// Streams, 1 to 4: see STEADYFS_O_STREAM. Each but the first takes the room of one block.
+    /// Default: 1.
     pub streams: u8,
-    /// Program pages that reclamation moves in one command, 1 to 64, for devices that level wear themselves. Default: 1; up to 16 on
-    /// sectors.
+    /// Program pages that reclamation moves in one command, 1 to 64, for devices that level wear
+    /// themselves. Default: 1; up to 16 on sectors.
     pub move_group: u8,
-    /// Bytes of each page of the map that take changes, on NOR, 48 to 240. Default: 96, or 192 where these make more usable.
+    /// On NOR: bytes of each page of the map that take changes, 48 to 240. Default: 96, or 192
+    /// if these make more of the medium usable.
     pub leaf_log_bytes: u8,
-    /// Program pages of the journal's buffer, on NOR, 1 to 16 and at most 4,096 bytes. Default: those of 512 bytes; of 2,048 where blocks are large.
+    /// On NOR: program pages of the journal's buffer, 1 to 16 and at most 4,096 bytes. Default:
+    /// the pages of 512 bytes, or of 2,048 bytes if blocks are large.
     pub journal_pages: u8,
-    /// Files and directories have room for mode, owner and group. Default: they have not.
+    /// True if files and directories have room for mode, owner and group. Default: false.
     pub permissions: bool,
-    /// Pages that reclamation moves keep to blocks of their stream. Default: they do not.
+    /// True if pages that reclamation moves stay in blocks of their stream. Default: false.
     pub moved_apart: bool,
-    /// The volume finds out by itself which pages belong to one stream; 772 bytes of RAM. Default: it does not.
+    /// True if the volume itself finds the pages that belong to one stream. It takes 772 bytes
+    /// of RAM. Default: false.
     pub auto_streams: bool,
-    /// On NOR: erase sectors that make a block, a power of two. Default: the fewest with which the default settings fit, whatever the others here are: larger unit_pages or more
-    /// overlay_entries than theirs may need more (STEADYFS_ERR_CONFIG_UNIT_PAGES, STEADYFS_ERR_CONFIG_BLOCK_TOO_SMALL). A mount needs the number of the format; with another one it finds no volume: STEADYFS_ERR_GEOMETRY.
+    /// On NOR: erase sectors of a block, a power of two. Default: the fewest sectors with which
+    /// the default settings fit, whatever the other settings here are. Larger unit_pages or more
+    /// overlay_entries than the defaults may need more sectors (STEADYFS_ERR_CONFIG_UNIT_PAGES,
+    /// STEADYFS_ERR_CONFIG_BLOCK_TOO_SMALL). A mount needs the number of the format. With
+    /// another number it finds no volume: STEADYFS_ERR_GEOMETRY.
     pub group_sectors: u16,
-    /// Files that may be open at once, for steadyfs_memory_bytes. Default: 8; each further one takes 12 bytes of memory.
+    /// Files that may be open at once, for steadyfs_memory_bytes. Default: 8. Each further file
+    /// takes 12 bytes of memory.
     pub open_files: u16,
 }
 
-/// What steadyfs_format and steadyfs_mount need. A struct of zeros with a driver and memory is complete.
+/// Configuration for steadyfs_format and steadyfs_mount. A struct of zeros with a driver and
+/// memory is complete.
 ///
-/// The driver's struct and the memory must stay until the unmount; this struct may go.
+/// The driver's struct and the memory must stay until the unmount. This struct need not.
 #[repr(C)]
 pub struct Config {
-    /// The driver; one of the three, and the others null.
+    /// The driver of a NAND chip. One of the three drivers is given, and the others are null.
     pub nand: *const Nand,
-    /// The driver; one of the three, and the others null.
+    /// The driver of a NOR chip. One of the three drivers is given, and the others are null.
     pub nor: *const Nor,
-    /// The driver; one of the three, and the others null.
+    /// The driver of a card or a disk. One of the three drivers is given, and the others are
+    /// null.
     pub sectors: *const Sectors,
-    /// All the RAM that the volume uses beside steadyfs_t. Any alignment. A volume has its own until it is unmounted.
+    /// All the RAM that the volume uses beside steadyfs_t, with any alignment. It belongs to one
+    /// volume until the unmount.
     pub memory: *mut c_void,
-    /// Bytes of it: steadyfs_memory_bytes, which has room for 8 open files, or as many as settings.open_files says. What is more takes further ones, 12 bytes
-    /// each. With less, format and mount take fewer open files, down to none; where the rest does not fit, STEADYFS_ERR_NOMEM.
+    /// Bytes of `memory`. steadyfs_memory_bytes returns a size with room for 8 open files, or
+    /// for settings.open_files if these are more. Each further open file takes 12 bytes more.
+    /// With less, format and mount take fewer open files, down to none. If the rest does not
+    /// fit, they return STEADYFS_ERR_NOMEM.
     pub memory_bytes: usize,
-    /// Memory for pages that are written in part, which wait there for the commit and so cost one program however often they are
-    /// written; or null. Default: null, every such write is programmed.
+    /// Memory for pages that are written in part, or null. The pages wait there for the commit,
+    /// and cost one program however often they are written. Default: null, every such write is
+    /// programmed.
     pub cache: *mut c_void,
-    /// Bytes of it: steadyfs_cache_bytes.
+    /// Bytes of `cache`: see steadyfs_cache_bytes.
     pub cache_bytes: usize,
-    /// Memory for pages that are read again and again, such as those of directories; or null. Default: null, they are read again.
+    /// Memory for pages that are read again and again, such as pages of directories, or null.
+    /// Default: null, they are read from the medium each time.
     pub read_cache: *mut c_void,
-    /// Bytes of it: steadyfs_read_cache_bytes.
+    /// Bytes of `read_cache`: see steadyfs_read_cache_bytes.
     pub read_cache_bytes: usize,
-    /// Mounts for reading: nothing is programmed or erased, ever. Default: for writing.
+    /// True to mount for reading: nothing is ever programmed or erased. Default: false, for
+    /// reading and writing.
     pub read_only: bool,
-    /// What steadyfs_file_read reads is not checked against its checksum; the volume's own tables are. For flash behind an ECC: saves
-    /// nine tenths of a long read's instructions. Default: everything is checked.
+    /// True if steadyfs_file_read does not verify the checksums of the data. The volume's own
+    /// tables are still verified. For flash behind an ECC: it saves nine tenths of a long read's
+    /// instructions. Default: false, everything is verified.
     pub trust_data: bool,
-    /// Events that commit by themselves: of enum steadyfs_commit. Default, 0: STEADYFS_COMMIT_ON_CLOSE. For none:
-    /// STEADYFS_COMMIT_MANUAL.
+    /// Events after which the volume commits: of enum steadyfs_commit_event. Default, 0:
+    /// STEADYFS_COMMIT_ON_CLOSE. For no events: STEADYFS_COMMIT_MANUAL.
     pub commit_on: u16,
-    /// With STEADYFS_COMMIT_MANY: calls that change something after which a commit is made. Default, 0: no limit.
+    /// With STEADYFS_COMMIT_MANY: number of changing calls after which the volume commits.
+    /// Default, 0: no limit.
     pub commit_changes: u32,
-    /// With STEADYFS_COMMIT_MANY: bytes that were written after which a commit is made. Default, 0: no limit.
+    /// With STEADYFS_COMMIT_MANY: number of written bytes after which the volume commits.
+    /// Default, 0: no limit.
     pub commit_bytes: u32,
-    /// With STEADYFS_COMMIT_TIMED: the longest time that a change waits for a commit, in the unit of steadyfs_set_time. Default, 0: one
-    /// second in nanoseconds.
+    /// With STEADYFS_COMMIT_TIMED: the longest time that a change waits for a commit, in the
+    /// unit of steadyfs_set_time. Default, 0: one second in nanoseconds.
     pub commit_interval_ns: u64,
     /// Settings of the volume, for the format.
     pub settings: Settings,
@@ -117,7 +145,7 @@ pub struct Config {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Commit {
-    /// steadyfs_unmount was called. Without it, an unmount drops what was not committed.
+    /// steadyfs_unmount was called. Without this event an unmount discards uncommitted changes.
     CommitUnmount = 1,
     /// A file was created.
     CommitCreate = 1 << 1,
@@ -139,22 +167,25 @@ pub enum Commit {
     CommitFull = 1 << 9,
     /// steadyfs_sync was called.
     CommitSync = 1 << 10,
-    /// commit_interval_ns have passed since the first change of the transaction: steadyfs_poll.
+    /// commit_interval_ns has passed since the first change of the transaction: see
+    /// steadyfs_poll.
     CommitTimed = 1 << 11,
-    /// commit_changes or commit_bytes are reached.
+    /// commit_changes or commit_bytes is reached.
     CommitMany = 1 << 12,
-    /// Preset, the default: with names, and when a file is closed or synced. As littlefs does.
+    /// Preset, the default: commits changes of names, and when a file is closed or synced. As
+    /// littlefs does.
     CommitOnClose = 0x7FF & !(1 << 6) & !(1 << 8),
-    /// Preset: with steadyfs_file_sync, steadyfs_sync and unmount, and where room runs out. Faster than closing many small files.
+    /// Preset: commits with steadyfs_file_sync, steadyfs_sync and unmount, and if room runs out.
+    /// With many small files it is faster than commits at each close.
     CommitOnFlush = 1 | 1 << 7 | 1 << 9 | 1 << 10,
     /// Preset: every change is durable when its call returns.
     CommitEveryWrite = 0x7FF,
-    /// Preset: steadyfs_commit only. A call for which the transaction has no room is refused:
-    /// steadyfs_transaction_room.
+    /// Preset: commits with steadyfs_commit only. A call for which the transaction has no room
+    /// is refused: see steadyfs_transaction_room.
     CommitManual = 0x8000,
 }
 
-/// Each event by its bit.
+/// The events, each at the index of its bit.
 const EVENTS: [CommitOn; 13] = [
     CommitOn::UNMOUNT,
     CommitOn::CREATE,
@@ -171,7 +202,7 @@ const EVENTS: [CommitOn; 13] = [
     CommitOn::MANY,
 ];
 
-/// The events of a number of C.
+/// Returns the events of a number from C.
 pub(crate) fn events(bits: u16) -> Result<CommitOn, Code> {
     const MANUAL: u16 = Commit::CommitManual as u16;
     match bits {
@@ -189,7 +220,7 @@ pub(crate) fn events(bits: u16) -> Result<CommitOn, Code> {
     Ok(events)
 }
 
-/// A driver that was looked at.
+/// A checked driver.
 pub(crate) enum Driver {
     Nand(NandChip),
     Nor(NorPages<Groups<NorChip>>),
@@ -197,7 +228,7 @@ pub(crate) enum Driver {
 }
 
 impl Driver {
-    /// Bytes of memory that lie before the tables of the volume.
+    /// Returns the bytes of memory before the tables of the volume.
     fn own_bytes(&self) -> usize {
         match self {
             Self::Sectors(..) => size_of::<SectorPages<Card>>() + align_of::<SectorPages<Card>>() - 1,
@@ -213,10 +244,10 @@ impl Driver {
         }
     }
 
-    /// Refuses a shape with which no arithmetic works. What settings ask for is checked by the core.
+    /// Refuses a geometry for which arithmetic fails. The core checks the rules of the settings.
     pub fn check(&self) -> Result<(), Code> {
         let Geometry { page_bytes, pages_per_block, block_count, .. } = self.geometry();
-        // Pages that hold their tags are powers of two with them.
+        // A page that contains its tag is a power of two together with the tag.
         let whole_bytes = if let Self::Sectors(_, layout) = self { layout.page_bytes } else { page_bytes };
         if !whole_bytes.is_power_of_two() || !(256..=16_384).contains(&page_bytes) {
             return Err(Code::ErrConfigPageBytes);
@@ -226,7 +257,7 @@ impl Driver {
         if is_possible && pages <= 1 << 31 { Ok(()) } else { Err(Code::ErrConfigBlocks) }
     }
 
-    /// The same for a volume that is there: how a card is divided stands on it.
+    /// Returns the driver with the division of the volume on the medium. Only cards store it.
     pub fn found(self) -> Result<Self, Code> {
         if !cfg!(feature = "sectors") {
             return Ok(self);
@@ -236,7 +267,8 @@ impl Driver {
         Ok(Self::Sectors(card, layout))
     }
 
-    /// The same for a new volume, of which nothing of an earlier one is taken for a part.
+    /// Returns the driver for a new volume. On a card the new division excludes pages of an
+    /// earlier volume.
     pub fn renewed(self) -> Result<Self, Code> {
         if !cfg!(feature = "sectors") {
             return Ok(self);
@@ -246,7 +278,7 @@ impl Driver {
         Ok(Self::Sectors(card, layout))
     }
 
-    /// Makes the medium, and divides the memory that was lent.
+    /// Makes the medium, and divides the lent memory.
     pub fn into_medium(self, memory: &'static mut [u8]) -> Result<(Medium, &'static mut [u8]), Code> {
         match self {
             #[cfg(feature = "nand")]
@@ -265,28 +297,30 @@ impl Driver {
 }
 
 impl Config {
-    /// The driver, looked at.
+    /// Returns the checked driver.
     ///
     /// # Safety
-    /// Drivers are null or stay as they are until the unmount, and their callbacks keep what the header says.
+    /// Drivers are null or do not change until the unmount, and their callbacks keep the
+    /// conditions of the header.
     pub(crate) unsafe fn driver(&self) -> Result<Driver, Code> {
         match (self.nand.is_null(), self.nor.is_null(), self.sectors.is_null()) {
-            // Known to the compiler, so that a build without a medium has no code for it.
+            // The compiler evaluates these conditions, so a build without a medium has no code
+            // for it.
             (false, true, true) if !cfg!(feature = "nand") => Err(Code::ErrUnsupported),
             (true, false, true) if !cfg!(feature = "nor") => Err(Code::ErrUnsupported),
             (true, true, false) if !cfg!(feature = "sectors") => Err(Code::ErrUnsupported),
             (false, true, true) => {
-                // SAFETY: As the caller says.
+                // SAFETY: The caller keeps the conditions of this function.
                 let chip = NandChip::new(unsafe { pointers::reference(self.nand) }?)?;
                 Ok(Driver::Nand(chip))
             }
             (true, false, true) => {
-                // SAFETY: As the caller says.
+                // SAFETY: The caller keeps the conditions of this function.
                 let chip = NorChip::new(unsafe { pointers::reference(self.nor) }?)?;
                 self.grouped(chip).map(Driver::Nor)
             }
             (true, true, false) => {
-                // SAFETY: As the caller says.
+                // SAFETY: The caller keeps the conditions of this function.
                 let card = Card::new(unsafe { pointers::reference(self.sectors) }?)?;
                 self.divided(card)
             }
@@ -294,7 +328,7 @@ impl Config {
         }
     }
 
-    /// A NOR chip whose sectors are grouped to blocks.
+    /// Returns a NOR chip with its sectors grouped to blocks.
     fn grouped(&self, chip: NorChip) -> Result<NorPages<Groups<NorChip>>, Code> {
         use steadyfs::media::nor::NorFlash;
         let sectors = match self.settings.group_sectors {
@@ -307,7 +341,7 @@ impl Config {
         Ok(NorPages::new(Groups::new(chip, sectors), page_bytes_for(block_bytes)))
     }
 
-    /// A card and how it is to be divided.
+    /// Returns a card with the division of the configuration.
     fn divided(&self, card: Card) -> Result<Driver, Code> {
         let Sectors { sector_count, first, block_sectors, page_bytes, tags, .. } = *card.driver;
         let sectors = sector_count - first;
@@ -328,7 +362,7 @@ impl Config {
         Ok(Driver::Sectors(card, layout))
     }
 
-    /// The settings for a driver, with the defaults that belong to it.
+    /// Returns the settings for a driver, with the defaults of this driver.
     pub(crate) fn settings(&self, driver: &Driver) -> Result<steadyfs::Config, Code> {
         driver.check()?;
         let geometry = driver.geometry();
@@ -341,27 +375,27 @@ impl Config {
         Ok(settings)
     }
 
-    /// Settings of a volume, with what is not of the volume.
+    /// Returns the settings of a volume for C, with the two fields that the core does not have.
     fn told(&self, driver: &Driver, config: &steadyfs::Config) -> Settings {
         let group_sectors = if let Driver::Nor(pages) = driver { pages.chip().sectors() as u16 } else { 0 };
         Settings::of(config, group_sectors, self.settings.open_files.max(8))
     }
 
-    /// Bytes of memory that a volume needs.
+    /// Returns the bytes of memory that a volume needs.
     fn memory_needed(&self, driver: &Driver) -> Result<usize, Code> {
         let more = usize::from(self.settings.open_files).saturating_sub(8) * OPEN_FILE_BYTES;
         Ok(driver.own_bytes() + self.settings(driver)?.memory_bytes(&driver.geometry()) + more)
     }
 
-    /// The memory that is lent, without what was in it.
+    /// Returns the lent memory, filled with zeros.
     ///
     /// # Safety
-    /// Nobody else uses it until the unmount.
+    /// Nothing else uses the memory until the unmount.
     pub(crate) unsafe fn lent(&self) -> Result<&'static mut [u8], Code> {
         if self.memory.is_null() {
             return Err(Code::ErrNomem);
         }
-        // SAFETY: As the caller says.
+        // SAFETY: The caller keeps the conditions of this function.
         let memory = unsafe { pointers::bytes_mut(self.memory, self.memory_bytes) }?;
         memory.fill(0);
         Ok(memory)
@@ -369,7 +403,7 @@ impl Config {
 }
 
 impl Settings {
-    /// These settings where they are not 0, and others where they are.
+    /// Returns these settings for the core. Fields that are 0 come from `usual`.
     fn over(&self, usual: steadyfs::Config) -> steadyfs::Config {
         let word = |setting: u16, usual: u16| if setting == 0 { usual } else { setting };
         let byte = |setting: u8, usual: u8| if setting == 0 { usual } else { setting };
@@ -395,7 +429,7 @@ impl Settings {
         }
     }
 
-    /// What a volume has.
+    /// Returns the settings of a volume for C.
     fn of(config: &steadyfs::Config, group_sectors: u16, open_files: u16) -> Self {
         let or_none = |value: u8| if value == 0 { STEADYFS_NONE } else { value };
         Self {
@@ -421,101 +455,109 @@ impl Settings {
     }
 }
 
-/// Calls with a configuration, its driver and the settings that follow.
+/// Calls `look` with a configuration, its driver and the resulting settings.
 ///
 /// # Safety
-/// As [`Config::driver`], of a struct that is null or as the header says.
+/// As [`Config::driver`]. `config` is null or keeps the conditions of the header.
 unsafe fn inspect<T>(
     config: *const Config,
     look: impl FnOnce(&Config, &Driver, steadyfs::Config) -> Result<T, Code>,
 ) -> Result<T, Code> {
-    // SAFETY: As the caller says.
+    // SAFETY: The caller keeps the conditions of this function.
     let config = unsafe { pointers::reference(config) }?;
-    // SAFETY: As the caller says.
+    // SAFETY: The caller keeps the conditions of this function.
     let driver = unsafe { config.driver() }?;
     let settings = config.settings(&driver)?;
     look(config, &driver, settings)
 }
 
-/// Tells how many bytes of memory a volume needs, or an error: STEADYFS_ERR_DRIVER, STEADYFS_ERR_CONFIG... for what is wrong with the
-/// configuration. Its fields for memory are not looked at. Calls nothing of the driver.
+/// Returns the bytes of memory that a volume needs, or an error: STEADYFS_ERR_DRIVER, or
+/// STEADYFS_ERR_CONFIG... for an invalid setting. Ignores the fields for memory. Calls no
+/// callback of the driver.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_memory_bytes(config: *const Config) -> isize {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     length(unsafe { inspect(config, |config, driver, _| config.memory_needed(driver)) })
 }
 
-/// Tells how many bytes a cache of so many logical pages needs, or an error as steadyfs_memory_bytes does.
+/// Returns the bytes that a cache of `pages` logical pages needs, or an error as
+/// steadyfs_memory_bytes does.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_cache_bytes(config: *const Config, pages: usize) -> isize {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     length(unsafe {
         inspect(config, |_, driver, settings| of_pages(pages, |pages| settings.cache_bytes(&driver.geometry(), pages)))
     })
 }
 
-/// Tells how many bytes a cache of so many program pages that were read needs, or an error as steadyfs_memory_bytes does.
+/// Returns the bytes that a cache of `pages` program pages for reads needs, or an error as
+/// steadyfs_memory_bytes does.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_read_cache_bytes(config: *const Config, pages: usize) -> isize {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     length(unsafe {
         inspect(config, |_, driver, settings| of_pages(pages, |pages| settings.read_cache_bytes(&driver.geometry(), pages)))
     })
 }
 
-/// Bytes of so many pages, where there is so much memory.
+/// Returns the bytes of `pages` pages. Refuses more bytes than memory can have.
 fn of_pages(pages: usize, bytes: impl Fn(usize) -> usize) -> Result<usize, Code> {
-    // What two pages take more than one.
+    // The difference between two pages and one.
     let each = bytes(2) - bytes(1);
     let all = each.checked_mul(pages).and_then(|all| all.checked_add(bytes(0)));
     all.filter(|bytes| *bytes <= isize::MAX as usize).ok_or(Code::ErrInval)
 }
 
-/// Tells how many bytes steadyfs_fs_check and steadyfs_fs_repair need to be lent, or an error as steadyfs_memory_bytes does.
+/// Returns the bytes of scratch memory that steadyfs_fs_check and steadyfs_fs_repair need, or an
+/// error as steadyfs_memory_bytes does.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_check_bytes(config: *const Config) -> isize {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     length(unsafe { inspect(config, |_, driver, settings| Ok(settings.check_bytes(&driver.geometry()))) })
 }
 
-/// Tells all settings, with the defaults where they are 0. Returns 0, or an error as steadyfs_memory_bytes does.
+/// Stores all settings, with the defaults for fields that are 0. Returns 0, or an error as
+/// steadyfs_memory_bytes does.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_settings_of(config: *const Config, settings: *mut Settings) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe { inspect(config, |config, driver, found| pointers::put(settings, config.told(driver, &found))) };
     status(result)
 }
 
-/// Tells the best settings for which steadyfs_memory_bytes is at most so many, in place of those that are 0: with more memory than the defaults need, on NOR, longer
-/// buffers of the journal and smaller logical pages; with less, what small changes need least. Where nothing fits, the smallest: compare steadyfs_memory_bytes with them.
-/// What is left is best lent as a cache. Returns 0, or an error as steadyfs_memory_bytes does.
+/// Stores the best settings for which steadyfs_memory_bytes is at most `memory_bytes`. It
+/// replaces only settings that are 0. With more memory than the defaults need, NOR gets longer
+/// buffers of the journal and smaller logical pages. With less memory, it saves first on parts
+/// that small changes need least. If no settings fit, it stores the smallest: compare
+/// steadyfs_memory_bytes with them. Memory that is left is best lent as a cache. Returns 0, or
+/// an error as steadyfs_memory_bytes does.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_settings_for(config: *const Config, memory_bytes: usize, settings: *mut Settings) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         inspect(config, |config, driver, found| {
             let geometry = driver.geometry();
             let beside = config.memory_needed(driver)? - found.memory_bytes(&geometry);
             let best = match driver {
-                // A card has settings of its own.
+                // A card has its own settings.
                 Driver::Sectors(..) => found,
                 _ => config.settings.over(steadyfs::Config::for_geometry_with(&geometry, memory_bytes.saturating_sub(beside))),
             };

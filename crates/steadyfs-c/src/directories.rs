@@ -1,4 +1,4 @@
-//! Directories: made, and read entry by entry.
+//! Directories: creation, and reading entry by entry.
 
 use crate::error::{Code, status, wide, yes_or_no};
 use crate::names::Info;
@@ -10,29 +10,31 @@ use steadyfs::{Cursor, InodeNumber, Kind};
 
 /// Makes a directory.
 ///
-/// Power loss: it is there after the next commit. Cost: steadyfs_bound_mkdir. Errors: STEADYFS_ERR_EXIST, STEADYFS_ERR_NOENT where a
-/// directory of the path is missing, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_INVAL, STEADYFS_ERR_NAMETOOLONG, STEADYFS_ERR_TOOMANYFILES,
+/// Power loss: the directory is there after the next commit. Cost: steadyfs_bound_mkdir. Errors:
+/// STEADYFS_ERR_EXIST, STEADYFS_ERR_NOENT if a directory of the path is missing,
+/// STEADYFS_ERR_NOTDIR, STEADYFS_ERR_INVAL, STEADYFS_ERR_NAMETOOLONG, STEADYFS_ERR_TOOMANYFILES,
 /// STEADYFS_ERR_NOSPC.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_mkdir(fs: *mut Fs, path: *const c_char) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     status(unsafe { pointers::text(path).and_then(|path| enter(fs, |fs| fs.create_dir(path).map(|_| ()))) })
 }
 
-/// Words of 64 bits of steadyfs_dir_t.
+/// Number of 64-bit words of steadyfs_dir_t.
 pub const STEADYFS_DIR_WORDS: usize = 4;
 
-/// An open directory: memory of the caller's. Takes no place of a table, and need not be closed.
+/// An open directory, in memory of the caller. It takes no place in a table, and need not be
+/// closed.
 #[repr(C)]
 pub struct DirHandle {
     /// Not for the caller.
     pub opaque: [u64; STEADYFS_DIR_WORDS],
 }
 
-/// What is in a [`DirHandle`].
+/// Content of a [`DirHandle`].
 #[repr(C)]
 struct Dir {
     state: u32,
@@ -45,20 +47,20 @@ const _: () = assert!(size_of::<Dir>() <= size_of::<DirHandle>() && align_of::<D
 
 const OPEN: u32 = 0x4472_6944;
 
-/// The place of a handle.
+/// Returns the place of a handle's content.
 fn place(dir: *mut DirHandle) -> Result<*mut Dir, Code> {
     let open: *mut Dir = dir.cast();
     if open.is_null() || !open.is_aligned() { Err(Code::ErrInval) } else { Ok(open) }
 }
 
-/// Makes a call with an open directory.
+/// Calls `call` with an open directory.
 unsafe fn with_dir<T>(
     fs: *mut Fs,
     dir: *mut DirHandle,
     call: impl FnOnce(&mut Mounted, &mut Dir) -> Result<T, Code>,
 ) -> Result<T, Code> {
     let handle = place(dir)?;
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe {
         with(fs, |fs, owner| {
             if (*handle).state != OPEN || (*handle).owner != owner {
@@ -69,17 +71,17 @@ unsafe fn with_dir<T>(
     }
 }
 
-/// Bits of a cursor's lower half that a place has; inodes have no more.
+/// Bits of a place for the lower half of a cursor. Inodes have no more bits.
 const NUMBER_BITS: u32 = 31;
 const NUMBER_MAX: u64 = (1 << NUMBER_BITS) - 1;
 
-/// A place in a directory as a number that is not negative.
+/// Returns a place in a directory as a number that is not negative.
 fn place_of(cursor: Cursor) -> u64 {
     let bits = cursor.to_bits();
     bits >> 32 << NUMBER_BITS | (bits & u64::from(u32::MAX)).min(NUMBER_MAX)
 }
 
-/// The place that [`place_of`] gave.
+/// Returns the cursor for a number from [`place_of`].
 fn cursor_at(place: u64) -> Cursor {
     let number = match place & NUMBER_MAX {
         NUMBER_MAX => u64::from(u32::MAX),
@@ -96,7 +98,7 @@ fn cursor_at(place: u64) -> Cursor {
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_dir_open(fs: *mut Fs, dir: *mut DirHandle, path: *const c_char) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         place(dir).and_then(|handle| {
             (&raw mut (*handle).state).write(0);
@@ -120,7 +122,7 @@ pub unsafe extern "C" fn steadyfs_dir_open(fs: *mut Fs, dir: *mut DirHandle, pat
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_dir_close(fs: *mut Fs, dir: *mut DirHandle) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_dir(fs, dir, |_, dir| {
             dir.state = 0;
@@ -130,16 +132,18 @@ pub unsafe extern "C" fn steadyfs_dir_close(fs: *mut Fs, dir: *mut DirHandle) ->
     status(result)
 }
 
-/// Reads the next entry of a directory. Returns 1, or 0 at the end. There are no entries `.` and `..`. Entries that are there from the
-/// first call to the last are told once, whatever is created and removed meanwhile; their order is that of a hash.
+/// Reads the next entry of a directory. Returns 1, or 0 at the end. There are no entries `.` and
+/// `..`. An entry that exists from the first call to the last is returned once, whatever is
+/// created and removed meanwhile. Entries come in the order of a hash.
 ///
-/// Cost: steadyfs_bound_dir_read. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NOENT where the directory was removed, STEADYFS_ERR_CORRUPT.
+/// Cost: steadyfs_bound_dir_read. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NOENT if the directory
+/// was removed, STEADYFS_ERR_CORRUPT.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_dir_read(fs: *mut Fs, dir: *mut DirHandle, info: *mut Info) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_dir(fs, dir, |fs, dir| {
             let mut cursor = dir.cursor;
@@ -154,13 +158,14 @@ pub unsafe extern "C" fn steadyfs_dir_read(fs: *mut Fs, dir: *mut DirHandle, inf
     yes_or_no(result)
 }
 
-/// Goes to a place that steadyfs_dir_tell told, in this or an earlier mount. Costs nothing. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_INVAL.
+/// Moves to a place that steadyfs_dir_tell returned, in this or an earlier mount. Costs nothing.
+/// Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_INVAL.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_dir_seek(fs: *mut Fs, dir: *mut DirHandle, place: i64) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_dir(fs, dir, |_, dir| {
             dir.cursor = cursor_at(u64::try_from(place).map_err(|_| Code::ErrInval)?);
@@ -170,23 +175,24 @@ pub unsafe extern "C" fn steadyfs_dir_seek(fs: *mut Fs, dir: *mut DirHandle, pla
     status(result)
 }
 
-/// Tells the place in a directory; it stays valid whatever happens to the directory. Costs nothing. Errors: STEADYFS_ERR_BADF.
+/// Returns the place in a directory. It stays valid after any change of the directory. Costs
+/// nothing. Errors: STEADYFS_ERR_BADF.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_dir_tell(fs: *mut Fs, dir: *mut DirHandle) -> i64 {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     wide(unsafe { with_dir(fs, dir, |_, dir| Ok(place_of(dir.cursor))) })
 }
 
-/// Goes to the begin of a directory. Costs nothing. Errors: STEADYFS_ERR_BADF.
+/// Moves to the start of a directory. Costs nothing. Errors: STEADYFS_ERR_BADF.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_dir_rewind(fs: *mut Fs, dir: *mut DirHandle) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_dir(fs, dir, |_, dir| {
             dir.cursor = Cursor::default();

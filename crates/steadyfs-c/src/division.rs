@@ -1,7 +1,9 @@
-//! A volume on NOR that is there, and is divided otherwise than the driver and the settings say.
+//! Recognition of a volume on NOR whose division differs from the driver and the settings.
 //!
-//! A mount looks for the superblock behind the table of tags of its own block 0. How long the table is follows from the bytes of a block, which
-//! `erase_bytes` and `group_sectors` make; with other numbers the superblock lies elsewhere, and the chip seems never to have been formatted.
+//! A mount looks for the superblock behind the table of tags of its own block 0. The length of
+//! the table depends on the bytes of a block, which follow from `erase_bytes` and
+//! `group_sectors`. With other numbers the superblock lies elsewhere, and the chip seems never
+//! to have been formatted.
 
 use crate::config::{Config, Driver};
 use crate::driver::NorChip;
@@ -9,15 +11,16 @@ use crate::error::Code;
 use steadyfs::media::Geometry;
 use steadyfs::media::nor::NorFlash;
 
-/// What a superblock begins with.
+/// First bytes of a superblock.
 const MAGIC: &[u8; 8] = b"SteadyFS";
 /// Bytes of the smallest block, of 7 pages of 256 bytes.
 const BLOCK_BYTES_MIN: u32 = 1 << 11;
-/// Bytes of the largest block: twice as many have more than 4,096 pages.
+/// Bytes of the largest block. A block of twice this size has more than 4,096 pages.
 const BLOCK_BYTES_MAX: u32 = 1 << 21;
 
 impl Config {
-    /// What a mount says that has failed so: a volume that is divided otherwise is no reason to format.
+    /// Returns the error of a mount that failed with `code`. A volume of another division is no
+    /// reason to format: ErrNotformatted becomes ErrGeometry.
     ///
     /// # Safety
     /// As [`Config::driver`].
@@ -26,7 +29,7 @@ impl Config {
         if !cfg!(feature = "nor") || code != Code::ErrNotformatted {
             return code;
         }
-        // SAFETY: As the caller says.
+        // SAFETY: The caller keeps the conditions of this function.
         match unsafe { self.driver() } {
             Ok(Driver::Nor(pages)) => match is_of_another(*pages.chip().chip(), pages.chip().block_bytes()) {
                 Ok(true) => Code::ErrGeometry,
@@ -38,16 +41,17 @@ impl Config {
     }
 }
 
-/// The address of the superblock in blocks of so many bytes.
+/// Returns the address of the superblock for blocks of `block_bytes` bytes.
 fn superblock_address(block_bytes: u32) -> u32 {
     let geometry = Geometry::of_nor(block_bytes, 1);
     block_bytes - geometry.pages_per_block * geometry.page_bytes
 }
 
-/// Looks for a superblock where blocks of other sizes have it. Its checksum is not looked at: this only keeps a caller from formatting.
+/// Returns true if the chip has a superblock at the address for blocks of another size. Does not
+/// verify the superblock's checksum: the result only keeps a caller from formatting.
 ///
 /// # Cost
-/// Reads of eight bytes: at most ten.
+/// At most ten reads of eight bytes.
 fn is_of_another(mut chip: NorChip, block_bytes: u32) -> Result<bool, Code> {
     let own = superblock_address(block_bytes);
     let end = u64::from(chip.block_bytes()) * u64::from(chip.block_count());

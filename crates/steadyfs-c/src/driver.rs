@@ -1,18 +1,18 @@
-//! The driver: callbacks in a struct of the caller's, of which the core's media are made.
+//! The driver: callbacks in a struct of the caller, from which the core's media are made.
 //!
-//! A driver's struct is borrowed for as long as the volume is mounted. Which callbacks are there is looked at once, by the `new` of each
-//! medium; so the calls below find them.
+//! A driver's struct is borrowed while the volume is mounted. The `new` of each medium checks
+//! once that the required callbacks exist, so that the calls below find them.
 
 use crate::error::{Code, Failure as CodeOfFailure};
 use core::ffi::{c_int, c_void};
 use steadyfs::media::sectors::{SectorDevice, SectorTimes};
 use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing, nor::NorFlash};
 
-/// The longest that one operation of a NAND chip takes, transfer included, in nanoseconds.
-/// None is longer than 100 s: STEADYFS_ERR_DRIVER. Times of 0 make bounds of 0.
+/// Longest times of one operation of a NAND chip, transfer included, in nanoseconds. A time of
+/// more than 100 s is refused: STEADYFS_ERR_DRIVER. Times of 0 make bounds of 0.
 ///
-/// Every bound is made of these numbers: datasheet maxima for guarantees, typical values for expectations. A bus that others use
-/// too adds their longest transfer.
+/// Every bound is computed from these numbers: use datasheet maxima for guarantees, typical
+/// values for expectations. If the bus has other users, add their longest transfer.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NandTiming {
@@ -22,7 +22,8 @@ pub struct NandTiming {
     pub read_tag_ns: u64,
     /// Program of a whole page and its tag.
     pub program_ns: u64,
-    /// Read of a tag followed by `copy`. 0 without `copy`: read_ns + program_ns.
+    /// Read of a tag followed by `copy`. If this is 0, or the driver has no `copy`: read_ns +
+    /// program_ns.
     pub copy_ns: u64,
     /// Erase of a block.
     pub erase_ns: u64,
@@ -32,18 +33,21 @@ type Read = unsafe extern "C" fn(context: *mut c_void, page: u32, data: *mut c_v
 type ReadTag = unsafe extern "C" fn(context: *mut c_void, page: u32, tag: *mut u8) -> c_int;
 type Program = unsafe extern "C" fn(context: *mut c_void, page: u32, data: *const c_void, bytes: u32, tag: *const u8) -> c_int;
 
-/// A driver for raw NAND: erase blocks of program pages, each page with a tag of 16 bytes beside its data.
+/// A driver for raw NAND: erase blocks of program pages, each page with a tag of 16 bytes beside
+/// its data.
 ///
-/// The tag lies where the ECC works, in user bytes of the spare area. Pages of a block are programmed in ascending order (some may be
-/// skipped), each once per erase; an erased page reads as 0xFF in data and tag. Callbacks return STEADYFS_FAIL_NONE or another
-/// steadyfs_failure. They must not call the same volume, and must return: a longjmp out of one is undefined. The struct stays as it
-/// is from mount to unmount.
+/// The tag lies in user bytes of the spare area, where the ECC works. Pages of a block are
+/// programmed in ascending order (some may be skipped), each once per erase. An erased page
+/// reads as 0xFF in data and tag. Callbacks return STEADYFS_FAIL_NONE or another
+/// steadyfs_failure. They must not call the same volume, and must return: a longjmp out of a
+/// callback is undefined. The struct does not change from mount to unmount.
 ///
-/// Power loss: a page whose program is cut may hold any bytes afterwards, or read differently each time; so may any page of a block
-/// whose erase is cut. Every other page is unchanged. The same holds after a program or an erase that returned an error.
+/// Power loss: a page whose program is cut may hold any bytes afterwards, or read differently
+/// each time. So may any page of a block whose erase is cut. Every other page is unchanged. The
+/// same holds after a program or an erase that returned an error.
 #[repr(C)]
 pub struct Nand {
-    /// Given to every callback; may be null.
+    /// Argument of every callback; may be null.
     pub context: *mut c_void,
     /// Data bytes of a program page, without the tag: a power of two, 256 to 16,384.
     pub page_bytes: u32,
@@ -51,118 +55,143 @@ pub struct Nand {
     pub pages_per_block: u32,
     /// Erase blocks of the chip: 16 to 1,048,576.
     pub block_count: u32,
-    /// The longest times.
+    /// The longest times of the operations.
     pub timing: NandTiming,
-    /// Reads a page, `block * pages_per_block + page in block`: page_bytes of data and 16 bytes of tag.
-    /// STEADYFS_FAIL_UNCORRECTABLE, STEADYFS_FAIL_DEVICE. Required.
+    /// Reads page_bytes of data and 16 bytes of tag. `page` is
+    /// `block * pages_per_block + page in block`. Returns STEADYFS_FAIL_UNCORRECTABLE or
+    /// STEADYFS_FAIL_DEVICE if it fails. Required.
     pub read: Option<unsafe extern "C" fn(context: *mut c_void, page: u32, data: *mut c_void, tag: *mut u8) -> c_int>,
-    /// Reads the tag of a page, and leaves the page in the chip's register for `copy`. As `read`. Required.
+    /// Reads the tag of a page, and leaves the page in the chip's register for `copy`. Fails as
+    /// `read`. Required.
     pub read_tag: Option<unsafe extern "C" fn(context: *mut c_void, page: u32, tag: *mut u8) -> c_int>,
-    /// Programs a page. `bytes` is page_bytes or less, then the rest stays erased. STEADYFS_FAIL_BAD_BLOCK where the chip reports a
-    /// failure, STEADYFS_FAIL_WRITE_PROTECTED, STEADYFS_FAIL_DEVICE. Required.
+    /// Programs a page. `bytes` is page_bytes or less, and the rest stays erased. Returns
+    /// STEADYFS_FAIL_BAD_BLOCK if the chip reports a failure, STEADYFS_FAIL_WRITE_PROTECTED, or
+    /// STEADYFS_FAIL_DEVICE. Required.
     pub program:
         Option<unsafe extern "C" fn(context: *mut c_void, page: u32, data: *const c_void, bytes: u32, tag: *const u8) -> c_int>,
-    /// Erases a block. As `program`. Required.
+    /// Erases a block. Fails as `program`. Required.
     pub erase: Option<unsafe extern "C" fn(context: *mut c_void, block: u32) -> c_int>,
-    /// Tells whether the maker or `mark_bad` marked a block bad: 1, or 0 for a good one; STEADYFS_FAIL_DEVICE. Takes no longer than
-    /// `read_tag`. Required.
+    /// Returns 1 if the maker or `mark_bad` marked a block bad, and 0 for a good block. Returns
+    /// STEADYFS_FAIL_DEVICE if it fails. Takes no longer than `read_tag`. Required.
     pub is_bad: Option<unsafe extern "C" fn(context: *mut c_void, block: u32) -> c_int>,
-    /// Marks a block bad for other users of the chip; nothing in it is needed any more. As `program`. Required.
+    /// Marks a block bad for other users of the chip. Nothing in the block is needed any more.
+    /// Fails as `program`. Required.
     pub mark_bad: Option<unsafe extern "C" fn(context: *mut c_void, block: u32) -> c_int>,
-    /// Makes durable what the device has answered before it was; null where there is no such thing.
+    /// Makes durable the operations that the device answered before they were durable. Null if
+    /// the device has none.
     pub sync: Option<unsafe extern "C" fn(context: *mut c_void) -> c_int>,
-    /// Programs the page that the `read_tag` just before left in the chip's register, with another tag ("internal data move").
-    /// As `program`. Null where the chip cannot.
+    /// Programs the page that the `read_tag` just before left in the chip's register, with
+    /// another tag ("internal data move"). Fails as `program`. Null if the chip has no such
+    /// command.
     pub copy: Option<unsafe extern "C" fn(context: *mut c_void, page: u32, tag: *const u8) -> c_int>,
-    /// Tells how many bits the ECC corrected in the read just before, at worst in one codeword, and how many it can correct. Data
-    /// that needed three quarters of that is moved. Null where the chip does not tell.
+    /// Stores the number of bits that the ECC corrected in the read just before, in the worst
+    /// codeword. Also stores the number of bits that it can correct. Data that needed three
+    /// quarters of them is moved. Null if the chip does not report it.
     pub corrected: Option<unsafe extern "C" fn(context: *mut c_void, bits: *mut u8, strength: *mut u8)>,
 }
 
-/// A driver for raw NOR: any bytes can be programmed once per erase, bits go from 1 to 0, an erase makes them 1 again.
+/// A driver for raw NOR. Any bytes can be programmed once per erase. A program changes bits from
+/// 1 to 0, and an erase makes them 1 again.
 ///
-/// Chips with an ECC over several bytes, each programmed once, are no such medium. Callbacks and struct: as steadyfs_nand; times: as steadyfs_nand_timing.
+/// A chip with an ECC over several bytes, each programmed once, is no such medium. Callbacks and
+/// struct follow the rules of steadyfs_nand, and times the rules of steadyfs_nand_timing.
 ///
-/// Power loss: of the bits that a cut program was to clear any may be cleared; in a block whose erase is cut anything may be.
+/// Power loss: if a program is cut, any of the bits that it should clear may be cleared. In a
+/// block whose erase is cut, any bytes may be there.
 #[repr(C)]
 pub struct Nor {
-    /// Given to every callback; may be null.
+    /// Argument of every callback; may be null.
     pub context: *mut c_void,
-    /// Bytes of what one erase erases: a power of two, 1,024 to 16 MiB. Chips with many small sectors are grouped to larger blocks:
-    /// settings.group_sectors.
+    /// Bytes of one erase: a power of two, 1,024 to 16 MiB. Chips with many small sectors are
+    /// grouped to larger blocks: see settings.group_sectors.
     pub erase_bytes: u32,
-    /// Erase sectors of the volume; together at most 4 GiB.
+    /// Erase sectors of the volume, together at most 4 GiB.
     pub erase_count: u32,
-    /// Bytes that the chip programs with one command: 256 on most. Programs are told in multiples of it.
+    /// Bytes that the chip programs with one command: 256 on most chips. Bounds count programs
+    /// of this size.
     pub program_page_bytes: u32,
     /// The longest time of a read command without its bytes, in nanoseconds.
     pub read_ns: u64,
-    /// Time to transfer a byte in a read, in nanoseconds, rounded up: 160 at 50 MHz and one data line.
+    /// Time to transfer a byte in a read, in nanoseconds, rounded up: 160 at 50 MHz and one data
+    /// line.
     pub read_byte_ns: u32,
     /// Time to transfer a byte in a program, in nanoseconds, rounded up.
     pub program_byte_ns: u32,
-    /// The longest time of a program of one program page, without the transfer of its bytes, in nanoseconds.
+    /// The longest time of a program of one program page, without the transfer of its bytes, in
+    /// nanoseconds.
     pub program_ns: u64,
     /// The longest time of an erase, in nanoseconds.
     pub erase_ns: u64,
-    /// Reads bytes. STEADYFS_FAIL_DEVICE. Required.
+    /// Reads bytes. Returns STEADYFS_FAIL_DEVICE if it fails. Required.
     pub read: Option<unsafe extern "C" fn(context: *mut c_void, address: u32, data: *mut c_void, bytes: u32) -> c_int>,
-    /// Programs bytes, split at the chip's program pages by the callback. Bytes of 0xFF leave what is there; bytes of 0 may be given
-    /// for any. STEADYFS_FAIL_BAD_BLOCK where the chip reports a failure or reading back shows one, STEADYFS_FAIL_WRITE_PROTECTED,
-    /// STEADYFS_FAIL_DEVICE. Required.
+    /// Programs bytes. The callback splits them at the chip's program pages. A byte of 0xFF
+    /// leaves the present byte unchanged. A byte of 0 may be programmed over any byte. Returns
+    /// STEADYFS_FAIL_BAD_BLOCK if the chip or reading back shows a failure,
+    /// STEADYFS_FAIL_WRITE_PROTECTED, or STEADYFS_FAIL_DEVICE. Required.
     pub program: Option<unsafe extern "C" fn(context: *mut c_void, address: u32, data: *const c_void, bytes: u32) -> c_int>,
-    /// Erases the sector with this index, from 0 on. As `program`. Required.
+    /// Erases the sector with the given index, from 0 on. Fails as `program`. Required.
     pub erase: Option<unsafe extern "C" fn(context: *mut c_void, sector: u32) -> c_int>,
-    /// Makes durable what the device has answered before it was; null where there is no such thing.
+    /// Makes durable the operations that the device answered before they were durable. Null if
+    /// the device has none.
     pub sync: Option<unsafe extern "C" fn(context: *mut c_void) -> c_int>,
 }
 
-/// A piece of the bytes of a command; as `struct iovec`, so that preadv and pwritev take them.
+/// A piece of the bytes of a command. It is laid out as `struct iovec`, so that preadv and
+/// pwritev take it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
-    /// Where they are; only read where the command writes.
+    /// Address of the bytes. If the command writes, they are only read.
     pub data: *mut c_void,
-    /// How many; not always whole sectors.
+    /// Number of the bytes; not always whole sectors.
     pub bytes: usize,
 }
 
-/// Where the tags of pages lie on a card or a disk.
+/// Place of the tags of pages on a card or a disk.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tags {
-    /// Before each page, in a sector of their own: what cards like.
+    /// Before each page, each in its own sector. Suits cards best.
     TagsBeside = 0,
-    /// In a table at the begin of each block: pages are aligned, and take a second write.
+    /// In a table at the start of each block. Pages are aligned, and each takes a second write.
     TagsTable = 1,
-    /// In the last 32 bytes of each page, which holds so much less: an eighth more for data, and no disk. For what is written a page at a time or in order; writes
-    /// of 4,096 bytes meet two pages.
+    /// In the last 32 bytes of each page, which holds 32 bytes less of data. An eighth more of
+    /// the device holds data, but the volume cannot be a disk of sectors. Suits data that is
+    /// written a page at a time or in order: writes of 4,096 bytes touch two pages.
     TagsWithin = 2,
 }
 
-/// A driver for a card or a disk: sectors of 512 bytes, any of them at any time. It levels wear and replaces bad blocks itself, until it has no others.
+/// A driver for a card or a disk: sectors of 512 bytes, read and written in any order. The
+/// device levels wear itself. It also replaces bad blocks, until it has no others.
 ///
-/// Callbacks and struct: as steadyfs_nand; times: as steadyfs_nand_timing.
+/// Callbacks and struct follow the rules of steadyfs_nand, and times the rules of
+/// steadyfs_nand_timing.
 ///
-/// Power loss: sectors of writes since the last `flush` may hold what was before, what was written, or anything. Every other sector is
-/// unchanged. The same holds for a write that returned an error.
+/// Power loss: sectors that were written since the last `flush` may hold the old data, the
+/// written data, or anything. Every other sector is unchanged. The same holds for a write that
+/// returned an error.
 #[repr(C)]
 pub struct Sectors {
-    /// Given to every callback; may be null.
+    /// Argument of every callback; may be null.
     pub context: *mut c_void,
     /// Sectors of the device.
     pub sector_count: u32,
-    /// First sector of the volume: where an allocation unit begins. Usually 0, or the begin of a partition.
+    /// First sector of the volume, at the start of an allocation unit. Usually 0, or the start
+    /// of a partition.
     pub first: u32,
-    /// Sectors of a block: an allocation unit of the card, or several. 0: chosen by the size. A mount reads it from the medium.
+    /// Sectors of a block: an allocation unit of the card, or several. 0: chosen by the size. A
+    /// mount reads it from the medium.
     pub block_sectors: u32,
     /// Bytes of a page: a power of two, 512 to 16,384. 0: 4,096. A mount reads it from the medium.
     pub page_bytes: u32,
-    /// Where tags lie: of enum steadyfs_tag_place. Default, 0: STEADYFS_TAGS_BESIDE. A mount reads it from the medium.
+    /// Place of the tags: a value of enum steadyfs_tag_place. Default, 0: STEADYFS_TAGS_BESIDE.
+    /// A mount reads it from the medium.
     pub tags: u8,
-    /// The device keeps the order of its writes until a flush: a cut loses the last ones, never an earlier one alone. False in doubt.
+    /// True if the device keeps the order of its writes until a flush: a cut loses the last
+    /// writes, never an earlier one alone. False in doubt.
     pub keeps_order: bool,
-    /// Time of a read without its sectors, in nanoseconds; as measured where the specification gives no maximum.
+    /// Time of a read without its sectors, in nanoseconds. Use a measured time if the
+    /// specification gives no maximum.
     pub read_ns: u64,
     /// Time of each sector that is read, in nanoseconds.
     pub read_sector_ns: u64,
@@ -174,20 +203,26 @@ pub struct Sectors {
     pub discard_ns: u64,
     /// Time of a flush, in nanoseconds.
     pub flush_ns: u64,
-    /// Reads sectors from `first` on, in one command. The bytes of the parts follow each other; together they are whole sectors.
-    /// STEADYFS_FAIL_UNCORRECTABLE, STEADYFS_FAIL_DEVICE. Required.
+    /// Reads sectors from `first` on, in one command. The bytes of the parts follow each other,
+    /// and together they are whole sectors. Returns STEADYFS_FAIL_UNCORRECTABLE or
+    /// STEADYFS_FAIL_DEVICE if it fails. Required.
     pub read: Option<unsafe extern "C" fn(context: *mut c_void, first: u32, parts: *const Part, count: u32) -> c_int>,
-    /// Writes sectors from `first` on, in one command; parts as in `read`. STEADYFS_FAIL_BAD_BLOCK if the device answers twice that it cannot
-    /// write these sectors, and no earlier write is lost: their block is never used again. STEADYFS_FAIL_WRITE_PROTECTED if it takes no writes at
-    /// all any more. STEADYFS_FAIL_DEVICE for everything else; a driver may always return that. Required.
+    /// Writes sectors from `first` on, in one command, with parts as in `read`. Required. If it
+    /// fails, it returns:
+    /// - STEADYFS_FAIL_BAD_BLOCK if the device answers twice that it cannot write these sectors,
+    ///   and no earlier write is lost. The volume never uses their block again.
+    /// - STEADYFS_FAIL_WRITE_PROTECTED if the device takes no writes at all any more.
+    /// - STEADYFS_FAIL_DEVICE for everything else. A driver may always return it.
     pub write: Option<unsafe extern "C" fn(context: *mut c_void, first: u32, parts: *const Part, count: u32) -> c_int>,
-    /// Makes durable what was written. Null where the device answers writes only when they are durable.
+    /// Makes earlier writes durable. Null if the device answers writes only when they are
+    /// durable.
     pub flush: Option<unsafe extern "C" fn(context: *mut c_void) -> c_int>,
-    /// Tells the device that nobody needs what these sectors hold. Null where it cannot be told. An error is ignored.
+    /// Informs the device that the content of these sectors is not needed. Null if the device
+    /// has no such command. An error is ignored.
     pub discard: Option<unsafe extern "C" fn(context: *mut c_void, first: u32, count: u32) -> c_int>,
 }
 
-/// What a callback returned.
+/// Converts the result of a callback.
 fn judge(answer: c_int) -> Result<(), Failure> {
     const UNCORRECTABLE: c_int = CodeOfFailure::FailUncorrectable as c_int;
     const BAD_BLOCK: c_int = CodeOfFailure::FailBadBlock as c_int;
@@ -201,24 +236,25 @@ fn judge(answer: c_int) -> Result<(), Failure> {
     }
 }
 
-/// Calls an optional callback that has no more arguments.
+/// Calls an optional callback that has no more arguments. A missing callback succeeds.
 fn judge_optional(
     call: Option<unsafe extern "C" fn(context: *mut c_void) -> c_int>,
     context: *mut c_void,
 ) -> Result<(), Failure> {
-    // SAFETY: The caller of the library says that its callbacks may be called with its context.
+    // SAFETY: The caller of the library guarantees that its callbacks may be called with its
+    // context.
     call.map_or(Ok(()), |call| judge(unsafe { call(context) }))
 }
 
-/// The longest time that an operation may have, 100 s: bounds of it are sums that 64 bits hold.
+/// Longest time of an operation, 100 s. Bounds are sums of such times, which fit 64 bits.
 const TIME_NS_MAX: u64 = 100_000_000_000;
 
-/// Refuses times with which bounds would be no numbers.
+/// Refuses times that would make bounds invalid.
 fn check_times(times_ns: &[u64]) -> Result<(), Code> {
     if times_ns.iter().all(|time_ns| *time_ns <= TIME_NS_MAX) { Ok(()) } else { Err(Code::ErrDriver) }
 }
 
-/// What a driver must have.
+/// Returns a required callback. Refuses a driver without it.
 fn required<T>(callback: Option<T>) -> Result<T, Code> {
     callback.ok_or(Code::ErrDriver)
 }
@@ -233,7 +269,7 @@ pub(crate) struct NandChip {
 }
 
 impl NandChip {
-    /// Looks at a driver.
+    /// Checks a driver.
     pub fn new(driver: &'static Nand) -> Result<Self, Code> {
         required(driver.erase)?;
         required(driver.is_bad)?;
@@ -248,13 +284,15 @@ impl NandChip {
         })
     }
 
-    /// Calls a callback that takes a block. One that is missing, which `new` has refused, does not answer.
+    /// Calls a callback that takes a block. A missing callback, which `new` has refused, counts
+    /// as a device that does not answer.
     fn with_block(
         &self,
         call: Option<unsafe extern "C" fn(context: *mut c_void, block: u32) -> c_int>,
         block: BlockIndex,
     ) -> c_int {
-        // SAFETY: The caller of the library says that its callbacks may be called with its context.
+        // SAFETY: The caller of the library guarantees that its callbacks may be called with its
+        // context.
         call.map_or(CodeOfFailure::FailDevice as c_int, |call| unsafe { call(self.driver.context, block) })
     }
 }
@@ -276,7 +314,8 @@ impl Flash for NandChip {
         if data.len() != self.driver.page_bytes as usize {
             return Err(Failure::Device);
         }
-        // SAFETY: Data and tag have the lengths of which the callback is told; the rest is the caller's word.
+        // SAFETY: Data and tag have the lengths that the callback uses. The caller guarantees
+        // the rest.
         judge(unsafe { (self.read)(self.driver.context, page, data.as_mut_ptr().cast(), tag.as_mut_ptr()) })
     }
 
@@ -295,7 +334,7 @@ impl Flash for NandChip {
     }
 
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
-        // SAFETY: As in `read`; the callback is told how long the data is.
+        // SAFETY: As in `read`. The callback gets the length of the data.
         judge(unsafe { (self.program)(self.driver.context, page, data.as_ptr().cast(), data.len() as u32, tag.as_ptr()) })
     }
 
@@ -336,7 +375,7 @@ pub(crate) struct NorChip {
 }
 
 impl NorChip {
-    /// Looks at a driver.
+    /// Checks a driver.
     pub fn new(driver: &'static Nor) -> Result<Self, Code> {
         required(driver.read)?;
         required(driver.program)?;
@@ -379,7 +418,7 @@ impl NorFlash for NorChip {
 
     fn read(&mut self, address: u32, data: &mut [u8]) -> Result<(), Failure> {
         let read = self.driver.read.ok_or(Failure::Device)?;
-        // SAFETY: The callback is told how long the data is; the rest is the caller's word.
+        // SAFETY: The callback gets the length of the data. The caller guarantees the rest.
         judge(unsafe { read(self.driver.context, address, data.as_mut_ptr().cast(), data.len() as u32) })
     }
 
@@ -396,7 +435,7 @@ impl NorFlash for NorChip {
     }
 }
 
-/// Parts of a command at most: a group of pages with their tags.
+/// Most parts of one command: a group of pages with their tags.
 const PARTS_MAX: usize = 48;
 
 /// A card or a disk.
@@ -406,7 +445,7 @@ pub(crate) struct Card {
 }
 
 impl Card {
-    /// Looks at a driver.
+    /// Checks a driver.
     pub fn new(driver: &'static Sectors) -> Result<Self, Code> {
         required(driver.read)?;
         required(driver.write)?;
@@ -442,7 +481,8 @@ impl SectorDevice for Card {
         for (part, bytes) in list.iter_mut().zip(parts.iter_mut()) {
             *part = Part { data: bytes.as_mut_ptr().cast(), bytes: bytes.len() };
         }
-        // SAFETY: The callback is told how long the parts are, and how many; the rest is the caller's word.
+        // SAFETY: The callback gets the number and the lengths of the parts. The caller
+        // guarantees the rest.
         judge(unsafe { read(self.driver.context, first, list.as_ptr(), list.len() as u32) })
     }
 
@@ -453,7 +493,7 @@ impl SectorDevice for Card {
         for (part, bytes) in list.iter_mut().zip(parts) {
             *part = Part { data: bytes.as_ptr().cast_mut().cast(), bytes: bytes.len() };
         }
-        // SAFETY: As in `read`. The callback only reads them, as the header says.
+        // SAFETY: As in `read`. The header requires that the callback only reads the parts.
         judge(unsafe { write(self.driver.context, first, list.as_ptr(), list.len() as u32) })
     }
 

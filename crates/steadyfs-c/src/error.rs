@@ -1,32 +1,34 @@
-//! Codes of errors, and what they say.
+//! Error codes and their texts.
 
 use core::ffi::{CStr, c_char, c_int};
 use steadyfs::media::Failure as MediaFailure;
 use steadyfs::{ConfigError, Error, MountError};
 
-/// What a driver's callback returns.
+/// Result of a driver's callback.
 ///
 /// Any other number counts as STEADYFS_FAIL_DEVICE.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// It is done.
+    /// The operation succeeded.
     FailNone = 0,
     /// The page cannot be read: more bits flipped than the ECC corrects. For reads.
     FailUncorrectable = -1,
     /// The chip reports that a program or an erase failed: the block has gone bad.
     FailBadBlock = -2,
-    /// The chip has locked itself: it takes no program and no erase any more, and can be read.
+    /// The chip has locked itself: it takes no more programs and erases, and can be read.
     FailWriteProtected = -3,
-    /// The device does not answer: bus fault, no answer in time, power lost.
+    /// The device does not answer: bus fault, timeout, power lost.
     FailDevice = -4,
 }
 
-/// Why a call failed. Calls return 0 or a number that they promise where they succeed, and one of these where not.
+/// Reason for the failure of a call. A call that succeeds returns 0, or a number that its
+/// documentation promises. A call that fails returns one of these codes.
 ///
-/// Codes that littlefs has, and that mean the same, have the same number. After every error but STEADYFS_ERR_UNKNOWN a call has
-/// changed nothing, and the open transaction can go on; of a write that is the sum of several (steadyfs_file_write), those
-/// before the one that failed have taken effect.
+/// Codes that littlefs has too, with the same meaning, have the same number. After every error
+/// but STEADYFS_ERR_UNKNOWN a call has changed nothing, and the open transaction can go on. A
+/// long write consists of several writes (steadyfs_file_write). The writes before the failed one
+/// have taken effect.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
@@ -34,7 +36,8 @@ pub enum Code {
     ErrOk = 0,
     /// The medium does not answer. Nothing that was committed is lost; mount again.
     ErrIo = -5,
-    /// What was read is not what was written there: a page failed its checksum or its tag names another page.
+    /// The read data is not the written data: a page failed its checksum, or its tag names
+    /// another page.
     ErrCorrupt = -84,
     /// No file or directory has this name or number.
     ErrNoent = -2,
@@ -50,11 +53,13 @@ pub enum Code {
     ErrBadf = -9,
     /// The file would grow beyond what the volume allows.
     ErrFbig = -27,
-    /// An argument makes no sense: a null pointer, an unknown flag, a place before the begin of the file; or a name is empty, `.` or `..`.
+    /// An argument is invalid: a null pointer, an unknown flag, a position before the start of
+    /// the file, or a name that is empty, `.` or `..`.
     ErrInval = -22,
     /// No room: every logical page of the volume is in use.
     ErrNospc = -28,
-    /// The memory that was lent is too small: steadyfs_memory_bytes, or steadyfs_check_bytes for a check.
+    /// The lent memory is too small: see steadyfs_memory_bytes, or steadyfs_check_bytes for a
+    /// check.
     ErrNomem = -12,
     /// The file has no such attribute.
     ErrNoattr = -61,
@@ -62,15 +67,17 @@ pub enum Code {
     ErrNametoolong = -36,
     /// A path or a key is not UTF-8.
     ErrNotutf8 = -200,
-    /// The object does not hold a mounted volume or image, or an installation that was begun.
+    /// The object contains no mounted volume or image, and no installation that was begun.
     ErrNotmounted = -201,
     /// A call of this volume is in progress: a callback or another thread has called.
     ErrBusy = -202,
     /// More programs failed in one call than the volume's `failures` setting tolerates.
     ErrMediafailing = -203,
-    /// The volume can only be read: mounted so, worn out, the chip has locked itself, or the outcome of an earlier call is unknown: mount it anew.
+    /// The volume can only be read: it was mounted so, it is worn out, the chip has locked
+    /// itself, or the outcome of an earlier call is unknown. In the last case mount it again.
     ErrReadonly = -204,
-    /// Whether the change took effect is not known; the volume can only be read until it is mounted again.
+    /// It is unknown if the change took effect. The volume can only be read until it is mounted
+    /// again.
     ErrUnknown = -205,
     /// The volume holds as many files as its settings allow.
     ErrToomanyfiles = -206,
@@ -88,19 +95,23 @@ pub enum Code {
     ErrNotreadable = -213,
     /// The handle was not opened for writing, or flags that write need STEADYFS_O_WRONLY.
     ErrNotwritable = -214,
-    /// As many files are open as the memory has room for: open_files.
+    /// The memory has no room for another open file: see open_files.
     ErrToomanyopen = -215,
     /// The attributes of one file take more than 248 bytes.
     ErrAttributes = -216,
-    /// The build, or the volume, lacks what the call needs: a feature of the library, or permissions.
+    /// The build, or the volume, lacks a requirement of the call: a feature of the library, or
+    /// permissions.
     ErrUnsupported = -217,
-    /// No superblock was found; the device was never formatted, is divided otherwise than at its format (steadyfs_mount), or has no image.
+    /// No superblock was found. The device was never formatted, its division differs from its
+    /// format (steadyfs_mount), or it has no image.
     ErrNotformatted = -220,
     /// The volume has another version of the format.
     ErrVersion = -221,
-    /// The volume was formatted for another chip, or the chip was divided otherwise: erase_bytes, group_sectors.
+    /// The volume was formatted for another chip, or with another division of the chip:
+    /// erase_bytes, group_sectors.
     ErrGeometry = -222,
-    /// More blocks are bad than bad_blocks_max allows, or blocks that the volume needs for itself are.
+    /// More blocks are bad than bad_blocks_max allows, or blocks are bad that the volume needs
+    /// for itself.
     ErrBadblocks = -223,
     /// The volume is a disk of sectors, which this API does not mount.
     ErrIsdisk = -224,
@@ -108,56 +119,61 @@ pub enum Code {
     ErrNoroot = -225,
     /// The image has no hash tree, or no signature by the key.
     ErrNotsigned = -226,
-    /// What was read of the image is not what was signed.
+    /// The data that was read from the image is not the signed data.
     ErrNotauthentic = -227,
-    /// No driver was given, or more than one, or one that lacks a callback or has a time of more than 100 s.
+    /// No driver was given, or more than one. Or the driver lacks a callback, or has a time of
+    /// more than 100 s.
     ErrDriver = -230,
-    /// page_bytes must be a power of two from 256 to 16,384, and of sectors at least 512.
+    /// page_bytes must be a power of two from 256 to 16,384. On sectors it must be at least 512.
     ErrConfigPageBytes = -231,
-    /// A block must have 4 to 4,096 pages, a medium 16 to 1,048,576 blocks.
+    /// A block must have 4 to 4,096 pages, and a medium 16 to 1,048,576 blocks.
     ErrConfigBlocks = -232,
-    /// unit_pages must be a power of two up to 32, and a block must hold at least 4 logical pages: fewer, or on NOR more group_sectors.
+    /// unit_pages must be a power of two up to 32, and a block must hold at least 4 logical
+    /// pages. Choose fewer unit_pages or, on NOR, more group_sectors.
     ErrConfigUnitPages = -233,
     /// transaction_pages must be 2 to 1,024.
     ErrConfigTransactionPages = -234,
     /// overlay_entries must be at least 40 more than transaction_pages, and at most 8,192.
     ErrConfigOverlayEntries = -235,
-    /// checkpoint_programs must be 16 to 4,096, and but on NOR not more than 24 blocks of pages, less one for each of failures.
+    /// checkpoint_programs must be 16 to 4,096. Except on NOR it must also be at most the pages
+    /// of 24 blocks, less one block for each of failures.
     ErrConfigCheckpointPrograms = -236,
-    /// wear_spread must be 8 to 200, or STEADYFS_NONE where the device levels wear itself.
+    /// wear_spread must be 8 to 200, or STEADYFS_NONE if the device levels wear itself.
     ErrConfigWearSpread = -237,
     /// files_max must be at most 1,048,576, and failures at most 8.
     ErrConfigFiles = -238,
     /// streams must be 1 to 4.
     ErrConfigStreams = -239,
-    /// move_group must be 1 to 64, and 1 where the device does not level wear itself.
+    /// move_group must be 1 to 64. It must be 1 if the device does not level wear itself.
     ErrConfigMoveGroup = -240,
-    /// A logical page must not be larger than 128 KiB, and must be smaller where page_bytes are more than 4,096.
+    /// A logical page must not be larger than 128 KiB. It must be smaller if page_bytes is more
+    /// than 4,096.
     ErrConfigLogicalPage = -241,
-    /// files_max asks for more logical pages than a map entry can name.
+    /// files_max requires more logical pages than a map entry can name.
     ErrConfigTooManyPages = -242,
-    /// A block must hold a root with its copies, three logical pages and a journal page: fewer overlay_entries, or larger blocks, on NOR by more
-    /// group_sectors.
+    /// A block must hold a root with its copies, three logical pages and a journal page. Choose
+    /// fewer overlay_entries or larger blocks, on NOR by more group_sectors.
     ErrConfigBlockTooSmall = -243,
     /// Too few blocks: bad_blocks_max, ring and reserve leave no room for data.
     ErrConfigTooFewBlocks = -244,
-    /// A reclaimed block would not gain a frame: more overlay_entries or larger blocks.
+    /// A reclaimed block would not gain a frame. Choose more overlay_entries or larger blocks.
     ErrConfigNoGain = -245,
     /// leaf_log_bytes must be 48 to 240, and at most three quarters of a page.
     ErrConfigLeafLog = -246,
-    /// journal_pages must be 1 to 16, and more than one at most 4,096 bytes.
+    /// journal_pages must be 1 to 16. If it is more than one, the pages must have at most 4,096
+    /// bytes together.
     ErrConfigJournal = -247,
-    /// A setting that this version of the library does not know is wrong.
+    /// A setting breaks a rule for which this version of the library has no code.
     ErrConfig = -249,
 }
 
 impl Code {
-    /// The number that a call returns.
+    /// Returns the number that a call returns.
     pub(crate) const fn number(self) -> c_int {
         self as c_int
     }
 
-    /// What a number says.
+    /// Returns the text of a number. A number without a code gets the last text.
     fn text(number: c_int) -> &'static CStr {
         let index = CODES.iter().position(|code| code.number() == number).unwrap_or(CODES.len());
         let mut texts = TEXTS;
@@ -169,7 +185,8 @@ impl Code {
     }
 }
 
-/// Makes a row of the codes, and one of their texts. One: a linker drops it where nobody asks for a text, and keeps strings of which each is by itself.
+/// Defines a table of the codes, and one string of all their texts. A linker drops one string if
+/// no call needs a text, but keeps separate strings.
 macro_rules! texts {
     ($($code:ident $text:literal)*) => {
         static CODES: [Code; [$($text),*].len()] = [$(Code::$code),*];
@@ -239,9 +256,9 @@ texts! {
     ErrConfig "a setting is wrong"
 }
 
-/// Tells what an error code says, as English text that stays valid.
+/// Returns the English text of an error code. The text stays valid.
 ///
-/// `code`: what a call returned; numbers that are no errors give "no error".
+/// `code`: the result of a call. Numbers that are no errors give "no error".
 #[unsafe(no_mangle)]
 pub extern "C" fn steadyfs_error_string(code: c_int) -> *const c_char {
     Code::text(code.min(0)).as_ptr()
@@ -276,7 +293,7 @@ impl From<Error> for Code {
             Error::AttributesTooLarge => Self::ErrAttributes,
             Error::ScratchTooSmall => Self::ErrNomem,
             Error::Unsupported => Self::ErrUnsupported,
-            // One that this edition does not know says the least that is safe.
+            // An error that this version does not list gets the code that promises the least.
             _ => Self::ErrUnknown,
         }
     }
@@ -333,22 +350,22 @@ impl From<MediaFailure> for Code {
     }
 }
 
-/// What a call without a result returns.
+/// Returns the result of a call without a value: 0 or an error.
 pub(crate) fn status(result: Result<(), Code>) -> c_int {
     result.map_or_else(Code::number, |()| 0)
 }
 
-/// What a call that tells a yes or no returns: 1 or 0.
+/// Returns the result of a call with a yes or no: 1 or 0, or an error.
 pub(crate) fn yes_or_no(result: Result<bool, Code>) -> c_int {
     result.map_or_else(Code::number, c_int::from)
 }
 
-/// What a call returns that tells a number of bytes of memory.
+/// Returns a number of bytes of memory, or an error.
 pub(crate) fn length(result: Result<usize, Code>) -> isize {
     result.map_or_else(|code| code.number() as isize, |bytes| bytes.cast_signed())
 }
 
-/// What a call returns that tells a number of bytes of the medium or a place.
+/// Returns a position or a number of bytes of the medium, or an error.
 pub(crate) fn wide(result: Result<u64, Code>) -> i64 {
     result.map_or_else(|code| i64::from(code.number()), |bytes| i64::try_from(bytes).unwrap_or(i64::MAX))
 }

@@ -13,36 +13,39 @@ pub const STEADYFS_O_RDONLY: c_int = 1;
 pub const STEADYFS_O_WRONLY: c_int = 2;
 /// Open for reading and writing.
 pub const STEADYFS_O_RDWR: c_int = 3;
-/// Create the file when it does not exist; needs STEADYFS_O_WRONLY.
+/// Create the file if it does not exist; needs STEADYFS_O_WRONLY.
 pub const STEADYFS_O_CREAT: c_int = 0x0100;
-/// With STEADYFS_O_CREAT: fail with STEADYFS_ERR_EXIST when it does exist.
+/// With STEADYFS_O_CREAT: fail with STEADYFS_ERR_EXIST if the file exists.
 pub const STEADYFS_O_EXCL: c_int = 0x0200;
 /// Cut the file to nothing; needs STEADYFS_O_WRONLY.
 pub const STEADYFS_O_TRUNC: c_int = 0x0400;
 /// Every write goes to the end of the file.
 pub const STEADYFS_O_APPEND: c_int = 0x0800;
-/// Every change through this handle is durable when the call returns, and so is the file's creation.
+/// Every change through this handle is durable when the call returns. So is the file's creation.
 pub const STEADYFS_O_DURABLE: c_int = 0x1000;
-/// Multiplied by 0 to 3: the stream of a file that is created. Files that are written again at about the same pace should have one, and
-/// others another; 0 is that of all that names none.
+/// Multiplied by 0 to 3: the stream of a created file. Files that are written again at about the
+/// same pace should share a stream, and other files use another stream. Everything that names no
+/// stream is in stream 0.
 pub const STEADYFS_O_STREAM: c_int = 0x1_0000;
 
-/// Seek from the begin of the file.
+/// Seek from the start of the file.
 pub const STEADYFS_SEEK_SET: c_int = 0;
 /// Seek from the present position.
 pub const STEADYFS_SEEK_CUR: c_int = 1;
 /// Seek from the end of the file.
 pub const STEADYFS_SEEK_END: c_int = 2;
 
-/// Words of 64 bits of steadyfs_file_t.
+/// Number of 64-bit words of steadyfs_file_t.
 pub const STEADYFS_FILE_WORDS: usize = 11;
-/// Words of the size of a pointer of steadyfs_file_t.
+/// Number of pointer-sized words of steadyfs_file_t.
 pub const STEADYFS_FILE_POINTERS: usize = 2;
 
-/// An open file: memory of the caller's, which steadyfs_file_open makes a file of, whatever it held.
+/// An open file, in memory of the caller. The memory may hold any bytes before
+/// steadyfs_file_open.
 ///
-/// Several handles of one file see each other's changes. A file that is renamed or removed stays what it is for its handles. A handle
-/// that is not closed keeps its place in the table of open files until the unmount.
+/// A change through one handle of a file is visible through its other handles. A file that is
+/// renamed or removed stays the same file for its handles. A handle that is not closed keeps its
+/// place in the table of open files until the unmount.
 #[repr(C)]
 pub struct FileHandle {
     /// Not for the caller.
@@ -51,7 +54,7 @@ pub struct FileHandle {
     pub pointers: [usize; STEADYFS_FILE_POINTERS],
 }
 
-/// The position to which a seek leads.
+/// Returns the position after a seek.
 pub(crate) fn moved(position: u64, offset: i64, whence: c_int, size: u64) -> Result<u64, Code> {
     let base = match whence {
         STEADYFS_SEEK_SET => 0,
@@ -68,7 +71,7 @@ impl Handle for FileHandle {
     const STATE: u32 = 0x656C_6946;
 }
 
-/// The options of flags.
+/// Returns the options for flags of C.
 pub(crate) fn options(flags: c_int) -> Result<OpenOptions, Code> {
     let known = STEADYFS_O_RDWR
         | STEADYFS_O_CREAT
@@ -96,67 +99,74 @@ pub(crate) fn options(flags: c_int) -> Result<OpenOptions, Code> {
     })
 }
 
-/// Opens a file. `flags`: STEADYFS_O_..., joined by |; one of RDONLY, WRONLY and RDWR at least.
+/// Opens a file. `flags`: STEADYFS_O_..., joined by |, with at least one of RDONLY, WRONLY and
+/// RDWR.
 ///
-/// Power loss: a file that is created is there after the next commit, one that is cut is cut. Cost: steadyfs_bound_file_open. Errors:
-/// STEADYFS_ERR_NOENT, STEADYFS_ERR_EXIST, STEADYFS_ERR_ISDIR, STEADYFS_ERR_ISALINK, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_INVAL,
-/// STEADYFS_ERR_NAMETOOLONG, STEADYFS_ERR_NOTUTF8, STEADYFS_ERR_NOTWRITABLE where flags contradict each other, STEADYFS_ERR_TOOMANYOPEN,
-/// STEADYFS_ERR_TOOMANYFILES, STEADYFS_ERR_NOSPC.
+/// Power loss: a created file is there after the next commit, and a cut file is cut. Cost:
+/// steadyfs_bound_file_open. Errors: STEADYFS_ERR_NOENT, STEADYFS_ERR_EXIST, STEADYFS_ERR_ISDIR,
+/// STEADYFS_ERR_ISALINK, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_INVAL, STEADYFS_ERR_NAMETOOLONG,
+/// STEADYFS_ERR_NOTUTF8, STEADYFS_ERR_NOTWRITABLE if flags contradict each other,
+/// STEADYFS_ERR_TOOMANYOPEN, STEADYFS_ERR_TOOMANYFILES, STEADYFS_ERR_NOSPC.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_open(fs: *mut Fs, file: *mut FileHandle, path: *const c_char, flags: c_int) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe { pointers::text(path).and_then(|path| open(fs, file, flags, |fs| Ok(fs.open(path, options(flags)?)?))) };
     status(result)
 }
 
-/// Opens a file that is known by its inode, whatever its name is now: steadyfs_info. As steadyfs_file_open.
+/// Opens a file by its inode (steadyfs_info), whatever its name is now. Otherwise as
+/// steadyfs_file_open.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_open_inode(fs: *mut Fs, file: *mut FileHandle, inode: u32, flags: c_int) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     status(unsafe { open(fs, file, flags, |fs| Ok(fs.open_inode(inode, options(flags)?)?)) })
 }
 
-/// Closes a file; commits where STEADYFS_COMMIT_CLOSE is chosen, as it is by default, and the handle may write. The handle is closed
-/// after an error as well.
+/// Closes a file. Commits if STEADYFS_COMMIT_CLOSE is chosen, which is the default, and the
+/// handle may write. The handle is closed even after an error.
 ///
-/// Power loss: as in steadyfs_commit, where it commits. Cost: steadyfs_bound_file_close. Errors: STEADYFS_ERR_BADF, those of a commit.
+/// Power loss: as in steadyfs_commit, if it commits. Cost: steadyfs_bound_file_close. Errors:
+/// STEADYFS_ERR_BADF, and the errors of a commit.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_close(fs: *mut Fs, file: *mut FileHandle) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     status(unsafe { close(fs, file, |fs, file| Ok(fs.close(file)?)) })
 }
 
-/// Makes the changes of a file durable, and all others with them, where STEADYFS_COMMIT_FSYNC is chosen, as it is by default.
+/// Makes the changes of a file durable, and all other changes with them, if
+/// STEADYFS_COMMIT_FSYNC is chosen, which is the default.
 ///
-/// Power loss: all changes since the last commit are there, or none. Cost: steadyfs_bound_commit. Errors: STEADYFS_ERR_BADF, those of a
-/// commit.
+/// Power loss: all changes since the last commit are there, or none. Cost:
+/// steadyfs_bound_commit. Errors: STEADYFS_ERR_BADF, and the errors of a commit.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_sync(fs: *mut Fs, file: *mut FileHandle) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     status(unsafe { with_handle(fs, file, |fs, file, _, _| fs.flush(file).map_err(Into::into)) })
 }
 
-/// Reads from the position on, and moves it. Returns the number of bytes, less than `size` only at the end of the file.
+/// Reads from the position on, and moves the position. Returns the number of bytes, less than
+/// `size` only at the end of the file.
 ///
-/// Cost: steadyfs_bound_file_read. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NOTREADABLE, STEADYFS_ERR_STALE, STEADYFS_ERR_CORRUPT.
+/// Cost: steadyfs_bound_file_read. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NOTREADABLE,
+/// STEADYFS_ERR_STALE, STEADYFS_ERR_CORRUPT.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_read(fs: *mut Fs, file: *mut FileHandle, buffer: *mut c_void, size: usize) -> isize {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::bytes_mut(buffer, size).and_then(|data| {
             with_handle(fs, file, |fs, file, position, _| {
@@ -169,21 +179,22 @@ pub unsafe extern "C" fn steadyfs_file_read(fs: *mut Fs, file: *mut FileHandle, 
     length(result)
 }
 
-/// Writes at the position, or with STEADYFS_O_APPEND at the end, and moves the position behind what it wrote. Returns `size`. The file
-/// grows where needed; a gap reads as zeros.
+/// Writes at the position, or with STEADYFS_O_APPEND at the end, and moves the position behind
+/// the written bytes. Returns `size`. The file grows if needed. A gap reads as zeros.
 ///
-/// A write of more than one logical page is the sum of such writes. Of one that fails, those before it have taken effect, and the position
-/// is where it was.
+/// A write of more than one logical page consists of several writes. If one of them fails, the
+/// earlier ones have taken effect, and the position stays.
 ///
-/// Power loss: nothing of it is there before the next commit; with STEADYFS_O_DURABLE each logical page is a commit. Cost:
-/// steadyfs_bound_file_write. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NOTWRITABLE, STEADYFS_ERR_NOSPC, STEADYFS_ERR_FBIG,
-/// STEADYFS_ERR_TRANSACTION, STEADYFS_ERR_STALE, STEADYFS_ERR_READONLY, STEADYFS_ERR_MEDIAFAILING, STEADYFS_ERR_UNKNOWN.
+/// Power loss: nothing of the write is there before the next commit. With STEADYFS_O_DURABLE
+/// each logical page is a commit. Cost: steadyfs_bound_file_write. Errors: STEADYFS_ERR_BADF,
+/// STEADYFS_ERR_NOTWRITABLE, STEADYFS_ERR_NOSPC, STEADYFS_ERR_FBIG, STEADYFS_ERR_TRANSACTION,
+/// STEADYFS_ERR_STALE, STEADYFS_ERR_READONLY, STEADYFS_ERR_MEDIAFAILING, STEADYFS_ERR_UNKNOWN.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_write(fs: *mut Fs, file: *mut FileHandle, buffer: *const c_void, size: usize) -> isize {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::bytes(buffer, size).and_then(|data| {
             with_handle(fs, file, |fs, file, position, flags| {
@@ -196,16 +207,18 @@ pub unsafe extern "C" fn steadyfs_file_write(fs: *mut Fs, file: *mut FileHandle,
     length(result)
 }
 
-/// Moves the position, behind the end of the file as well. `whence`: STEADYFS_SEEK_SET, CUR or END. Returns the new position.
+/// Moves the position, also behind the end of the file. `whence`: STEADYFS_SEEK_SET, CUR or END.
+/// Returns the new position.
 ///
-/// Cost: nothing; with STEADYFS_SEEK_END perhaps a look at the inode. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_INVAL for a place before the
-/// begin or an unknown `whence`, STEADYFS_ERR_FBIG for one that no file reaches.
+/// Cost: nothing; with STEADYFS_SEEK_END perhaps a lookup of the inode. Errors:
+/// STEADYFS_ERR_BADF, STEADYFS_ERR_INVAL for a position before the start or an unknown `whence`,
+/// STEADYFS_ERR_FBIG for a position that no file reaches.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_seek(fs: *mut Fs, file: *mut FileHandle, offset: i64, whence: c_int) -> i64 {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_handle(fs, file, |fs, file, position, _| {
             let size = if whence == STEADYFS_SEEK_END { fs.size(file)? } else { 0 };
@@ -220,36 +233,37 @@ pub unsafe extern "C" fn steadyfs_file_seek(fs: *mut Fs, file: *mut FileHandle, 
     wide(result)
 }
 
-/// Cuts a file, or makes it larger with zeros. The position stays.
+/// Cuts a file, or extends it with zeros. The position stays.
 ///
-/// Power loss: the old size or the new one. Cost: steadyfs_bound_file_truncate, whatever the sizes. Errors: as steadyfs_file_write;
-/// STEADYFS_ERR_UNSUPPORTED in a build without the feature `truncate`.
+/// Power loss: the old size or the new one. Cost: steadyfs_bound_file_truncate, for any sizes.
+/// Errors: as steadyfs_file_write; STEADYFS_ERR_UNSUPPORTED in a build without the feature
+/// `truncate`.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_truncate(fs: *mut Fs, file: *mut FileHandle, size: u64) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     status(unsafe { with_handle(fs, file, |fs, file, _, _| fs.truncate(file, size).map_err(Into::into)) })
 }
 
-/// Tells the position. Costs nothing. Errors: STEADYFS_ERR_BADF.
+/// Returns the position. Costs nothing. Errors: STEADYFS_ERR_BADF.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_tell(fs: *mut Fs, file: *mut FileHandle) -> i64 {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     wide(unsafe { with_handle(fs, file, |_, _, position, _| Ok(*position)) })
 }
 
-/// Moves the position to the begin. Costs nothing. Errors: STEADYFS_ERR_BADF.
+/// Moves the position to the start. Costs nothing. Errors: STEADYFS_ERR_BADF.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_rewind(fs: *mut Fs, file: *mut FileHandle) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_handle(fs, file, |_, _, position, _| {
             *position = 0;
@@ -259,38 +273,43 @@ pub unsafe extern "C" fn steadyfs_file_rewind(fs: *mut Fs, file: *mut FileHandle
     status(result)
 }
 
-/// Tells the size of a file in bytes. Cost: nothing, or a look at the inode. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_STALE.
+/// Returns the size of a file in bytes. Cost: nothing, or a lookup of the inode. Errors:
+/// STEADYFS_ERR_BADF, STEADYFS_ERR_STALE.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_size(fs: *mut Fs, file: *mut FileHandle) -> i64 {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     wide(unsafe { with_handle(fs, file, |fs, file, _, _| fs.size(file).map_err(Into::into)) })
 }
 
-/// Keeps room for the bytes `from` to `to` of a file, so that writes there cannot fail for want of it. The size of the file stays.
+/// Reserves room for the bytes `from` to `to` of a file, so that writes there cannot fail for
+/// lack of room. The size of the file stays.
 ///
-/// Takes pages that follow each other, and returns up to where there is room now: call it again from there until it returns `to` or more.
+/// Takes pages that follow each other, and returns the position up to which there is room now.
+/// Call it again from this position until it returns `to` or more.
 ///
-/// Power loss: the room is kept after the next commit. Cost: steadyfs_bound_file_write of 65 bytes. Errors: STEADYFS_ERR_BADF,
-/// STEADYFS_ERR_NOSPC, STEADYFS_ERR_FBIG, STEADYFS_ERR_NOTWRITABLE, STEADYFS_ERR_STALE.
+/// Power loss: the room is reserved after the next commit. Cost: steadyfs_bound_file_write of 65
+/// bytes. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NOSPC, STEADYFS_ERR_FBIG,
+/// STEADYFS_ERR_NOTWRITABLE, STEADYFS_ERR_STALE.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_reserve(fs: *mut Fs, file: *mut FileHandle, from: u64, to: u64) -> i64 {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     wide(unsafe { with_handle(fs, file, |fs, file, _, _| fs.reserve(file, from, to).map_err(Into::into)) })
 }
 
-/// Tells the inode of a file: its number, for its life. Costs nothing. Errors: STEADYFS_ERR_BADF.
+/// Returns the inode of a file: the number that it keeps for its life. Costs nothing. Errors:
+/// STEADYFS_ERR_BADF.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_file_inode(fs: *mut Fs, file: *mut FileHandle) -> i64 {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     wide(unsafe { with_handle(fs, file, |_, file, _, _| Ok(file.inode().into())) })
 }
 

@@ -1,21 +1,21 @@
-//! Open files in memory of C: what their handles hold, and the way into them.
+//! Open files in memory of C: the content of their handles, and access to it.
 
 use crate::error::Code;
 use crate::object::{Object, Owner, with};
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
 
-/// Memory of C in which an open file lies, or an open directory.
+/// Memory of C for an open file or an open directory.
 pub(crate) trait Handle: Sized {
-    /// What it is open on.
+    /// The object on which the file is open.
     type On: Object;
-    /// The file.
+    /// The open file.
     type Content;
-    /// What says that one is open there.
+    /// Value of `state` while a file is open.
     const STATE: u32;
 }
 
-/// What is in the memory.
+/// Content of the memory.
 #[repr(C)]
 struct Open<T> {
     state: u32,
@@ -25,7 +25,7 @@ struct Open<T> {
     content: MaybeUninit<T>,
 }
 
-/// The place of what is in the memory.
+/// Returns the place of the content of the memory.
 fn place<H: Handle>(file: *mut H) -> Result<*mut Open<H::Content>, Code> {
     const {
         assert!(size_of::<Open<H::Content>>() <= size_of::<H>() && align_of::<Open<H::Content>>() <= align_of::<H>());
@@ -45,9 +45,9 @@ pub(crate) unsafe fn open<H: Handle>(
     open: impl FnOnce(&mut <H::On as Object>::Content) -> Result<H::Content, Code>,
 ) -> Result<(), Code> {
     let handle = place(file)?;
-    // SAFETY: It is not null and aligned, and the caller's to give.
+    // SAFETY: The place is not null, is aligned, and belongs to the caller.
     unsafe { (&raw mut (*handle).state).write(0) };
-    // SAFETY: As the caller says.
+    // SAFETY: The caller keeps the conditions of this function.
     unsafe {
         with(on, |on, owner| {
             let content = MaybeUninit::new(open(on)?);
@@ -57,7 +57,8 @@ pub(crate) unsafe fn open<H: Handle>(
     }
 }
 
-/// Makes a call of an open file, with its position and the flags with which it was opened. A handle of another volume, or of another mount, is none.
+/// Calls `call` with an open file, its position, and the flags of its opening. Refuses a handle
+/// of another volume, or of another mount.
 ///
 /// # Safety
 /// As [`with`]; `file` is null or points to a handle that no other thread uses.
@@ -67,7 +68,7 @@ pub(crate) unsafe fn with_handle<H: Handle, T>(
     call: impl FnOnce(&mut <H::On as Object>::Content, &mut H::Content, &mut u64, c_int) -> Result<T, Code>,
 ) -> Result<T, Code> {
     let handle = place(file)?;
-    // SAFETY: As the caller says.
+    // SAFETY: The caller keeps the conditions of this function.
     unsafe {
         with(on, |on, owner| {
             if (*handle).state != H::STATE || (*handle).owner != owner {
@@ -79,7 +80,7 @@ pub(crate) unsafe fn with_handle<H: Handle, T>(
     }
 }
 
-/// Closes an open file. The handle holds none afterwards, whatever `close` says.
+/// Closes an open file. The handle contains no file afterwards, even if `close` fails.
 ///
 /// # Safety
 /// As [`with_handle`].
@@ -89,7 +90,8 @@ pub(crate) unsafe fn close<H: Handle>(
     close: impl FnOnce(&mut <H::On as Object>::Content, H::Content) -> Result<(), Code>,
 ) -> Result<(), Code> {
     let handle = place(file)?;
-    // SAFETY: As the caller says; the content is moved out, and the state says so.
+    // SAFETY: The caller keeps the conditions of this function. The content is moved out, and
+    // the cleared state prevents a second use.
     unsafe {
         with_handle(on, file, |on, content, _, _| {
             let content = core::ptr::read(content);

@@ -1,44 +1,54 @@
-//! The C API of SteadyFS: what `include/steadyfs.h` declares. `docs/c.md` says how to use it, and what each call of littlefs, SPIFFS and
-//! FatFs is here.
+//! The C API of SteadyFS, which `include/steadyfs.h` declares. `docs/c.md` explains its use, and
+//! lists the equivalent of each call of littlefs, SPIFFS and FatFs.
 //!
 //! ```text
 //! cargo rustc -p steadyfs-c --release --lib --crate-type staticlib
 //! ```
 //!
-//! makes `libsteadyfs_c.a`, which needs no allocator and, on a microcontroller, nothing at all beside what the compiler brings along.
+//! This command builds `libsteadyfs_c.a`. The library needs no allocator. On a microcontroller
+//! it needs nothing beside the compiler's own libraries.
 //!
-//! | module | what is in it |
+//! | module | content |
 //! |---|---|
 //! | [`driver`] | the callbacks, and the core's media made of them |
 //! | `medium` | one medium for all drivers |
 //! | [`config`] | driver, memory and settings |
-//! | `division` | volumes on NOR that are divided otherwise |
-//! | [`volume`] | format, mount, unmount; the way into a mounted volume |
-//! | [`names`], [`files`], [`directories`], [`transactions`] | the calls, by what they are about |
+//! | `division` | recognition of NOR volumes with another division |
+//! | [`volume`] | format, mount, unmount; access to a mounted volume |
+//! | [`names`], [`files`], [`directories`], [`transactions`] | the calls, by subject |
 //! | `packed` | compressed files (feature `compress`) |
 //! | `rom` | read-only images (feature `rom`) |
-//! | `object`, `handle` | what is mounted, and what is open, in memory of C |
-//! | [`bounds`] | how long they take at most |
+//! | `object`, `handle` | mounted objects and open files, in memory of C |
+//! | [`bounds`] | the worst cases of the calls |
 //! | [`maintenance`] | space, idle work, health, verification |
-//! | [`error`], `pointers` | what goes out and comes in |
+//! | [`error`], `pointers` | results and arguments |
 //!
 //! # Safety
-//! Each function of C is `unsafe` for Rust, for the same reason, which the header states for C:
-//! - pointers are null, which is refused, or point to what their type says, for as long as the header says: a call, or up to the unmount;
-//! - the driver's struct and the memory of a [`config::Config`] are the volume's alone from mount to unmount;
-//! - a volume takes one call at a time. A callback that calls its own volume is refused with STEADYFS_ERR_BUSY;
-//! - callbacks keep within the lengths that they are told, and return.
+//! Each function of C is `unsafe` for Rust, for the same reason. The header states the
+//! conditions for C:
+//! - A pointer is null, which is refused, or points to a value of its type. The value stays
+//!   valid as long as the header requires: during the call, or until the unmount.
+//! - The driver's struct and the memory of a [`config::Config`] belong to the volume alone from
+//!   mount to unmount.
+//! - A volume takes one call at a time. A callback that calls its own volume is refused with
+//!   STEADYFS_ERR_BUSY.
+//! - Callbacks stay within the lengths that they get, and return.
 //!
-//! What is checked: null and misaligned pointers, text that is not UTF-8, handles that are not open or of another mount, calls of volumes
-//! that are not mounted (in memory that began as zeros), numbers that make no sense.
+//! The functions check for:
+//! - null and misaligned pointers,
+//! - text that is not UTF-8,
+//! - handles that are not open, or of another mount,
+//! - calls of volumes that are not mounted, if their memory started as zeros,
+//! - invalid numbers.
 
 #![no_std]
 
-// On a host the library links what a panic needs.
+// On a host the library links the libraries that a panic needs.
 #[cfg(not(target_os = "none"))]
 extern crate std;
 
-/// A microcontroller stays where an assertion of the library failed, for its watchdog to find.
+/// Loops after a failed assertion of the library on a microcontroller, until the watchdog finds
+/// it.
 #[cfg(target_os = "none")]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {

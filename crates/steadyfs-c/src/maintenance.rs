@@ -1,4 +1,4 @@
-//! The volume as a whole: its space, idle work, health, verification.
+//! The volume as a whole: space, idle work, health, verification.
 
 use crate::error::{Code, status, wide, yes_or_no};
 use crate::pointers;
@@ -6,39 +6,40 @@ use crate::volume::{Fs, Mounted, ask, enter};
 use core::ffi::{c_int, c_void};
 use steadyfs::{Budget, Damage as CoreDamage, Finding as CoreFinding};
 
-/// What a volume is and holds.
+/// Properties and use of a volume.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FsInfo {
     /// Version of the format on the medium.
     pub disk_version: u32,
-    /// Bytes in which room is taken: a logical page.
+    /// Unit of allocation in bytes: a logical page.
     pub block_size: u32,
     /// Logical pages that may hold data: usable_bytes / block_size.
     pub block_count: u32,
-    /// Bytes of a name at most.
+    /// Most bytes of a name.
     pub name_max: u32,
-    /// Bytes of a file at most.
+    /// Most bytes of a file.
     pub file_max: u64,
-    /// Bytes that all attributes of a file may take together, two for each beside key and value.
+    /// Most bytes of all attributes of a file together, two for each beside key and value.
     pub attr_max: u32,
-    /// Files and directories that there may be.
+    /// Most files and directories.
     pub files_max: u32,
-    /// Files, directories, long names and sets of attributes that there are.
+    /// Number of files, directories, long names and sets of attributes.
     pub files: u32,
-    /// Room for data, taken and free, in bytes.
+    /// Room for data in bytes, taken and free together.
     pub usable_bytes: u64,
-    /// Taken, in bytes. The pages of removed files are part of it, though writes find them: steadyfs_fs_free.
+    /// Taken room in bytes. It includes the pages of removed files, though writes find them: see
+    /// steadyfs_fs_free.
     pub used_bytes: u64,
 }
 
-/// Tells what a volume is and holds. Costs nothing.
+/// Stores the properties and the use of a volume. Costs nothing.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_fs_stat(fs: *mut Fs, info: *mut FsInfo) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         enter(fs, |fs| {
             let usage = fs.usage();
@@ -62,69 +63,77 @@ pub unsafe extern "C" fn steadyfs_fs_stat(fs: *mut Fs, info: *mut FsInfo) -> c_i
     status(result)
 }
 
-/// Bytes of the attributes of a file, as the core says.
+/// Most bytes of the attributes of a file, as in the core.
 const ATTRIBUTES_MAX: u32 = 248;
 
-/// Tells how many bytes are taken, as used_bytes of steadyfs_fsinfo does. littlefs counts blocks here. Costs nothing.
+/// Returns the taken bytes, as used_bytes of steadyfs_fsinfo. littlefs counts blocks here. Costs
+/// nothing.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_fs_size(fs: *mut Fs) -> i64 {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     wide(unsafe { ask(fs, |fs| fs.usage().used_bytes) })
 }
 
-/// Returns the bytes of all free pages, and of those that removed files still hold. It is 0 if no write finds a page.
-/// Pages that keep track of data are part of it, so one file may get less: steadyfs_fs_available. Cost: two
-/// looks for each removed file that still holds something, and one at each page of its indexes.
+/// Returns the bytes of all free pages, and of the pages that removed files still hold. It is 0
+/// if no write finds a page. It includes pages that keep track of data, so one file may get
+/// less: see steadyfs_fs_available. Cost: two lookups for each removed file that still holds
+/// pages, and one at each page of its indexes.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_fs_free(fs: *mut Fs) -> i64 {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     wide(unsafe { enter(fs, Mounted::free_bytes) })
 }
 
-/// Tells how many bytes the next writes to one file get, whatever else is written: what is free and what removed files still hold,
-/// without what keeps track of them. Cost: that of steadyfs_fs_free.
+/// Returns the bytes that the next writes to one file get for certain. These are the free pages
+/// and the pages that removed files still hold, less the pages that keep track of them. Cost: as
+/// steadyfs_fs_free.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_fs_available(fs: *mut Fs) -> i64 {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     wide(unsafe { enter(fs, Mounted::available) })
 }
 
-/// Prepares the volume in idle time, so that the next `burst_bytes` of writes meet neither reclamation nor erase. Returns 1 where there is
-/// nothing left to prepare, else 0.
+/// Prepares the volume in idle time, so that the next `burst_bytes` of writes need neither
+/// reclamation nor an erase. Returns 1 if nothing is left to prepare, else 0.
 ///
-/// It frees the pages of removed files, moves what keeps blocks from being erased, erases blocks, and writes parts of the map, as far as
-/// `budget_ns` goes: the time of the medium, by the driver's timing. A durable write of less than a program page counts as one.
+/// It frees the pages of removed files, moves data that keeps blocks from being erased, erases
+/// blocks, and writes parts of the map. It stops at `budget_ns`: the time of the medium, by the
+/// driver's timing. In `burst_bytes` a durable write of less than a program page counts as one
+/// page.
 ///
-/// Power loss: what was committed stays; an open transaction stays open. Cost: never more than the budget, when no operation fails.
-/// Errors: STEADYFS_ERR_IO, STEADYFS_ERR_CORRUPT, STEADYFS_ERR_READONLY, STEADYFS_ERR_MEDIAFAILING.
+/// Power loss: committed data stays, and an open transaction stays open. Cost: never more than
+/// the budget, if no operation fails. Errors: STEADYFS_ERR_IO, STEADYFS_ERR_CORRUPT,
+/// STEADYFS_ERR_READONLY, STEADYFS_ERR_MEDIAFAILING.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_fs_gc(fs: *mut Fs, budget_ns: u64, burst_bytes: u64) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     yes_or_no(unsafe { enter(fs, |fs| fs.maintain(Budget::TimeNs(budget_ns), burst_bytes)) })
 }
 
-/// Reads data at rest for `budget_ns`, so that pages whose bits have begun to flip are noticed while the ECC still corrects them. Goes on
-/// where the last call stopped. Returns 1 where a round through everything is complete, else 0.
+/// Reads data at rest for `budget_ns`, so that flipped bits are found while the ECC still
+/// corrects them. Goes on where the last call stopped. Returns 1 if a round through everything
+/// is complete, else 0.
 ///
-/// Cost: never more than the budget. Errors: STEADYFS_ERR_IO; STEADYFS_ERR_UNSUPPORTED in a build without the feature `scrub`.
+/// Cost: never more than the budget. Errors: STEADYFS_ERR_IO; STEADYFS_ERR_UNSUPPORTED in a
+/// build without the feature `scrub`.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_fs_scrub(fs: *mut Fs, budget_ns: u64) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     yes_or_no(unsafe { enter(fs, |fs| scrub(fs, Budget::TimeNs(budget_ns))) })
 }
 
@@ -138,31 +147,32 @@ fn scrub(_: &mut Mounted, _: Budget) -> Result<bool, steadyfs::Error> {
     Err(steadyfs::Error::Unsupported)
 }
 
-/// How the medium is doing.
+/// Health of the medium.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Health {
-    /// The volume can only be read, for whatever reason.
+    /// True if the volume can only be read, for any reason.
     pub read_only: bool,
-    /// What it holds does not leave the room that reclamation needs, since so many blocks are bad.
+    /// True if so many blocks are bad that the content does not leave the room that reclamation
+    /// needs.
     pub worn_out: bool,
-    /// The worst correction since the mount: bits that were wrong.
+    /// Wrong bits in the worst correction since the mount.
     pub worst_bits: u8,
-    /// Bits that can be corrected; 0 where the driver does not tell.
+    /// Bits that can be corrected; 0 if the driver does not report them.
     pub worst_strength: u8,
-    /// Blocks that are bad, those of the maker included.
+    /// Bad blocks, including factory bad blocks.
     pub bad_blocks: u32,
     /// Blocks that may still go bad before the volume shrinks.
     pub spare_blocks: u32,
-    /// Blocks whose data is to move because their pages needed many corrections.
+    /// Blocks whose data must move because their pages needed many corrections.
     pub weak_blocks: u32,
     /// Erases of the least worn block since the first format.
     pub erases_min: u32,
     /// Erases of the most worn block.
     pub erases_max: u32,
-    /// Blocks that erases_total is of.
+    /// Number of blocks that erases_total counts.
     pub blocks: u32,
-    /// Erases of all blocks that are in use.
+    /// Erases of all blocks in use.
     pub erases_total: u64,
     /// Reads since the mount.
     pub reads: u32,
@@ -172,13 +182,13 @@ pub struct Health {
     pub lost_reads: u32,
 }
 
-/// Tells how the medium is doing. Costs nothing.
+/// Stores the health of the medium. Costs nothing.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_health(fs: *mut Fs, health: *mut Health) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         enter(fs, |fs| {
             let found = fs.health();
@@ -206,29 +216,33 @@ pub unsafe extern "C" fn steadyfs_health(fs: *mut Fs, health: *mut Health) -> c_
     status(result)
 }
 
-/// What a mount found missing, or since then the write-back of a part of the map. The volume can only be read until steadyfs_fs_repair.
+/// Damage that a mount found, or later the write-back of a part of the map. The volume can only
+/// be read until steadyfs_fs_repair.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// Everything is there.
+    /// Nothing is missing.
     DamageNone = 0,
-    /// The newest root can be read nowhere. What was committed since the one before may be missing.
+    /// No copy of the newest root can be read. Changes that were committed since the root before
+    /// it may be missing.
     DamageRoot = 1,
-    /// A record since the newest root can be read no more.
+    /// A record since the newest root cannot be read any more.
     DamageRecord = 2,
-    /// The newest journal page can be read no more: the small changes that it held are missing, on a volume with few files perhaps all since the format.
+    /// The newest journal page cannot be read any more, and the small changes in it are missing.
+    /// On a volume with few files these may be all since the format.
     DamageJournal = 3,
-    /// A repair was begun that has not ended.
+    /// A repair was begun and has not ended.
     DamageRepair = 4,
-    /// A page of the file system's own tables can be read no more.
+    /// A page of the file system's own tables cannot be read any more.
     DamageTables = 5,
-    /// A leaf of the map can be read no more: pages that it maps are STEADYFS_ERR_CORRUPT until they are written anew.
+    /// A leaf of the map cannot be read any more. Its pages give STEADYFS_ERR_CORRUPT until they
+    /// are written again.
     DamageLeaf = 6,
-    /// Another one, that this version of the header does not know.
+    /// Damage that this version of the header does not list.
     DamageOther = 7,
 }
 
-/// Tells what is missing: of enum steadyfs_damage, or an error. Costs nothing.
+/// Returns the damage, of enum steadyfs_damage_kind, or an error. Costs nothing.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -244,48 +258,54 @@ pub unsafe extern "C" fn steadyfs_damage(fs: *mut Fs) -> c_int {
         Some(CoreDamage::Leaf) => Damage::DamageLeaf,
         Some(_) => Damage::DamageOther,
     };
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe { ask(fs, |fs| number(fs.damage())) };
     result.map_or_else(Code::number, |damage| damage as c_int)
 }
 
-/// What a check found.
+/// Kind of a finding of a check.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FindingKind {
-    /// A page of the file system's own tables cannot be read. Mended by writing it anew without what cannot be read.
+    /// A page of the file system's own tables cannot be read. Mended: it is written again
+    /// without the unreadable part.
     FindingUnreadableTable = 1,
-    /// A page of a file or directory cannot be read. One of a directory or an index is mended; one of data stays so until it is written anew.
+    /// A page of a file or directory cannot be read. A page of a directory or an index is
+    /// mended. A page of data stays unreadable until it is written again.
     FindingUnreadablePage = 2,
-    /// An inode that is in use makes no sense. Mended.
+    /// An inode in use is invalid. Mended.
     FindingBadInode = 3,
-    /// The rest of a long name, or the attributes of a file, are not there. Mended: the file is without, or has another name.
+    /// The rest of a long name, or the attributes of a file, are missing. Mended: the file has
+    /// no attributes then, or another name.
     FindingLostExtension = 4,
-    /// A directory names something that is not there, is in another directory, or is named twice. Mended by removing the entry.
+    /// A directory names something that is missing or is in another directory, or it names
+    /// something twice. Mended: the entry is removed.
     FindingBadEntry = 5,
     /// A directory's counts are wrong. Mended.
     FindingWrongCount = 6,
-    /// Nothing names a file or directory. Mended by naming it, or `lost-` and its number in the root.
+    /// No directory names a file or directory. Mended: it gets its name again, or `lost-` and
+    /// its number in the root.
     FindingLost = 7,
-    /// An inode is in use and is marked as free. Mended.
+    /// An inode is in use but marked as free. Mended.
     FindingUnmarkedInode = 8,
-    /// An inode is taken and holds nothing. Mended.
+    /// An inode is taken but holds nothing. Mended.
     FindingLeakedInode = 9,
-    /// A page is taken and belongs to nothing. Mended.
+    /// A page is taken but belongs to nothing. Mended.
     FindingLeakedPage = 10,
-    /// A page belongs to a file and is marked as free. Mended.
+    /// A page belongs to a file but is marked as free. Mended.
     FindingUnmarkedPage = 11,
-    /// A page belongs to two files. Mended: the second one is empty then, and in the first one the page cannot be read.
+    /// A page belongs to two files. Mended: the second file is empty then, and in the first file
+    /// the page cannot be read.
     FindingSharedPage = 12,
-    /// Behind the end of a file is what was there before. Mended by cutting it off.
+    /// Old data lies behind the end of a file. Mended: it is cut off.
     FindingDirtyEnd = 13,
-    /// A list of removed files does not end. Mended by forgetting it.
+    /// A list of removed files does not end. Mended: it is discarded.
     FindingBadList = 14,
-    /// Another one, that this version of the header does not know.
+    /// A finding that this version of the header does not list.
     FindingOther = 15,
     /// Small changes are lost. This file or directory may be in an earlier state.
     FindingInDoubt = 16,
-    /// Small changes are lost. Files may be missing with their names: at most as many as `inode` says.
+    /// Small changes are lost. Files may be missing with their names: at most `inode` of them.
     FindingLostChanges = 17,
 }
 
@@ -293,13 +313,13 @@ pub enum FindingKind {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Of enum steadyfs_finding_kind.
+    /// A value of enum steadyfs_finding_kind.
     pub kind: u8,
-    /// The file or directory; 0 where there is none. LOST_CHANGES has a number of inodes here.
+    /// The file or directory; 0 if there is none. For LOST_CHANGES a number of inodes.
     pub inode: u32,
-    /// The directory whose entry or count is wrong; 0 where there is none.
+    /// The directory whose entry or count is wrong; 0 if there is none.
     pub directory: u32,
-    /// The logical page; 0 where there is none.
+    /// The logical page; 0 if there is none.
     pub page: u32,
 }
 
@@ -329,7 +349,7 @@ impl From<CoreFinding> for Finding {
     }
 }
 
-/// What a check looked at.
+/// Extent and result of a check.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked {
@@ -341,13 +361,13 @@ pub struct Checked {
     pub pages: u32,
     /// Pages of files' data that cannot be read.
     pub unreadable: u32,
-    /// Findings, those that were mended included.
+    /// Findings, including mended ones.
     pub findings: u32,
     /// Findings that were mended.
     pub mended: u32,
 }
 
-/// What `steadyfs_fs_check` and `steadyfs_fs_repair` share.
+/// Runs a check or a repair: the common part of `steadyfs_fs_check` and `steadyfs_fs_repair`.
 unsafe fn look(
     fs: *mut Fs,
     scratch: (*mut c_void, usize),
@@ -358,11 +378,12 @@ unsafe fn look(
 ) -> c_int {
     let mut tell = |finding: CoreFinding| {
         if let Some(report) = report {
-            // SAFETY: The caller of the library says that it may be called with this context.
+            // SAFETY: The caller of the library guarantees that `report` may be called with this
+            // context.
             unsafe { report(context, &finding.into()) };
         }
     };
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::bytes_mut(scratch.0, scratch.1).and_then(|scratch| {
             let found = enter(fs, |fs| call(fs, scratch, &mut tell))?;
@@ -376,12 +397,14 @@ unsafe fn look(
     status(result)
 }
 
-/// Verifies every page and every reference of the volume, and calls `report` (or not, where it is null) for each fault. With `repair`,
-/// mends those that can be mended, each in a transaction of its own, and commits what was open before. Close all files first. `checked`
+/// Verifies every page and every reference of the volume, and calls `report` for each fault, if
+/// it is not null. With `repair`, mends the faults that can be mended, each in its own
+/// transaction, and commits earlier changes first. Close all files before the call. `checked`
 /// may be null.
 ///
-/// Power loss: what was mended stays mended. Cost: reads the whole volume. Errors: STEADYFS_ERR_NOMEM where `scratch` has fewer bytes than
-/// steadyfs_check_bytes, STEADYFS_ERR_IO; with `repair` those of a commit. Damage is a finding, not an error.
+/// Power loss: mended faults stay mended. Cost: reads the whole volume. Errors:
+/// STEADYFS_ERR_NOMEM if `scratch` has fewer bytes than steadyfs_check_bytes, STEADYFS_ERR_IO;
+/// with `repair` the errors of a commit. Damage is a finding, not an error.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -395,18 +418,19 @@ pub unsafe extern "C" fn steadyfs_fs_check(
     context: *mut c_void,
     checked: *mut Checked,
 ) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe {
         look(fs, (scratch, scratch_bytes), report, context, checked, |fs, scratch, report| fs.check(scratch, repair, report))
     }
 }
 
-/// Accepts what the mount found missing as lost, checks the volume and mends what the loss has left, so that it can be changed again. Does
-/// nothing where nothing is missing: steadyfs_damage.
+/// Accepts the damage as lost data, checks the volume, and mends the consequences, so that the
+/// volume can be changed again. Does nothing if nothing is missing: see steadyfs_damage.
 ///
-/// Power loss: the volume can only be read until a repair ends; one that was cut is begun again. Cost: that of a mount and of a check with
-/// `repair`. Errors: STEADYFS_ERR_CORRUPT where what is lost cannot be mended, STEADYFS_ERR_READONLY where the volume was mounted for
-/// reading, those of steadyfs_fs_check.
+/// Power loss: the volume can only be read until a repair ends. A repair that was cut is begun
+/// again. Cost: a mount, and a check with `repair`. Errors: STEADYFS_ERR_CORRUPT if the loss
+/// cannot be mended. STEADYFS_ERR_READONLY if the volume was mounted for reading, or if the
+/// damage was found after the mount. The errors of steadyfs_fs_check.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -419,6 +443,6 @@ pub unsafe extern "C" fn steadyfs_fs_repair(
     context: *mut c_void,
     checked: *mut Checked,
 ) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe { look(fs, (scratch, scratch_bytes), report, context, checked, |fs, scratch, report| fs.repair(scratch, report)) }
 }

@@ -3,13 +3,13 @@
 use crate::driver;
 use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
-/// What lies under a volume.
+/// The medium of a volume.
 pub(crate) enum Medium {
     #[cfg(feature = "nand")]
     Nand(driver::NandChip),
     #[cfg(feature = "nor")]
     Nor(steadyfs::media::nor::NorPages<steadyfs::media::groups::Groups<driver::NorChip>>),
-    /// Where it lies is at the begin of the memory that was lent: it is larger than the others.
+    /// Lies at the start of the lent memory, because it is larger than the other variants.
     #[cfg(feature = "sectors")]
     Sectors(&'static mut steadyfs::media::sectors::SectorPages<driver::Card>),
 }
@@ -17,7 +17,7 @@ pub(crate) enum Medium {
 #[cfg(not(any(feature = "nand", feature = "nor", feature = "sectors")))]
 compile_error!("a library without the features `nand`, `nor` and `sectors` has no medium");
 
-/// Makes the call of the medium that it is.
+/// Forwards a call to the medium of the variant.
 macro_rules! delegate {
     ($medium:expr, $it:ident => $call:expr) => {
         match $medium {
@@ -94,7 +94,7 @@ impl Flash for Medium {
 
     fn sync(&mut self) -> Result<(), Failure> {
         match self {
-            // A `NorFlash` has no cache; a driver's may.
+            // A `NorFlash` has no cache. A driver may have one.
             #[cfg(feature = "nor")]
             Medium::Nor(pages) => pages.chip().chip().sync(),
             #[cfg(feature = "nand")]

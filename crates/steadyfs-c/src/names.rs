@@ -6,7 +6,7 @@ use crate::volume::{Fs, Mounted, enter};
 use core::ffi::{c_char, c_int, c_void};
 use steadyfs::{Error, InodeNumber, Kind, NAME_BYTES_MAX, ROOT, Stat};
 
-/// What a name names: steadyfs_info.
+/// Kind of the object of a name: see steadyfs_info.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
@@ -16,34 +16,34 @@ pub enum Type {
     TypeDir = 2,
     /// A symbolic link.
     TypeLink = 3,
-    /// A device, a pipe or a socket: in read-only images alone.
+    /// A device, a pipe or a socket, in read-only images only.
     TypeOther = 4,
 }
 
-/// Bytes of a name at most, without the NUL.
+/// Most bytes of a name, without the NUL.
 pub const STEADYFS_NAME_MAX: usize = 255;
 
 const _: () = assert!(STEADYFS_NAME_MAX == NAME_BYTES_MAX);
 
-/// What a file, directory or link is.
+/// Properties of a file, directory or link.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Info {
-    /// Of enum steadyfs_type.
+    /// A value of enum steadyfs_type.
     pub r#type: u8,
-    /// Number of the file or directory, for its life.
+    /// Number of the file or directory, which it keeps for its life.
     pub inode: u32,
-    /// The directory it is in; that of the root is the root.
+    /// The directory that contains it. The parent of the root is the root.
     pub parent: u32,
-    /// Tells files apart that had the same number one after the other.
+    /// Distinguishes files that had the same number one after the other.
     pub generation: u32,
     /// Directories that a directory holds.
     pub subdirectories: u32,
-    /// Bytes of a file, or of what a link names; entries of a directory.
+    /// Bytes of a file, or of the target of a link; entries of a directory.
     pub size: u64,
-    /// When it was changed last, as steadyfs_set_time told; 0 where it told nothing.
+    /// Time of the last change, as set by steadyfs_set_time. 0 if no time was set.
     pub modified_ns: u64,
-    /// Its name, ended by a NUL; `/` for the root; empty where the path ended with `..`.
+    /// Its name, ended by a NUL. `/` for the root. Empty if the path ended with `..`.
     pub name: [c_char; 256],
 }
 
@@ -66,7 +66,7 @@ impl Info {
     }
 }
 
-/// A name as C has it.
+/// Returns a name as C has it.
 pub(crate) fn terminated(name: &[u8]) -> [c_char; STEADYFS_NAME_MAX + 1] {
     let mut text = [0; STEADYFS_NAME_MAX + 1];
     for (to, from) in text[..STEADYFS_NAME_MAX].iter_mut().zip(name) {
@@ -75,9 +75,10 @@ pub(crate) fn terminated(name: &[u8]) -> [c_char; STEADYFS_NAME_MAX + 1] {
     text
 }
 
-/// The last name of a path, if it is one.
+/// Returns the last name of a path. Returns an empty text if the path has no name or ends with
+/// `..`.
 fn last_name(path: &str) -> &str {
-    // By bytes: iterators over parts of a text take code that nothing else needs.
+    // Searches bytes, because iterators over parts of a text take code that nothing else needs.
     let (mut path, mut last) = (path, "");
     while last.is_empty() && !path.is_empty() {
         let at = path.bytes().rposition(|byte| byte == b'/');
@@ -88,17 +89,19 @@ fn last_name(path: &str) -> &str {
     if last == ".." { "" } else { last }
 }
 
-/// Removes a file, a link or an empty directory. Up to eight pages that follow each other are freed at once, those of a larger file by later calls, a few each; a file that is open stays until
-/// it is closed.
+/// Removes a file, a link or an empty directory. It frees up to eight pages that follow each
+/// other at once. Later calls free the other pages of a larger file, a few each. A file that is
+/// open stays until it is closed.
 ///
-/// Power loss: it is there until the next commit. Cost: steadyfs_bound_remove, whatever the size. Errors: STEADYFS_ERR_NOENT,
-/// STEADYFS_ERR_NOTEMPTY, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_INVAL.
+/// Power loss: the file is there until the next commit. Cost: steadyfs_bound_remove, for any
+/// size. Errors: STEADYFS_ERR_NOENT, STEADYFS_ERR_NOTEMPTY, STEADYFS_ERR_NOTDIR,
+/// STEADYFS_ERR_INVAL.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_remove(fs: *mut Fs, path: *const c_char) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::text(path).and_then(|path| {
             enter(fs, |fs| match fs.remove(path) {
@@ -110,17 +113,19 @@ pub unsafe extern "C" fn steadyfs_remove(fs: *mut Fs, path: *const c_char) -> c_
     status(result)
 }
 
-/// Renames or moves a file or directory. What the new name named before is replaced: a file by a file, an empty directory by a directory.
+/// Renames or moves a file or directory. It replaces an object that has the new name: a file by
+/// a file, an empty directory by a directory.
 ///
-/// Power loss: before the next commit everything is as it was; there is no moment at which neither or both names are there. Cost:
-/// steadyfs_bound_rename. Errors: STEADYFS_ERR_NOENT, STEADYFS_ERR_ISDIR, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_NOTEMPTY,
-/// STEADYFS_ERR_INTOITSELF, STEADYFS_ERR_INVAL, STEADYFS_ERR_NAMETOOLONG, STEADYFS_ERR_NOSPC.
+/// Power loss: before the next commit everything is as before. There is no moment at which
+/// neither or both names are there. Cost: steadyfs_bound_rename. Errors: STEADYFS_ERR_NOENT,
+/// STEADYFS_ERR_ISDIR, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_NOTEMPTY, STEADYFS_ERR_INTOITSELF,
+/// STEADYFS_ERR_INVAL, STEADYFS_ERR_NAMETOOLONG, STEADYFS_ERR_NOSPC.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_rename(fs: *mut Fs, from: *const c_char, to: *const c_char) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::text(from).and_then(|from| {
             let to = pointers::text(to)?;
@@ -130,18 +135,18 @@ pub unsafe extern "C" fn steadyfs_rename(fs: *mut Fs, from: *const c_char, to: *
     status(result)
 }
 
-/// Exchanges two names: each names from now on what the other one did, files or directories. So a tree that was written beside another
-/// takes its place in one step, and the old one can be taken back.
+/// Exchanges two names of files or directories. So a tree that was written beside another takes
+/// its place in one step. A second exchange takes the old tree back.
 ///
-/// Power loss: before the next commit everything is as it was; there is no moment at which one of the names is missing. Cost:
-/// steadyfs_bound_exchange. Errors: STEADYFS_ERR_NOENT, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_INTOITSELF when one holds the other,
-/// STEADYFS_ERR_INVAL.
+/// Power loss: before the next commit everything is as before. There is no moment at which one
+/// of the names is missing. Cost: steadyfs_bound_exchange. Errors: STEADYFS_ERR_NOENT,
+/// STEADYFS_ERR_NOTDIR, STEADYFS_ERR_INTOITSELF if one contains the other, STEADYFS_ERR_INVAL.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_exchange(fs: *mut Fs, one: *const c_char, other: *const c_char) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::text(one).and_then(|one| {
             let other = pointers::text(other)?;
@@ -151,15 +156,16 @@ pub unsafe extern "C" fn steadyfs_exchange(fs: *mut Fs, one: *const c_char, othe
     status(result)
 }
 
-/// Tells what a file or directory is.
+/// Stores the properties of a file or directory.
 ///
-/// Cost: steadyfs_bound_stat. Errors: STEADYFS_ERR_NOENT, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_NAMETOOLONG.
+/// Cost: steadyfs_bound_stat. Errors: STEADYFS_ERR_NOENT, STEADYFS_ERR_NOTDIR,
+/// STEADYFS_ERR_NAMETOOLONG.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_stat(fs: *mut Fs, path: *const c_char, info: *mut Info) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::text(path).and_then(|path| {
             let stat = enter(fs, |fs| fs.stat(path))?;
@@ -170,13 +176,13 @@ pub unsafe extern "C" fn steadyfs_stat(fs: *mut Fs, path: *const c_char, info: *
     status(result)
 }
 
-/// The inode that a path names.
+/// Calls `call` with the inode of a path.
 unsafe fn with_inode<T>(
     fs: *mut Fs,
     path: *const c_char,
     call: impl FnOnce(&mut Mounted, InodeNumber) -> Result<T, Error>,
 ) -> Result<T, Code> {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe {
         let path = pointers::text(path)?;
         enter(fs, |fs| {
@@ -186,13 +192,14 @@ unsafe fn with_inode<T>(
     }
 }
 
-/// Whether what a call did not find is an attribute: it comes behind the path's own errors.
+/// Calls `call` with the inode of a path. The errors of the path come first, so NotFound from
+/// `call` means a missing attribute.
 unsafe fn attribute<T>(
     fs: *mut Fs,
     path: *const c_char,
     call: impl FnOnce(&mut Mounted, InodeNumber) -> Result<T, Error>,
 ) -> Result<T, Code> {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe {
         with_inode(fs, path, |fs, inode| match call(fs, inode) {
             Err(Error::NotFound) => Ok(Err(Code::ErrNoattr)),
@@ -201,10 +208,11 @@ unsafe fn attribute<T>(
     }
 }
 
-/// Reads an attribute of a file or directory: a small value with a name, its key. Returns its length, of which as much is in the buffer as
-/// fits.
+/// Reads an attribute of a file or directory: a small value with a name, its key. Returns the
+/// length of the value. The buffer contains as much of it as fits.
 ///
-/// Cost: steadyfs_bound_getattr. Errors: STEADYFS_ERR_NOATTR, STEADYFS_ERR_NOENT, those of a path.
+/// Cost: steadyfs_bound_getattr. Errors: STEADYFS_ERR_NOATTR, STEADYFS_ERR_NOENT, and the errors
+/// of a path.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -216,7 +224,7 @@ pub unsafe extern "C" fn steadyfs_getattr(
     buffer: *mut c_void,
     size: usize,
 ) -> isize {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::text(key).and_then(|key| {
             let value = pointers::bytes_mut(buffer, size)?;
@@ -226,10 +234,13 @@ pub unsafe extern "C" fn steadyfs_getattr(
     length(result)
 }
 
-/// Sets an attribute of a file or directory. All attributes of one file together take up to 248 bytes, two for each beside key and value.
+/// Sets an attribute of a file or directory. All attributes of one file together take up to 248
+/// bytes, two for each beside key and value.
 ///
-/// Power loss: part of the open transaction, as data is; STEADYFS_COMMIT_WRITE is the event that commits it. Cost: steadyfs_bound_setattr.
-/// Errors: STEADYFS_ERR_ATTRIBUTES, STEADYFS_ERR_INVAL for an empty key, STEADYFS_ERR_TOOMANYFILES, STEADYFS_ERR_NOENT, those of a path.
+/// Power loss: the attribute is part of the open transaction, as data is. The event
+/// STEADYFS_COMMIT_WRITE commits it. Cost: steadyfs_bound_setattr. Errors:
+/// STEADYFS_ERR_ATTRIBUTES, STEADYFS_ERR_INVAL for an empty key, STEADYFS_ERR_TOOMANYFILES,
+/// STEADYFS_ERR_NOENT, and the errors of a path.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -241,7 +252,7 @@ pub unsafe extern "C" fn steadyfs_setattr(
     buffer: *const c_void,
     size: usize,
 ) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::text(key).and_then(|key| {
             let value = pointers::bytes(buffer, size)?;
@@ -251,27 +262,30 @@ pub unsafe extern "C" fn steadyfs_setattr(
     status(result)
 }
 
-/// Removes an attribute. Power loss, cost: as steadyfs_setattr. Errors: STEADYFS_ERR_NOATTR, STEADYFS_ERR_NOENT, those of a path.
+/// Removes an attribute. Power loss, cost: as steadyfs_setattr. Errors: STEADYFS_ERR_NOATTR,
+/// STEADYFS_ERR_NOENT, and the errors of a path.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_removeattr(fs: *mut Fs, path: *const c_char, key: *const c_char) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result =
         unsafe { pointers::text(key).and_then(|key| attribute(fs, path, |fs, inode| fs.set_attribute(inode, key, None))) };
     status(result)
 }
 
-/// Makes a symbolic link that names `target`, any text of one logical page at most. The file system keeps links and follows none.
+/// Makes a symbolic link with `target`, any text of one logical page at most. The file system
+/// stores links and follows none.
 ///
-/// Power loss: it is there, whole, after the next commit. Cost: that of steadyfs_mkdir and of a write. Errors: as steadyfs_mkdir.
+/// Power loss: the whole link is there after the next commit. Cost: steadyfs_mkdir and a write.
+/// Errors: as steadyfs_mkdir.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_symlink(fs: *mut Fs, target: *const c_char, path: *const c_char) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::text(path).and_then(|path| {
             let target = pointers::text(target)?;
@@ -281,22 +295,25 @@ pub unsafe extern "C" fn steadyfs_symlink(fs: *mut Fs, target: *const c_char, pa
     status(result)
 }
 
-/// Reads what a symbolic link names, without a NUL. Returns its length, of which as much is in the buffer as fits.
+/// Reads the target of a symbolic link, without a NUL. Returns its length. The buffer contains
+/// as much of it as fits.
 ///
-/// Cost: steadyfs_bound_stat and a read. Errors: STEADYFS_ERR_NOTALINK, those of a path.
+/// Cost: steadyfs_bound_stat and a read. Errors: STEADYFS_ERR_NOTALINK, and the errors of a
+/// path.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_readlink(fs: *mut Fs, path: *const c_char, buffer: *mut c_void, size: usize) -> isize {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::bytes_mut(buffer, size).and_then(|target| with_inode(fs, path, |fs, inode| fs.read_link(inode, target)))
     };
     length(result)
 }
 
-/// Mode, owner and group of a file or directory. Nothing here looks at them: who may do what is for the caller to say.
+/// Mode, owner and group of a file or directory. The file system does not enforce them: the
+/// caller grants access.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Permissions {
@@ -308,15 +325,16 @@ pub struct Permissions {
     pub gid: u32,
 }
 
-/// Tells the permissions of a file or directory. Returns 1, or 0 where nobody has set any or the volume keeps none.
+/// Reads the permissions of a file or directory. Returns 1, or 0 if none were set or the volume
+/// stores none.
 ///
-/// Cost: twice steadyfs_bound_stat. Errors: those of a path.
+/// Cost: twice steadyfs_bound_stat. Errors: the errors of a path.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_getpermissions(fs: *mut Fs, path: *const c_char, permissions: *mut Permissions) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_inode(fs, path, |fs, inode| fs.permissions(inode)).and_then(|found| {
             let steadyfs::Permissions { mode, uid, gid } = found.unwrap_or_default();
@@ -326,14 +344,14 @@ pub unsafe extern "C" fn steadyfs_getpermissions(fs: *mut Fs, path: *const c_cha
     yes_or_no(result)
 }
 
-/// Sets the permissions of a file or directory. Power loss, cost: as steadyfs_setattr. Errors: STEADYFS_ERR_UNSUPPORTED where the volume
-/// keeps none, those of a path.
+/// Sets the permissions of a file or directory. Power loss, cost: as steadyfs_setattr. Errors:
+/// STEADYFS_ERR_UNSUPPORTED if the volume stores none, and the errors of a path.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_setpermissions(fs: *mut Fs, path: *const c_char, permissions: *const Permissions) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::reference(permissions).and_then(|permissions| {
             let Permissions { mode, uid, gid } = *permissions;

@@ -1,30 +1,32 @@
-//! Memory of C that holds something: a mounted volume, a mounted image. What it holds, and the way into it.
+//! Memory of C that contains an object, such as a mounted volume or a mounted image: its
+//! content, and access to it.
 
 use crate::error::Code;
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-/// Memory of C in which something lies from one call, such as a mount, to another one.
+/// Memory of C that contains an object from one call, such as a mount, to another one.
 pub(crate) trait Object: Sized {
-    /// What lies there.
+    /// The content of the memory.
     type Content;
-    /// What says that it does.
+    /// Value of `state` while the content is there.
     const STATE: u32;
 }
 
-/// What is in the memory.
+/// Content of the memory.
 #[repr(C)]
 pub(crate) struct Slot<T> {
     state: u32,
-    /// That of the mount, so that a handle of an earlier one is known.
+    /// Number of the mount. A handle of an earlier mount has another number.
     serial: u32,
     pub content: MaybeUninit<T>,
 }
 
-/// A call is in progress.
+/// Value of `state` while a call is in progress.
 const BUSY: u32 = 0x7964_7442;
 
-/// A number for a mount that no other has. Two at the same time may get the same one, for two volumes.
+/// Returns a number for a mount that no other mount has. Two mounts of two volumes at the same
+/// time may get the same number.
 fn next_serial() -> u32 {
     static SERIAL: AtomicU32 = AtomicU32::new(0);
     // Not `fetch_add`, which the smallest processors lack.
@@ -33,20 +35,21 @@ fn next_serial() -> u32 {
     serial
 }
 
-/// Which mount of which object a handle is of.
+/// The object and the mount to which a handle belongs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Owner {
     object: *const (),
     serial: u32,
 }
 
-/// Whether the memory is large enough for what lies there: always in the library. Where a build of other crates beside it turns features of theirs on, what a mounted image decodes
-/// with may be larger.
+/// Returns true if the memory is large enough for the content. In the library it always is. A
+/// build together with other crates may turn on their features, and then the decoder of a
+/// mounted image may be larger.
 pub(crate) const fn fits<O: Object>() -> bool {
     size_of::<Slot<O::Content>>() <= size_of::<O>() && align_of::<Slot<O::Content>>() <= align_of::<O>()
 }
 
-/// The place of what is in the memory.
+/// Returns the place of the content of the memory.
 fn place<O: Object>(object: *mut O) -> Result<*mut Slot<O::Content>, Code> {
     if !fits::<O>() {
         return Err(Code::ErrUnsupported);
@@ -55,30 +58,30 @@ fn place<O: Object>(object: *mut O) -> Result<*mut Slot<O::Content>, Code> {
     if slot.is_null() || !slot.is_aligned() { Err(Code::ErrInval) } else { Ok(slot) }
 }
 
-/// Says that the memory holds nothing, whatever was there.
+/// Marks the memory as empty, whatever it held.
 ///
 /// # Safety
 /// `object` is null or may be written.
 pub(crate) unsafe fn clear<O: Object>(object: *mut O) -> Result<*mut Slot<O::Content>, Code> {
     let slot = place(object)?;
-    // SAFETY: The place is aligned, and the caller's to give.
+    // SAFETY: The place is aligned, and belongs to the caller.
     unsafe { (&raw mut (*slot).state).write(0) };
     Ok(slot)
 }
 
-/// Says that the memory holds what was written to its content.
+/// Marks the memory as filled with the content that was written to it.
 ///
 /// # Safety
 /// `slot` is the place of an `O`, and its content has been written.
 pub(crate) unsafe fn set<O: Object>(slot: *mut Slot<O::Content>) {
-    // SAFETY: The place is aligned, and the caller's to give.
+    // SAFETY: The place is aligned, and belongs to the caller.
     unsafe {
         (&raw mut (*slot).serial).write(next_serial());
         (&raw mut (*slot).state).write(O::STATE);
     }
 }
 
-/// Makes a call of what the memory holds.
+/// Calls `call` with the content of the memory.
 ///
 /// # Safety
 /// `object` is null or points to an object of which no other thread makes a call.
@@ -86,20 +89,22 @@ pub(crate) unsafe fn with<O: Object, T>(
     object: *mut O,
     call: impl FnOnce(&mut O::Content, Owner) -> Result<T, Code>,
 ) -> Result<T, Code> {
-    // SAFETY: As the caller says.
+    // SAFETY: The caller keeps the conditions of this function.
     let (content, owner) = unsafe { enter(object) }?;
     let result = call(content, owner);
-    // SAFETY: It was there a moment ago, and the state is no part of what was borrowed.
+    // SAFETY: `enter` has checked the object, and the call borrowed its content without the
+    // state.
     unsafe { (*object.cast::<Slot<O::Content>>()).state = O::STATE };
     result
 }
 
-/// Takes what the memory holds out of it.
+/// Takes the content out of the memory.
 ///
 /// # Safety
 /// As [`with`].
 pub(crate) unsafe fn take<O: Object>(object: *mut O) -> Result<O::Content, Code> {
-    // SAFETY: As the caller says; the content is moved out, and the state says so before anybody could use it again.
+    // SAFETY: The caller keeps the conditions of this function. The content is moved out, and
+    // the cleared state prevents a second use.
     unsafe {
         let (content, _) = enter(object)?;
         let content = core::ptr::read(content);
@@ -108,14 +113,16 @@ pub(crate) unsafe fn take<O: Object>(object: *mut O) -> Result<O::Content, Code>
     }
 }
 
-/// Begins a call, so that no other one begins meanwhile. Not inlined: every function begins with it.
+/// Begins a call, and refuses other calls until it ends. Not inlined, because every function
+/// begins with it.
 ///
 /// # Safety
 /// As [`with`].
 #[inline(never)]
 unsafe fn enter<'a, O: Object>(object: *mut O) -> Result<(&'a mut O::Content, Owner), Code> {
     let slot = place(object)?;
-    // SAFETY: It is not null and aligned; the state is no part of what a call in progress borrows.
+    // SAFETY: The place is not null and is aligned. A call in progress does not borrow the
+    // state.
     let (state, serial) = unsafe { ((*slot).state, (*slot).serial) };
     match state {
         _ if state == O::STATE => {}
@@ -124,6 +131,7 @@ unsafe fn enter<'a, O: Object>(object: *mut O) -> Result<(&'a mut O::Content, Ow
     }
     // SAFETY: As above.
     unsafe { (*slot).state = BUSY };
-    // SAFETY: Who set the state has written it, and nobody else borrows it, since it was not busy.
+    // SAFETY: The content was written before the state was set. Nothing else borrows it, since
+    // the state was not busy.
     Ok((unsafe { (*slot).content.assume_init_mut() }, Owner { object: object.cast_const().cast(), serial }))
 }

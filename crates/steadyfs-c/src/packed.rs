@@ -1,4 +1,4 @@
-//! Compressed files: opened in memory that is lent, and plain bytes for the caller.
+//! Compressed files, opened in lent memory. The caller reads and writes plain bytes.
 
 use crate::bounds::Cost;
 use crate::error::{Code, length, status, wide};
@@ -12,14 +12,16 @@ use core::ffi::{c_char, c_int, c_void};
 use steadyfs::{Call, File, InodeNumber, OpenOptions};
 use steadyfs_compress::{Error, Method, PackedFile, Rule, Shape};
 
-/// Words of 64 bits of steadyfs_packed_t.
+/// Number of 64-bit words of steadyfs_packed_t.
 pub const STEADYFS_PACKED_WORDS: usize = 11;
-/// Words of the size of a pointer of steadyfs_packed_t.
+/// Number of pointer-sized words of steadyfs_packed_t.
 pub const STEADYFS_PACKED_POINTERS: usize = 10;
 
-/// An open file that may be compressed: memory of the caller's, which steadyfs_packed_open makes a file of, whatever it held.
+/// An open file that may be compressed, in memory of the caller. The memory may hold any bytes
+/// before steadyfs_packed_open.
 ///
-/// It remembers the chunk that it decoded last: where another handle has changed the file, close it and open it again.
+/// The handle keeps the chunk that it decoded last. If another handle has changed the file,
+/// close it and open it again.
 #[repr(C)]
 pub struct PackedHandle {
     /// Not for the caller.
@@ -52,18 +54,18 @@ impl From<Error> for Code {
     }
 }
 
-/// The shape of a new file with chunks of so many bytes.
+/// Returns the shape of a new file with chunks of `chunk_bytes` bytes.
 fn shape(chunk_bytes: usize) -> Result<Shape, Code> {
     let shape = Shape::new(chunk_bytes, Method::Lz4);
     if shape.chunk_bytes() == chunk_bytes { Ok(shape) } else { Err(Code::ErrInval) }
 }
 
-/// Bytes of memory for a file of a shape.
+/// Returns the bytes of memory for a file of a shape.
 fn needed(shape: &Shape, writes: bool) -> usize {
     if writes { shape.write_bytes() } else { shape.read_bytes() }
 }
 
-/// Opens what is there, or creates it.
+/// Opens an existing file, or creates a new one.
 fn open_any(fs: &mut Mounted, path: &str, flags: c_int, chunk_bytes: usize, memory: &'static mut [u8]) -> Result<Content, Code> {
     let options = options(flags)?;
     let asked_for = if chunk_bytes == 0 { None } else { Some(shape(chunk_bytes)?) };
@@ -78,7 +80,7 @@ fn open_any(fs: &mut Mounted, path: &str, flags: c_int, chunk_bytes: usize, memo
     }
 }
 
-/// Opens a compressed file that is there, and cuts it where that was asked for.
+/// Opens an existing compressed file, and cuts it if the options require it.
 fn open_packed(
     fs: &mut Mounted,
     inode: InodeNumber,
@@ -99,7 +101,7 @@ fn open_packed(
     Ok(file)
 }
 
-/// Creates a file: of the shape that was asked for, or as its directory says.
+/// Creates a file with the requested shape, or with the rule of its directory.
 fn create(
     fs: &mut Mounted,
     path: &str,
@@ -128,7 +130,8 @@ fn create(
     }
 }
 
-/// How the directory of a file says that it is compressed. What this release does not know is as nothing said.
+/// Returns the shape that the rule of the file's directory gives. A rule that this release does
+/// not support counts as no rule.
 fn ruled(fs: &mut Mounted, inode: InodeNumber) -> Result<Option<Shape>, Error> {
     let parent = fs.stat_inode(inode)?.parent;
     match Rule::of(fs, parent) {
@@ -138,7 +141,7 @@ fn ruled(fs: &mut Mounted, inode: InodeNumber) -> Result<Option<Shape>, Error> {
     }
 }
 
-/// Refuses what the flags of a handle do not allow.
+/// Refuses a call that the flags of a handle do not allow.
 fn allow(flags: c_int, flag: c_int, refusal: Code) -> Result<(), Code> {
     if flags & flag == 0 { Err(refusal) } else { Ok(()) }
 }
@@ -162,21 +165,26 @@ impl Content {
     }
 }
 
-/// Tells the memory that steadyfs_packed_open needs for a file in chunks of so many bytes (4096, 8192, … 65536): with STEADYFS_O_RDONLY
-/// alone to read it, else also to write. Errors: STEADYFS_ERR_INVAL.
+/// Returns the memory that steadyfs_packed_open needs for a file in chunks of `chunk_bytes`
+/// bytes (4096, 8192, … 65536). With STEADYFS_O_RDONLY alone the memory suffices for reads, else
+/// also for writes. Errors: STEADYFS_ERR_INVAL.
 #[unsafe(no_mangle)]
 pub extern "C" fn steadyfs_packed_memory_bytes(chunk_bytes: usize, flags: c_int) -> isize {
     length(shape(chunk_bytes).map(|shape| needed(&shape, flags & STEADYFS_O_WRONLY != 0)))
 }
 
-/// Opens a file, compressed or not: what steady pack --compress and mounted directories write, and firmware. `flags` as in
-/// steadyfs_file_open. `memory` is the handle's until it is closed.
+/// Opens a file, compressed or not. Compressed files come from steady pack --compress, from
+/// mounted directories, and from firmware. `flags` as in steadyfs_file_open. `memory` belongs to
+/// the handle until it is closed.
 ///
-/// One that is there is opened as it is. One that is created is compressed (LZ4) in chunks of `chunk_bytes`; where that is 0, as its
-/// directory says (attribute steadyfs.compress), or not at all. A handle that reads another method than LZ4 says STEADYFS_ERR_UNSUPPORTED.
+/// An existing file keeps its own format. A new file is compressed (LZ4) in chunks of
+/// `chunk_bytes`. If `chunk_bytes` is 0, the attribute steadyfs.compress of its directory
+/// decides. Without the attribute the file is not compressed. A handle that reads another method
+/// than LZ4 returns STEADYFS_ERR_UNSUPPORTED.
 ///
-/// Power loss, cost: as steadyfs_file_open; where it creates, also steadyfs_setattr. Errors: those, STEADYFS_ERR_NOMEM
-/// (steadyfs_packed_memory_bytes), STEADYFS_ERR_INVAL for chunks that are none.
+/// Power loss, cost: as steadyfs_file_open; for a new file, also as steadyfs_setattr. Errors:
+/// the errors of these calls, STEADYFS_ERR_NOMEM (steadyfs_packed_memory_bytes),
+/// STEADYFS_ERR_INVAL for an invalid `chunk_bytes`.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -190,7 +198,7 @@ pub unsafe extern "C" fn steadyfs_packed_open(
     memory: *mut c_void,
     memory_bytes: usize,
 ) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::text(path).and_then(|path| {
             let memory = pointers::bytes_mut(memory, memory_bytes)?;
@@ -207,7 +215,7 @@ pub unsafe extern "C" fn steadyfs_packed_open(
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_packed_close(fs: *mut Fs, file: *mut PackedHandle) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         close(fs, file, |fs, content| match content {
             Content::Plain(file) => Ok(fs.close(file)?),
@@ -217,13 +225,14 @@ pub unsafe extern "C" fn steadyfs_packed_close(fs: *mut Fs, file: *mut PackedHan
     status(result)
 }
 
-/// Tells the bytes of a chunk of a file, 0 of one that is not compressed. Costs nothing. Errors: STEADYFS_ERR_BADF.
+/// Returns the bytes of a chunk of a file, or 0 if the file is not compressed. Costs nothing.
+/// Errors: STEADYFS_ERR_BADF.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_packed_chunk_bytes(fs: *mut Fs, file: *mut PackedHandle) -> isize {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_handle(fs, file, |_, content, _, _| match content {
             Content::Plain(_) => Ok(0),
@@ -233,14 +242,15 @@ pub unsafe extern "C" fn steadyfs_packed_chunk_bytes(fs: *mut Fs, file: *mut Pac
     length(result)
 }
 
-/// Reads from the position on, and moves it, as steadyfs_file_read. Cost: steadyfs_bound_packed_read. Errors: those of
-/// steadyfs_file_read; STEADYFS_ERR_CORRUPT for a chunk that cannot be decoded, STEADYFS_ERR_UNSUPPORTED for one of another method.
+/// Reads from the position on, and moves the position, as steadyfs_file_read. Cost:
+/// steadyfs_bound_packed_read. Errors: the errors of steadyfs_file_read; STEADYFS_ERR_CORRUPT
+/// for a chunk that cannot be decoded, STEADYFS_ERR_UNSUPPORTED for a chunk of another method.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_packed_read(fs: *mut Fs, file: *mut PackedHandle, buffer: *mut c_void, size: usize) -> isize {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::bytes_mut(buffer, size).and_then(|data| {
             with_handle(fs, file, |fs, content, position, flags| {
@@ -257,10 +267,12 @@ pub unsafe extern "C" fn steadyfs_packed_read(fs: *mut Fs, file: *mut PackedHand
     length(result)
 }
 
-/// Writes at the position, or with STEADYFS_O_APPEND at the end, as steadyfs_file_write; a long write is the sum of one for each chunk.
+/// Writes at the position, or with STEADYFS_O_APPEND at the end, as steadyfs_file_write. A long
+/// write consists of one write for each chunk.
 ///
-/// Power loss: nothing of it is there before the next commit; with STEADYFS_O_DURABLE it commits at its end. Cost:
-/// steadyfs_bound_packed_write. Errors: those of steadyfs_file_write, STEADYFS_ERR_CORRUPT for a chunk that cannot be decoded.
+/// Power loss: nothing of the write is there before the next commit. With STEADYFS_O_DURABLE a
+/// write to a compressed file commits at its end. Cost: steadyfs_bound_packed_write. Errors: the
+/// errors of steadyfs_file_write, STEADYFS_ERR_CORRUPT for a chunk that cannot be decoded.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -271,7 +283,7 @@ pub unsafe extern "C" fn steadyfs_packed_write(
     buffer: *const c_void,
     size: usize,
 ) -> isize {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::bytes(buffer, size).and_then(|data| {
             with_handle(fs, file, |fs, content, position, flags| {
@@ -286,13 +298,13 @@ pub unsafe extern "C" fn steadyfs_packed_write(
     length(result)
 }
 
-/// Moves the position, as steadyfs_file_seek. With STEADYFS_SEEK_END the size is read: 8 bytes.
+/// Moves the position, as steadyfs_file_seek. With STEADYFS_SEEK_END it reads the size: 8 bytes.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_packed_seek(fs: *mut Fs, file: *mut PackedHandle, offset: i64, whence: c_int) -> i64 {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_handle(fs, file, |fs, content, position, _| {
             let size = if whence == STEADYFS_SEEK_END { content.size(fs)? } else { 0 };
@@ -307,13 +319,14 @@ pub unsafe extern "C" fn steadyfs_packed_seek(fs: *mut Fs, file: *mut PackedHand
     wide(result)
 }
 
-/// Cuts a file, or makes it larger with zeros, as steadyfs_file_truncate. Cost: steadyfs_bound_packed_truncate.
+/// Cuts a file, or extends it with zeros, as steadyfs_file_truncate. Cost:
+/// steadyfs_bound_packed_truncate.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_packed_truncate(fs: *mut Fs, file: *mut PackedHandle, size: u64) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_handle(fs, file, |fs, content, _, flags| {
             allow(flags, STEADYFS_O_WRONLY, Code::ErrNotwritable)?;
@@ -329,23 +342,24 @@ pub unsafe extern "C" fn steadyfs_packed_truncate(fs: *mut Fs, file: *mut Packed
     status(result)
 }
 
-/// Tells the size of the content. Cost: a read of 8 bytes. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_STALE, STEADYFS_ERR_CORRUPT.
+/// Returns the size of the content. Cost: a read of 8 bytes. Errors: STEADYFS_ERR_BADF,
+/// STEADYFS_ERR_STALE, STEADYFS_ERR_CORRUPT.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_packed_size(fs: *mut Fs, file: *mut PackedHandle) -> i64 {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     wide(unsafe { with_handle(fs, file, |fs, content, _, _| content.size(fs)) })
 }
 
-/// Tells the worst case of steadyfs_packed_read of so many bytes. Errors: STEADYFS_ERR_BADF.
+/// Stores the worst case of steadyfs_packed_read of `size` bytes. Errors: STEADYFS_ERR_BADF.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_packed_read(fs: *mut Fs, file: *mut PackedHandle, size: u32, cost: *mut Cost) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_handle(fs, file, |fs, content, _, _| {
             let worst = match content {
@@ -358,25 +372,27 @@ pub unsafe extern "C" fn steadyfs_bound_packed_read(fs: *mut Fs, file: *mut Pack
     status(result)
 }
 
-/// Tells the worst case of steadyfs_packed_write of so many bytes, wherever it goes: that of each chunk or logical page that it touches,
-/// and of what is made zeros before it. Errors: STEADYFS_ERR_BADF.
+/// Stores the worst case of steadyfs_packed_write of `size` bytes at any position. It counts
+/// each chunk or logical page that the write touches, and the zeros before the write. Errors:
+/// STEADYFS_ERR_BADF.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_packed_write(fs: *mut Fs, file: *mut PackedHandle, size: u32, cost: *mut Cost) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_handle(fs, file, |fs, content, _, _| {
             let worst = match content {
                 Content::Plain(_) => {
                     let page = fs.usage().logical_bytes;
                     let write = |bytes| Cost::of_bound(fs, &fs.bound_at_fill(Call::Write(bytes), 0));
-                    // A page of which a part is written may cost more than a whole one.
+                    // A write of a part of a page may cost more than a write of the whole page.
                     write(page).or(write(page - 1)).times(u64::from(size.div_ceil(page)) + 1)
                 }
                 Content::Packed(file) => {
-                    // One across the end of the file is two, and a gap before it takes two more.
+                    // A chunk across the end of the file counts as two. A gap before it adds two
+                    // more.
                     let chunks = size.div_ceil(file.shape().chunk_bytes() as u32) + 4;
                     let size = Cost::of_call(fs, Call::Read(8));
                     Cost::of(fs, &file.write_bound(fs)).times(chunks.into()).plus(size.times(2))
@@ -388,13 +404,13 @@ pub unsafe extern "C" fn steadyfs_bound_packed_write(fs: *mut Fs, file: *mut Pac
     status(result)
 }
 
-/// Tells the worst case of steadyfs_packed_truncate. Errors: STEADYFS_ERR_BADF.
+/// Stores the worst case of steadyfs_packed_truncate. Errors: STEADYFS_ERR_BADF.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_packed_truncate(fs: *mut Fs, file: *mut PackedHandle, cost: *mut Cost) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_handle(fs, file, |fs, content, _, _| {
             let worst = match content {

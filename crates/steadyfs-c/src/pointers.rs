@@ -1,19 +1,19 @@
-//! What comes from C as a pointer, looked at once.
+//! Pointers from C, each checked once.
 
 use crate::error::Code;
 use core::ffi::{CStr, c_char, c_void};
 
-/// A path or a key.
+/// Returns a path or a key.
 ///
 /// # Safety
-/// `text` is null, or ends with a NUL and stays as it is for the call.
+/// `text` is null, or ends with a NUL and does not change during the call.
 #[inline(never)]
 pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a str, Code> {
-    // SAFETY: As the caller says.
+    // SAFETY: The caller keeps the conditions of this function.
     core::str::from_utf8(unsafe { name(text) }?).map_err(|_| Code::ErrNotutf8)
 }
 
-/// A path that may be any bytes.
+/// Returns a path, which may be any bytes.
 ///
 /// # Safety
 /// As [`text`].
@@ -21,23 +21,23 @@ pub(crate) unsafe fn name<'a>(text: *const c_char) -> Result<&'a [u8], Code> {
     if text.is_null() {
         return Err(Code::ErrInval);
     }
-    // SAFETY: It is not null, and the caller says that it ends with a NUL.
+    // SAFETY: The pointer is not null. The caller guarantees that the text ends with a NUL.
     Ok(unsafe { CStr::from_ptr(text) }.to_bytes())
 }
 
-/// What a pointer points to, for reading.
+/// Returns the target of a pointer, for reading.
 ///
 /// # Safety
-/// `pointer` is null, or points to a value that stays as it is for `'a`.
+/// `pointer` is null, or points to a value that does not change during `'a`.
 pub(crate) unsafe fn reference<'a, T>(pointer: *const T) -> Result<&'a T, Code> {
     if !pointer.is_aligned() {
         return Err(Code::ErrInval);
     }
-    // SAFETY: It is aligned; the caller says the rest.
+    // SAFETY: The pointer is aligned. The caller keeps the other conditions.
     unsafe { pointer.as_ref() }.ok_or(Code::ErrInval)
 }
 
-/// Writes a result through a pointer, which may have held anything.
+/// Writes a result through a pointer. The target may have held any bytes.
 ///
 /// # Safety
 /// `pointer` is null, or may be written.
@@ -45,44 +45,50 @@ pub(crate) unsafe fn put<T>(pointer: *mut T, value: T) -> Result<(), Code> {
     if pointer.is_null() || !pointer.is_aligned() {
         return Err(Code::ErrInval);
     }
-    // SAFETY: It is not null and aligned; the caller says that it may be written.
+    // SAFETY: The pointer is not null and is aligned. The caller guarantees that it may be
+    // written.
     unsafe { pointer.write(value) };
     Ok(())
 }
 
-/// Bytes to be read; none where `bytes` is 0, whatever `data` is.
+/// Returns bytes for reading. Returns no bytes if `bytes` is 0, for any `data`.
 ///
 /// # Safety
-/// `data` is null, or so many bytes of it stay as they are for the call.
+/// `data` is null, or its first `bytes` bytes do not change during the call.
 pub(crate) unsafe fn bytes<'a>(data: *const c_void, bytes: usize) -> Result<&'a [u8], Code> {
     match bytes {
         0 => Ok(&[]),
         _ if data.is_null() || bytes > isize::MAX as usize => Err(Code::ErrInval),
-        // SAFETY: It is not null and no longer than memory can be; the caller says the rest.
+        // SAFETY: The pointer is not null, and the length is possible for memory. The caller
+        // keeps the other conditions.
         _ => Ok(unsafe { core::slice::from_raw_parts(data.cast(), bytes) }),
     }
 }
 
-/// Bytes to be written, which may have held anything; none where `bytes` is 0, whatever `data` is.
+/// Returns bytes for writing, which may have held anything. Returns no bytes if `bytes` is 0,
+/// for any `data`.
 ///
 /// # Safety
-/// `data` is null, or nobody else uses so many bytes of it for `'a`.
+/// `data` is null, or nothing else uses its first `bytes` bytes during `'a`.
 pub(crate) unsafe fn bytes_mut<'a>(data: *mut c_void, bytes: usize) -> Result<&'a mut [u8], Code> {
     match bytes {
         0 => Ok(&mut []),
         _ if data.is_null() || bytes > isize::MAX as usize => Err(Code::ErrInval),
-        // SAFETY: It is not null and no longer than memory can be; the caller says the rest.
+        // SAFETY: The pointer is not null, and the length is possible for memory. The caller
+        // keeps the other conditions.
         _ => Ok(unsafe { core::slice::from_raw_parts_mut(data.cast(), bytes) }),
     }
 }
 
-/// Puts a value at the first aligned place of a memory, and returns the rest.
+/// Writes a value to the first aligned place of a memory. Returns the value and the rest of the
+/// memory.
 #[cfg(any(feature = "sectors", feature = "rom"))]
 pub(crate) fn place<T>(value: T, memory: &'static mut [u8]) -> Option<(&'static mut T, &'static mut [u8])> {
     let skipped = memory.as_ptr().align_offset(align_of::<T>());
     let (head, rest) = memory.split_at_mut_checked(skipped.checked_add(size_of::<T>())?)?;
     let at: *mut T = head[skipped..].as_mut_ptr().cast();
-    // SAFETY: There are as many bytes as the value has, aligned, and nobody else has them: they are split off. They are never read as bytes again.
+    // SAFETY: The place is aligned and has as many bytes as the value. It is split off, so
+    // nothing else has these bytes. They are never read as bytes again.
     let placed = unsafe {
         at.write(value);
         &mut *at
@@ -97,7 +103,7 @@ mod tests {
     #[test]
     fn what_is_no_pointer_is_refused() {
         let null = core::ptr::null_mut::<c_void>();
-        // SAFETY: What is no pointer is not followed.
+        // SAFETY: The functions do not follow an invalid pointer.
         unsafe {
             assert_eq!(text(null.cast()), Err(Code::ErrInval));
             assert_eq!(text(c"\xFF".as_ptr()), Err(Code::ErrNotutf8));

@@ -1,4 +1,4 @@
-//! A volume in memory of C: format, mount, unmount, and the way into a mounted one.
+//! A volume in memory of C: format, mount, unmount, and access to a mounted volume.
 
 use crate::config::{Config, events};
 use crate::error::{Code, status};
@@ -9,15 +9,16 @@ use core::ffi::c_int;
 use core::mem::MaybeUninit;
 use steadyfs::{Access, FileSystem, Verify};
 
-/// Words of 64 bits of steadyfs_t.
+/// Number of 64-bit words of steadyfs_t.
 pub const STEADYFS_WORDS: usize = 112;
-/// Words of the size of a pointer of steadyfs_t.
+/// Number of pointer-sized words of steadyfs_t.
 pub const STEADYFS_POINTERS: usize = 52;
 
-/// A volume: memory of the caller's, for C to know size and alignment of.
+/// A volume, in memory of the caller. This struct gives C its size and alignment.
 ///
-/// steadyfs_mount makes a volume of it, whatever it held. Zeros are no mounted volume, so that a call before the mount is refused. It must
-/// not move while it is mounted. Volumes are independent of each other, but one takes one call at a time: several threads need a mutex.
+/// The memory may hold any bytes before steadyfs_mount. Zeros are no mounted volume: a call
+/// before the mount is refused. The struct must not move while it is mounted. Volumes are
+/// independent of each other. Each takes one call at a time: several threads need a mutex.
 #[repr(C)]
 pub struct Fs {
     /// Not for the caller.
@@ -36,103 +37,115 @@ impl Object for Fs {
 
 const _: () = assert!(fits::<Fs>());
 
-/// Makes a call of a mounted volume that needs no handle.
+/// Calls `call` with a mounted volume. The call needs no handle.
 ///
 /// # Safety
 /// As [`with`].
 pub(crate) unsafe fn enter<T, E: Into<Code>>(fs: *mut Fs, call: impl FnOnce(&mut Mounted) -> Result<T, E>) -> Result<T, Code> {
-    // SAFETY: As the caller says.
+    // SAFETY: The caller keeps the conditions of this function.
     unsafe { with(fs, |fs, _| call(fs).map_err(Into::into)) }
 }
 
-/// The same where the call cannot fail.
+/// Calls `call` with a mounted volume. The call cannot fail.
 ///
 /// # Safety
 /// As [`with`].
 pub(crate) unsafe fn ask<T>(fs: *mut Fs, call: impl FnOnce(&mut Mounted) -> T) -> Result<T, Code> {
-    // SAFETY: As the caller says.
+    // SAFETY: The caller keeps the conditions of this function.
     unsafe { with(fs, |fs, _| Ok(call(fs))) }
 }
 
-/// Makes an empty volume on a medium. Everything on it is lost. `fs` holds no volume afterwards.
+/// Makes an empty volume on a medium. Everything on the medium is lost. `fs` contains no volume
+/// afterwards.
 ///
-/// Power loss: after a cut neither the new volume nor an earlier one can be relied on; format again. Cost: a look at the mark of each
-/// block and one read, some sixteen erases, a few programs. Errors: those of steadyfs_memory_bytes, STEADYFS_ERR_NOMEM,
-/// STEADYFS_ERR_BADBLOCKS, STEADYFS_ERR_IO and others of the medium.
+/// Power loss: after a cut neither the new volume nor an earlier one is reliable. Format again.
+/// Cost: a check of the mark of each block, one read, some sixteen erases, and a few programs.
+/// Errors: the errors of steadyfs_memory_bytes, STEADYFS_ERR_NOMEM, STEADYFS_ERR_BADBLOCKS,
+/// STEADYFS_ERR_IO and other errors of the medium.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_format(fs: *mut Fs, config: *const Config) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     status(unsafe { format(fs, config) })
 }
 
 unsafe fn format(fs: *mut Fs, config: *const Config) -> Result<(), Code> {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let (_, config) = unsafe { begin(fs, config) }?;
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let (medium, memory, settings) = unsafe { new_medium(config) }?;
     Mounted::format(medium, &settings, memory)?;
     Ok(())
 }
 
-/// What a format and a mount begin with: an object without a volume, and the configuration.
+/// Begins a format or a mount. Returns an object without a volume, and the configuration.
 unsafe fn begin<'a>(fs: *mut Fs, config: *const Config) -> Result<(*mut Slot<Mounted>, &'a Config), Code> {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe { Ok((clear(fs)?, pointers::reference(config)?)) }
 }
 
-/// The medium for a format, the memory of the volume, and the settings. Not inlined: its stack is free again when the format begins.
+/// Returns the medium for a format, the memory of the volume, and the settings. Not inlined, so
+/// that its stack is free again when the format begins.
 #[inline(never)]
 unsafe fn new_medium(config: &Config) -> Result<(Medium, &'static mut [u8], steadyfs::Config), Code> {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let driver = unsafe { config.driver() }?;
     let settings = config.settings(&driver)?;
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let (medium, memory) = driver.renewed()?.into_medium(unsafe { config.lent() }?)?;
     Ok((medium, memory, settings))
 }
 
-/// The medium for a mount, and the memory of the volume. Not inlined, for the same reason.
+/// Returns the medium for a mount, and the memory of the volume. Not inlined, for the same
+/// reason.
 #[inline(never)]
 unsafe fn present_medium(config: &Config) -> Result<(Medium, &'static mut [u8]), Code> {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let driver = unsafe { config.driver() }?.found()?;
     driver.check()?;
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     driver.into_medium(unsafe { config.lent() }?)
 }
 
-/// Mounts a volume. `fs` and the memory of the configuration are its own until steadyfs_unmount.
+/// Mounts a volume. `fs` and the memory of the configuration belong to the volume until
+/// steadyfs_unmount.
 ///
-/// A volume that is not unmounted is as after a power cut: the memory may be used for something else, and the volume be mounted again.
+/// A volume that is not unmounted is in the same state as after a power cut. Its memory may then
+/// be used for something else, and the volume may be mounted again.
 ///
-/// Power loss: a mount may be cut as often as it likes. Cost: bounded whatever the number of files, steadyfs_bound_mount tells. Errors:
-/// STEADYFS_ERR_NOTFORMATTED, the only one that is a reason to format; STEADYFS_ERR_GEOMETRY, STEADYFS_ERR_VERSION, STEADYFS_ERR_NOROOT,
-/// STEADYFS_ERR_ISDISK, STEADYFS_ERR_NOMEM, STEADYFS_ERR_DRIVER, and those of the medium. Where something committed is lost the volume
-/// is mounted for reading: steadyfs_damage.
+/// Power loss: power may fail during a mount, any number of times. Cost: bounded, and
+/// independent of the number of files: see steadyfs_bound_mount. Errors:
+/// STEADYFS_ERR_NOTFORMATTED, the only error that is a reason to format; STEADYFS_ERR_GEOMETRY,
+/// STEADYFS_ERR_VERSION, STEADYFS_ERR_NOROOT, STEADYFS_ERR_ISDISK, STEADYFS_ERR_NOMEM,
+/// STEADYFS_ERR_DRIVER, and the errors of the medium. If committed data is lost, the volume is
+/// mounted for reading: see steadyfs_damage.
 ///
-/// How the medium is divided must be as at the format: erase_bytes and settings.group_sectors of NOR, also where the format chose the latter, page_bytes
-/// of NAND, `first` of sectors. With others a volume is not found where it lies. On NOR that is STEADYFS_ERR_GEOMETRY, while the first block can be read; on NAND and on
-/// sectors it is STEADYFS_ERR_NOTFORMATTED. Keep these numbers from one firmware to the next, or look for the old division before you format.
+/// The division of the medium must be the same as at the format. On NOR it is erase_bytes and
+/// settings.group_sectors, even if the format chose group_sectors. On NAND it is page_bytes, and
+/// on sectors `first`. With another division the mount does not find the volume. On NOR it then
+/// returns STEADYFS_ERR_GEOMETRY, while the first block can be read. On NAND and on sectors it
+/// returns STEADYFS_ERR_NOTFORMATTED. Keep these numbers from one firmware to the next, or look
+/// for the old division before you format.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_mount(fs: *mut Fs, config: *const Config) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     status(unsafe { mount(fs, config) })
 }
 
 unsafe fn mount(fs: *mut Fs, config: *const Config) -> Result<(), Code> {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let (volume, config) = unsafe { begin(fs, config) }?;
     let events = events(config.commit_on)?;
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let (medium, memory) = unsafe { present_medium(config) }?;
     let access = if config.read_only { Access::ReadOnly } else { Access::ReadWrite };
-    // SAFETY: The place is aligned, and the caller's to give. What is written in place is copied once.
+    // SAFETY: The place is aligned, and belongs to the caller. The volume is written in place,
+    // so that it is copied once.
     let mounted = unsafe {
         let slot = &raw mut (*volume).content;
         mount_into(slot, medium, access, memory).map_err(|code| config.explain(code))?;
@@ -146,16 +159,16 @@ unsafe fn mount(fs: *mut Fs, config: *const Config) -> Result<(), Code> {
     if config.trust_data {
         mounted.set_verify(Verify::Metadata);
     }
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     lend_cache(mounted, unsafe { pointers::bytes_mut(config.cache, config.cache_bytes) }?)?;
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     lend_read_cache(mounted, unsafe { pointers::bytes_mut(config.read_cache, config.read_cache_bytes) }?)?;
-    // SAFETY: It has been written.
+    // SAFETY: The content has been written.
     unsafe { set::<Fs>(volume) };
     Ok(())
 }
 
-/// Mounts a volume into the place for it. Not inlined: one copy of it is on the stack.
+/// Mounts a volume into its place. Not inlined, so that the stack holds one copy of the volume.
 ///
 /// # Safety
 /// `slot` is aligned and may be written.
@@ -167,7 +180,7 @@ unsafe fn mount_into(
     memory: &'static mut [u8],
 ) -> Result<(), Code> {
     match Mounted::mount(medium, access, memory) {
-        // SAFETY: As the caller says.
+        // SAFETY: The caller keeps the conditions of this function.
         Ok(mounted) => unsafe { slot.cast::<Mounted>().write(mounted) },
         Err(error) => return Err(error.into()),
     }
@@ -207,16 +220,18 @@ fn lend_cache(_: &mut Mounted, memory: &'static mut [u8]) -> Result<(), Code> {
     if memory.is_empty() { Ok(()) } else { Err(Code::ErrUnsupported) }
 }
 
-/// Ends the use of a volume; commits where STEADYFS_COMMIT_UNMOUNT is chosen, as it is by default. The next mount then searches nothing
-/// and programs nothing. Files need not be closed. After an error as well `fs` holds no volume, and what was committed stays.
+/// Ends the use of a volume. Commits if STEADYFS_COMMIT_UNMOUNT is chosen, which is the default.
+/// The next mount then searches nothing and programs nothing. Files need not be closed. `fs`
+/// contains no volume afterwards, even after an error. Committed data stays.
 ///
-/// Power loss: what was committed stays. Cost: that of a commit, and a root: steadyfs_bound_unmount. Errors: those of a commit.
+/// Power loss: committed data stays. Cost: a commit and a root: see steadyfs_bound_unmount.
+/// Errors: the errors of a commit.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_unmount(fs: *mut Fs) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe { take(fs) }.and_then(|mounted| mounted.unmount().map(drop).map_err(Code::from));
     status(result)
 }

@@ -1,4 +1,4 @@
-//! How long calls of an image can take, told before them.
+//! Worst cases of calls of an image, available before the call.
 
 use super::directories::RomDirHandle;
 use super::files::RomFileHandle;
@@ -11,11 +11,12 @@ use crate::pointers;
 use core::ffi::{c_char, c_int};
 use steadyfs_rom::Bound;
 
-/// The worst case of a call of an image: time of the medium, and work of the processor in bytes, each of which takes some cycles.
+/// The worst case of a call of an image: time of the medium, and work of the processor. The work
+/// is counted in bytes, each of which takes some cycles.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RomCost {
-    /// Time of the medium by the driver's timing, in nanoseconds; 0 where the image lies in memory.
+    /// Time of the medium by the driver's timing, in nanoseconds; 0 if the image lies in memory.
     pub flash_ns: u64,
     /// Bytes that are decoded.
     pub decoded_bytes: u64,
@@ -30,7 +31,7 @@ impl From<Bound> for RomCost {
     }
 }
 
-/// Follows a path, and tells what that costs at most.
+/// Follows a path, and returns the worst case of this.
 fn walk(rom: &mut MountedRom, path: &[u8]) -> Result<Bound, Code> {
     let mut bound = rom.node_bound();
     let mut node = rom.root()?;
@@ -41,14 +42,14 @@ fn walk(rom: &mut MountedRom, path: &[u8]) -> Result<Bound, Code> {
     Ok(bound)
 }
 
-/// Tells a bound of a call with a path.
+/// Stores the bound of a call with a path.
 unsafe fn tell(
     rom: *mut Rom,
     path: *const c_char,
     cost: *mut RomCost,
     more: impl FnOnce(&MountedRom) -> Bound,
 ) -> Result<(), Code> {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe {
         let path = pointers::name(path)?;
         let bound = with(rom, |rom, _| Ok(walk(rom, path)?.plus(more(rom))))?;
@@ -56,29 +57,32 @@ unsafe fn tell(
     }
 }
 
-/// Tells the worst case of steadyfs_rom_stat and steadyfs_rom_dir_open of this path. It depends on the directories of the path, so that
-/// this call looks at them, and costs and fails as those do.
+/// Stores the worst case of steadyfs_rom_stat and steadyfs_rom_dir_open of this path. It depends
+/// on the directories of the path. So this call reads them, with the cost and the errors of
+/// these calls.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_rom_stat(rom: *mut Rom, path: *const c_char, cost: *mut RomCost) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     status(unsafe { tell(rom, path, cost, |_| Bound::default()) })
 }
 
-/// Tells the worst case of steadyfs_rom_file_open of this path. Costs and fails as steadyfs_bound_rom_stat.
+/// Stores the worst case of steadyfs_rom_file_open of this path. Cost and errors: as
+/// steadyfs_bound_rom_stat.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_rom_file_open(rom: *mut Rom, path: *const c_char, cost: *mut RomCost) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     status(unsafe { tell(rom, path, cost, |rom| rom.open_bound()) })
 }
 
-/// Tells the worst case of steadyfs_rom_file_read of so many bytes, wherever the position is. A read behind the one before it costs less:
-/// it knows where its block is. Costs nothing. Errors: STEADYFS_ERR_BADF.
+/// Stores the worst case of steadyfs_rom_file_read of `size` bytes at any position. A read that
+/// continues the read before it costs less, because it has the place of its block. Costs
+/// nothing. Errors: STEADYFS_ERR_BADF.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -89,19 +93,20 @@ pub unsafe extern "C" fn steadyfs_bound_rom_file_read(
     size: u32,
     cost: *mut RomCost,
 ) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result =
         unsafe { with_handle(rom, file, |rom, file, _, _| pointers::put(cost, rom.read_bound(file, size.into()).into())) };
     status(result)
 }
 
-/// Tells the worst case of steadyfs_rom_dir_read of one entry. Costs nothing. Errors: STEADYFS_ERR_BADF.
+/// Stores the worst case of steadyfs_rom_dir_read of one entry. Costs nothing. Errors:
+/// STEADYFS_ERR_BADF.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_rom_dir_read(rom: *mut Rom, dir: *mut RomDirHandle, cost: *mut RomCost) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result =
         unsafe { with_handle(rom, dir, |rom, _, _, _| pointers::put(cost, rom.entry_bound().plus(rom.node_bound()).into())) };
     status(result)

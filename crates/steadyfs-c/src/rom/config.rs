@@ -1,4 +1,4 @@
-//! The configuration of an image: where it lies, memory, what is trusted.
+//! The configuration of an image: its place, memory, and trust.
 
 use super::source::{Image, Kept, Layer, Trusted};
 use crate::driver::{Nand, Nor};
@@ -8,87 +8,100 @@ use core::ffi::c_void;
 use steadyfs_rom::squash::Needs;
 use steadyfs_rom::{Cached, InRam};
 
-/// What steadyfs_rom_mount needs: where the image lies, and memory. A struct of zeros with both is complete.
+/// Configuration for steadyfs_rom_mount: the place of the image, and memory. A struct of zeros
+/// with both is complete.
 ///
-/// Image, driver and memory must stay until the unmount; this struct may go. An image is read through a driver's `read` and `is_bad`
-/// alone; the other callbacks must be there.
+/// Image, driver and memory must stay until the unmount. This struct need not. An image is read
+/// through a driver's `read` and `is_bad` alone, but the other callbacks must be there.
 #[repr(C)]
 pub struct RomConfig {
-    /// An image that the processor reads as memory: linked into the firmware, or on flash that is mapped. One of the three, and the others
-    /// null.
+    /// An image that the processor reads as memory: linked into the firmware, or on mapped
+    /// flash. One of `image`, `nor` and `nand` is given, and the others are null.
     pub image: *const c_void,
-    /// Bytes of it; the image may be shorter.
+    /// Bytes of `image`. The image may be shorter.
     pub image_bytes: usize,
-    /// The driver of the NOR chip on which the image lies as it is. One of the three, and the others null.
+    /// The driver of the NOR chip with the plain bytes of the image. One of `image`, `nor` and
+    /// `nand` is given, and the others are null.
     pub nor: *const Nor,
-    /// The first byte of the image on NOR.
+    /// Address of the image's first byte on NOR.
     pub nor_address: u32,
-    /// Bytes from there on; the image may be shorter. Default, 0: up to the end of the chip.
+    /// Bytes from `nor_address` on. The image may be shorter. Default, 0: up to the end of the
+    /// chip.
     pub nor_bytes: u32,
-    /// The driver of the NAND chip on which the image lies behind its header: of steady pack --read-only --device, or of
-    /// steadyfs_rom_install_begin. A part of a chip is a driver that counts blocks from there. One of the three, and the others null.
+    /// The driver of the NAND chip with the image behind its header, from steady pack
+    /// --read-only --device or from steadyfs_rom_install_begin. For an image in a part of a
+    /// chip, the driver counts blocks from there. One of `image`, `nor` and `nand` is given, and
+    /// the others are null.
     pub nand: *const Nand,
-    /// On NAND: bad blocks among those of the image at most. More: 4 bytes of memory each. STEADYFS_NO_BAD_BLOCKS: none. Default, 0: a
-    /// fiftieth of the blocks of the chip, from 2 on.
+    /// On NAND: most bad blocks among the blocks of the image. More: 4 bytes of memory each.
+    /// STEADYFS_NO_BAD_BLOCKS: none. Default, 0: a fiftieth of the blocks of the chip, 2 to 200.
     pub bad_blocks_max: u16,
-    /// With a public key: blocks of the hash tree that are kept, 1 to 8. More: fewer reads and hashes. Default, 0: one for each level of
-    /// the tree.
+    /// With a public key: number of blocks of the hash tree that are kept, 1 to 8. More: fewer
+    /// reads and hashes. Default, 0: one for each level of the tree.
     pub hash_blocks: u8,
-    /// Memory that is used beside steadyfs_rom_t. Any alignment. An image has its own until it is unmounted.
+    /// Memory that is used beside steadyfs_rom_t, with any alignment. It belongs to one image
+    /// until the unmount.
     pub memory: *mut c_void,
-    /// Bytes of it: at least steadyfs_rom_memory_bytes. What is more keeps blocks of names and inodes, up to 16 of them.
+    /// Bytes of `memory`: at least steadyfs_rom_memory_bytes. More memory keeps blocks of names
+    /// and inodes, up to 16 of them.
     pub memory_bytes: usize,
-    /// Memory for pieces of the image that are read again and again: where names and inodes are stored as they are (steady pack
-    /// --plain-metadata), or flash is slow; or null. Default: null, they are read again.
+    /// Memory for pieces of the image that are read again and again, or null. It helps if names
+    /// and inodes are uncompressed (steady pack --plain-metadata), or if flash is slow. Default:
+    /// null, they are read from the medium each time.
     pub cache: *mut c_void,
-    /// Bytes of it: steadyfs_rom_cache_bytes.
+    /// Bytes of `cache`: see steadyfs_rom_cache_bytes.
     pub cache_bytes: usize,
-    /// Bytes of a piece of the cache. Default, 0: a page of the NAND chip; 512 elsewhere.
+    /// Bytes of a piece of the cache. Default, 0: a page of the NAND chip, or 512 on other
+    /// media.
     pub cache_piece_bytes: u32,
-    /// The Ed25519 key with which the image must be signed (steady keygen, steady pack --sign), 32 bytes: every block is verified each time
-    /// that it is read; or null. A build without the feature rom-verify refuses a key with STEADYFS_ERR_UNSUPPORTED. Default: null, nothing
-    /// is verified.
+    /// The Ed25519 key of 32 bytes with which the image must be signed (steady keygen, steady
+    /// pack --sign), or null. With a key, every block is verified each time that it is read. A
+    /// build without the feature rom-verify refuses a key with STEADYFS_ERR_UNSUPPORTED.
+    /// Default: null, nothing is verified.
     pub public_key: *const u8,
 }
 
-/// Bytes of a piece of the cache where the medium has no pages.
+/// Bytes of a piece of the cache on media without pages.
 const PIECE_BYTES: usize = 512;
-/// Pieces that a cache keeps at most.
+/// Most pieces of a cache.
 const PIECES_MAX: usize = 64;
-/// Blocks of metadata that have a place of their own at most.
+/// Most blocks of metadata with their own place.
 const METADATA_BLOCKS_MAX: usize = 16;
 
-/// Memory in which a value has a place, however that is aligned.
+/// Returns the bytes of memory that hold a value at any alignment.
 const fn room_for<T>() -> usize {
     size_of::<T>() + align_of::<T>() - 1
 }
 
-/// Takes the first bytes of a memory.
+/// Splits off the first bytes of a memory.
 fn split(memory: &'static mut [u8], bytes: usize) -> Result<(&'static mut [u8], &'static mut [u8]), Code> {
     memory.split_at_mut_checked(bytes).ok_or(Code::ErrNomem)
 }
 
 impl RomConfig {
-    /// The memory that is lent, without what was in it.
+    /// Returns the lent memory, filled with zeros.
     ///
     /// # Safety
-    /// Nobody else uses it until the unmount, or the end of the call.
+    /// Nothing else uses the memory until the unmount, or the end of the call.
     pub(super) unsafe fn lent(&self) -> Result<&'static mut [u8], Code> {
-        // SAFETY: As the caller says.
+        // SAFETY: The caller keeps the conditions of this function.
         let memory = unsafe { pointers::bytes_mut(self.memory, if self.memory.is_null() { 0 } else { self.memory_bytes }) }?;
         memory.fill(0);
         Ok(memory)
     }
 
-    /// Opens the image where it lies. Returns it, the bytes of memory that it took, and the rest.
+    /// Opens the image at its place. Returns the image, the bytes of memory that it takes, and
+    /// the rest of the memory.
     ///
-    /// Not inlined, as what lies over it below: its stack is free again when the next one begins.
+    /// Not inlined, like the layers over it below: its stack is free again when the next one
+    /// begins.
     ///
     /// # Safety
-    /// Image and driver are null or stay as they are until the unmount; callbacks keep what the header says.
+    /// Image and driver are null or do not change until the unmount. Callbacks keep the
+    /// conditions of the header.
     #[inline(never)]
     unsafe fn image(&self, memory: &'static mut [u8]) -> Result<(Image, usize, &'static mut [u8]), Code> {
-        // SAFETY: As the caller says.
+        // SAFETY: The caller keeps the conditions of this function.
         unsafe {
             match (self.image.is_null(), self.nor.is_null(), self.nand.is_null()) {
                 (false, true, true) => Ok((Image::Ram(InRam::new(pointers::bytes(self.image, self.image_bytes)?)), 0, memory)),
@@ -111,25 +124,25 @@ impl RomConfig {
     #[cfg(feature = "nor")]
     unsafe fn on_nor(&self) -> Result<steadyfs_rom::OnNor<crate::driver::NorChip>, Code> {
         use steadyfs::media::nor::NorFlash;
-        // SAFETY: As the caller says.
+        // SAFETY: The caller keeps the conditions of this function.
         let chip = crate::driver::NorChip::new(unsafe { pointers::reference(self.nor) }?)?;
         let chip_bytes = u64::from(chip.block_bytes()) * u64::from(chip.block_count());
         let bytes = match self.nor_bytes {
             0 => u32::try_from(chip_bytes.saturating_sub(self.nor_address.into())).unwrap_or(u32::MAX),
             bytes => bytes,
         };
-        // The only thing that it refuses.
+        // An invalid range is its only error.
         steadyfs_rom::OnNor::new(chip, self.nor_address, bytes).map_err(|_| Code::ErrInval)
     }
 
-    /// The NAND chip, and the bad blocks for which there is memory.
+    /// Returns the NAND chip, and the number of bad blocks for which there is memory.
     ///
     /// # Safety
     /// As [`image`](Self::image).
     #[cfg(feature = "nand")]
     pub(super) unsafe fn chip(&self) -> Result<(crate::driver::NandChip, u32), Code> {
         use crate::config::{Driver, STEADYFS_NO_BAD_BLOCKS};
-        // SAFETY: As the caller says.
+        // SAFETY: The caller keeps the conditions of this function.
         let driver = unsafe { pointers::reference(self.nand) }?;
         let chip = crate::driver::NandChip::new(driver)?;
         Driver::Nand(chip).check()?;
@@ -141,20 +154,20 @@ impl RomConfig {
         Ok((chip, bad_blocks_max))
     }
 
-    /// Bytes of a piece of the cache.
+    /// Returns the bytes of a piece of the cache.
     unsafe fn piece_bytes(&self) -> Result<usize, Code> {
         match self.cache_piece_bytes {
             0 if self.nand.is_null() => Ok(PIECE_BYTES),
-            // SAFETY: As the caller of what calls this says.
+            // SAFETY: The caller keeps the conditions of the header.
             0 => Ok(unsafe { pointers::reference(self.nand) }?.page_bytes as usize),
             bytes => Ok(bytes as usize),
         }
     }
 
-    /// Keeps pieces of an image where there is memory for them.
+    /// Adds a cache to an image if the configuration lends memory for it.
     #[inline(never)]
     unsafe fn kept(&self, source: Trusted) -> Result<Kept, Code> {
-        // SAFETY: As the header says.
+        // SAFETY: The caller keeps the conditions of the header.
         let (memory, piece_bytes) = unsafe { (pointers::bytes_mut(self.cache, self.cache_bytes)?, self.piece_bytes()?) };
         if memory.is_empty() {
             return Ok(Layer::Without(source));
@@ -167,12 +180,12 @@ impl RomConfig {
         place(Cached::new(source, piece_bytes, pieces), own).map(Layer::With)
     }
 
-    /// The image with all that lies over it, and the memory that is left for its blocks.
+    /// Returns the image with all layers over it, and the memory that is left for its blocks.
     ///
     /// # Safety
     /// As [`image`](Self::image) and [`lent`](Self::lent).
     pub(super) unsafe fn opened(&self) -> Result<(Kept, &'static mut [u8]), Code> {
-        // SAFETY: As the caller says.
+        // SAFETY: The caller keeps the conditions of this function.
         unsafe {
             let (image, _, memory) = self.image(self.lent()?)?;
             let (trusted, memory) = trust::over(self, image, memory)?;
@@ -180,7 +193,7 @@ impl RomConfig {
         }
     }
 
-    /// Bytes of memory that a mount needs.
+    /// Returns the bytes of memory that a mount needs.
     ///
     /// # Safety
     /// As [`image`](Self::image) and [`lent`](Self::lent).
@@ -188,7 +201,8 @@ impl RomConfig {
         if metadata_blocks > METADATA_BLOCKS_MAX {
             return Err(Code::ErrInval);
         }
-        // SAFETY: As the caller says. On NAND alone there is something to be read into it.
+        // SAFETY: The caller keeps the conditions of this function. Only images on NAND are read
+        // into this memory.
         let (mut image, own, _) = unsafe {
             let memory = if self.nand.is_null() { Default::default() } else { self.lent()? };
             self.image(memory)?
@@ -202,22 +216,23 @@ impl RomConfig {
     }
 }
 
-/// Puts a value at the begin of the memory that was kept for it.
+/// Writes a value to the start of the memory for it.
 fn place<T>(value: T, memory: &'static mut [u8]) -> Result<&'static mut T, Code> {
     pointers::place(value, memory).map(|(value, _)| value).ok_or(Code::ErrNomem)
 }
 
-/// What is verified.
+/// Verification of images.
 #[cfg(feature = "rom-verify")]
 mod trust {
     use super::{Code, Image, Layer, RomConfig, Trusted, place, pointers, room_for, split};
     use steadyfs_rom::verity::format::{Layout, SUPERBLOCK_BYTES, Superblock};
     use steadyfs_rom::{Error, Source, Verified, verity};
 
-    /// Blocks of the tree that are kept at most.
+    /// Most blocks of the tree that are kept.
     const KEPT_MAX: usize = 8;
 
-    /// Where the superblock of the tree is, and the memory for its blocks.
+    /// Returns the offset of the tree's superblock, and the bytes of memory for the tree's
+    /// blocks.
     fn tree(config: &RomConfig, image: &mut Image) -> Result<(u64, usize), Code> {
         let offset = verity::find(image)?;
         let mut superblock = [0; SUPERBLOCK_BYTES];
@@ -232,7 +247,7 @@ mod trust {
         Ok((offset, Verified::memory_bytes(layout.block_bytes() as usize, kept)))
     }
 
-    /// Bytes of memory that verifying takes.
+    /// Returns the bytes of memory that the verification takes.
     pub fn bytes(config: &RomConfig, image: &mut Image) -> Result<usize, Code> {
         if config.public_key.is_null() {
             return Ok(0);
@@ -240,7 +255,7 @@ mod trust {
         Ok(room_for::<Verified<Image>>() + tree(config, image)?.1)
     }
 
-    /// The image, verified where there is a key, and the rest of the memory.
+    /// Returns the image, verified if there is a key, and the rest of the memory.
     #[inline(never)]
     pub unsafe fn over(
         config: &RomConfig,
@@ -250,7 +265,7 @@ mod trust {
         if config.public_key.is_null() {
             return Ok((Layer::Without(image), memory));
         }
-        // SAFETY: As the header says.
+        // SAFETY: The caller keeps the conditions of the header.
         let key = unsafe { pointers::reference(config.public_key.cast::<[u8; 32]>()) }?;
         let (offset, bytes) = tree(config, &mut image)?;
         let (own, memory) = split(memory, room_for::<Verified<Image>>())?;
@@ -260,7 +275,7 @@ mod trust {
     }
 }
 
-/// What is verified: nothing.
+/// No verification of images.
 #[cfg(not(feature = "rom-verify"))]
 mod trust {
     use super::{Code, Image, RomConfig, Trusted};
@@ -278,32 +293,39 @@ mod trust {
     }
 }
 
-/// Reads what the image says of itself, and tells how many bytes of memory steadyfs_rom_mount needs for it, key and NAND included.
+/// Reads the image's own description, and returns the bytes of memory that steadyfs_rom_mount
+/// needs for it, key and NAND included.
 ///
-/// `metadata_blocks`: blocks of names and inodes that have a place of their own, up to 16. 0: the least that a mount needs; a path that is
-/// looked up pushes out the block of a file that was read, and the other way round. 1: neither does. More: paths of several names
-/// decode less. An image whose names and inodes are stored as they are needs 0.
+/// `metadata_blocks`: number of blocks of names and inodes with their own place, up to 16.
+/// - 0: the least that a mount needs. The lookup of a path evicts the block of a file that was
+///   read, and the other way round.
+/// - 1: neither evicts the other.
+/// - More: paths of several names decode less.
 ///
-/// On NAND the call reads into the `memory` of the configuration, which no mounted image may have: a page, and 4 bytes for each of
-/// bad_blocks_max. Elsewhere its fields for memory are not looked at.
+/// An image whose names and inodes are uncompressed needs 0.
 ///
-/// Cost: a few reads. Errors: as steadyfs_rom_mount, but for signatures, which are not looked at.
+/// On NAND the call reads into the `memory` of the configuration, which no mounted image may
+/// use: a page, and 4 bytes for each of bad_blocks_max. On other media it ignores the fields for
+/// memory.
+///
+/// Cost: a few reads. Errors: as steadyfs_rom_mount, except that signatures are not checked.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_rom_memory_bytes(config: *const RomConfig, metadata_blocks: usize) -> isize {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     length(unsafe { pointers::reference(config).and_then(|config| config.memory_needed(metadata_blocks)) })
 }
 
-/// Tells how many bytes a cache of so many pieces needs, 1 to 64. Calls nothing of the driver. Errors: STEADYFS_ERR_INVAL.
+/// Returns the bytes that a cache of `pieces` pieces needs, 1 to 64. Calls no callback of the
+/// driver. Errors: STEADYFS_ERR_INVAL.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_rom_cache_bytes(config: *const RomConfig, pieces: usize) -> isize {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let piece_bytes = unsafe { pointers::reference(config).and_then(|config| config.piece_bytes()) };
     length(piece_bytes.and_then(|piece_bytes| {
         let bytes = piece_bytes.checked_mul(pieces).and_then(|bytes| bytes.checked_add(room_for::<Cached<Trusted>>()));

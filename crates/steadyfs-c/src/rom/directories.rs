@@ -9,12 +9,13 @@ use crate::pointers;
 use core::ffi::{c_char, c_int};
 use steadyfs_rom::squash::{Cursor, Node};
 
-/// Words of 64 bits of steadyfs_rom_dir_t.
+/// Number of 64-bit words of steadyfs_rom_dir_t.
 pub const STEADYFS_ROM_DIR_WORDS: usize = 19;
-/// Words of the size of a pointer of steadyfs_rom_dir_t.
+/// Number of pointer-sized words of steadyfs_rom_dir_t.
 pub const STEADYFS_ROM_DIR_POINTERS: usize = 2;
 
-/// An open directory of an image: memory of the caller's. Takes no place of a table, and need not be closed.
+/// An open directory of an image, in memory of the caller. It takes no place in a table, and
+/// need not be closed.
 #[repr(C)]
 pub struct RomDirHandle {
     /// Not for the caller.
@@ -23,7 +24,7 @@ pub struct RomDirHandle {
     pub pointers: [usize; STEADYFS_ROM_DIR_POINTERS],
 }
 
-/// A directory, and where its list goes on.
+/// A directory, and the position in its list.
 pub(crate) struct Dir {
     pub(super) node: Node,
     cursor: Cursor,
@@ -37,13 +38,13 @@ impl Handle for RomDirHandle {
 
 /// Opens a directory of an image.
 ///
-/// Cost: steadyfs_bound_rom_stat. Errors: those of steadyfs_rom_stat.
+/// Cost: steadyfs_bound_rom_stat. Errors: the errors of steadyfs_rom_stat.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_rom_dir_open(rom: *mut Rom, dir: *mut RomDirHandle, path: *const c_char) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::name(path).and_then(|path| {
             open(rom, dir, 0, |rom| {
@@ -61,21 +62,23 @@ pub unsafe extern "C" fn steadyfs_rom_dir_open(rom: *mut Rom, dir: *mut RomDirHa
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_rom_dir_close(rom: *mut Rom, dir: *mut RomDirHandle) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     status(unsafe { close(rom, dir, |_, _| Ok(())) })
 }
 
-/// Reads the next entry of a directory of an image. Returns 1, or 0 at the end. Entries come by the bytes of their names, without `.` and
-/// `..`; `info` is filled as by steadyfs_rom_stat.
+/// Reads the next entry of a directory of an image. Returns 1, or 0 at the end. Entries come in
+/// the order of the bytes of their names, without `.` and `..`. `info` is filled as by
+/// steadyfs_rom_stat.
 ///
-/// Cost: steadyfs_bound_rom_dir_read. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NAMETOOLONG for a name of 256 bytes, behind which the next
-/// call goes on; those of steadyfs_rom_stat.
+/// Cost: steadyfs_bound_rom_dir_read. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NAMETOOLONG for a
+/// name of 256 bytes, and the errors of steadyfs_rom_stat. After STEADYFS_ERR_NAMETOOLONG the
+/// next call goes on behind this name.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_rom_dir_read(rom: *mut Rom, dir: *mut RomDirHandle, info: *mut Info) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_handle(rom, dir, |rom, dir, _, _| {
             let mut cursor = dir.cursor;

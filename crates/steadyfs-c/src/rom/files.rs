@@ -10,13 +10,13 @@ use core::ffi::{c_char, c_int, c_void};
 use steadyfs_rom::Kind;
 use steadyfs_rom::squash::File;
 
-/// Words of 64 bits of steadyfs_rom_file_t.
+/// Number of 64-bit words of steadyfs_rom_file_t.
 pub const STEADYFS_ROM_FILE_WORDS: usize = 24;
-/// Words of the size of a pointer of steadyfs_rom_file_t.
+/// Number of pointer-sized words of steadyfs_rom_file_t.
 pub const STEADYFS_ROM_FILE_POINTERS: usize = 2;
 
-/// An open file of an image: memory of the caller's, which steadyfs_rom_file_open makes a file of, whatever it held. Takes no place of a
-/// table, and need not be closed.
+/// An open file of an image, in memory of the caller. The memory may hold any bytes before
+/// steadyfs_rom_file_open. The file takes no place in a table, and need not be closed.
 #[repr(C)]
 pub struct RomFileHandle {
     /// Not for the caller.
@@ -33,14 +33,15 @@ impl Handle for RomFileHandle {
 
 /// Opens a file of an image for reading.
 ///
-/// Cost: steadyfs_bound_rom_file_open. Errors: STEADYFS_ERR_ISDIR, STEADYFS_ERR_ISALINK, STEADYFS_ERR_UNSUPPORTED for a device, a pipe or a
-/// socket, those of steadyfs_rom_stat.
+/// Cost: steadyfs_bound_rom_file_open. Errors: STEADYFS_ERR_ISDIR, STEADYFS_ERR_ISALINK,
+/// STEADYFS_ERR_UNSUPPORTED for a device, a pipe or a socket, and the errors of
+/// steadyfs_rom_stat.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_rom_file_open(rom: *mut Rom, file: *mut RomFileHandle, path: *const c_char) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::name(path).and_then(|path| {
             open(rom, file, 0, |rom| {
@@ -63,14 +64,16 @@ pub unsafe extern "C" fn steadyfs_rom_file_open(rom: *mut Rom, file: *mut RomFil
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_rom_file_close(rom: *mut Rom, file: *mut RomFileHandle) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     status(unsafe { close(rom, file, |_, _| Ok(())) })
 }
 
-/// Reads from the position on, and moves it. Returns the number of bytes, less than `size` only at the end of the file.
+/// Reads from the position on, and moves the position. Returns the number of bytes, less than
+/// `size` only at the end of the file.
 ///
-/// Cost: steadyfs_bound_rom_file_read. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_CORRUPT for a block that cannot be decoded,
-/// STEADYFS_ERR_NOTAUTHENTIC, those of the medium. The position stays after an error.
+/// Cost: steadyfs_bound_rom_file_read. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_CORRUPT for a
+/// block that cannot be decoded, STEADYFS_ERR_NOTAUTHENTIC, and the errors of the medium. The
+/// position stays after an error.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
@@ -81,7 +84,7 @@ pub unsafe extern "C" fn steadyfs_rom_file_read(
     buffer: *mut c_void,
     size: usize,
 ) -> isize {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::bytes_mut(buffer, size).and_then(|data| {
             with_handle(rom, file, |rom, file, position, _| {
@@ -94,14 +97,14 @@ pub unsafe extern "C" fn steadyfs_rom_file_read(
     length(result)
 }
 
-/// Moves the position, which may lie behind the end, and returns it. `whence`: STEADYFS_SEEK_.... Costs nothing. Errors: STEADYFS_ERR_BADF,
-/// STEADYFS_ERR_INVAL.
+/// Moves the position, also behind the end, and returns it. `whence`: STEADYFS_SEEK_.... Costs
+/// nothing. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_INVAL.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_rom_file_seek(rom: *mut Rom, file: *mut RomFileHandle, offset: i64, whence: c_int) -> i64 {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_handle(rom, file, |_, file, position, _| {
             let target = moved(*position, offset, whence, file.size())?;
@@ -115,22 +118,22 @@ pub unsafe extern "C" fn steadyfs_rom_file_seek(rom: *mut Rom, file: *mut RomFil
     wide(result)
 }
 
-/// Tells the position. Costs nothing. Errors: STEADYFS_ERR_BADF.
+/// Returns the position. Costs nothing. Errors: STEADYFS_ERR_BADF.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_rom_file_tell(rom: *mut Rom, file: *mut RomFileHandle) -> i64 {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     wide(unsafe { with_handle(rom, file, |_, _, position, _| Ok(*position)) })
 }
 
-/// Tells the size of a file in bytes. Costs nothing. Errors: STEADYFS_ERR_BADF.
+/// Returns the size of a file in bytes. Costs nothing. Errors: STEADYFS_ERR_BADF.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_rom_file_size(rom: *mut Rom, file: *mut RomFileHandle) -> i64 {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     wide(unsafe { with_handle(rom, file, |_, file, _, _| Ok(file.size())) })
 }

@@ -1,13 +1,13 @@
-//! Read-only images: squashfs that `steady pack --read-only` made, mounted from memory, NOR or NAND.
+//! Read-only images: squashfs from `steady pack --read-only`, mounted from memory, NOR or NAND.
 //!
-//! | module | what is in it |
+//! | module | content |
 //! |---|---|
-//! | `config` | where an image lies, and memory |
-//! | `source` | one source for all media, verified and cached where that is asked for |
+//! | `config` | the place of an image, and memory |
+//! | `source` | one source for all media, verified and cached on request |
 //! | `image` | mount and unmount |
-//! | `names`, `files`, `directories` | the calls, by what they are about |
-//! | `bounds` | how long they take at most |
-//! | `install` | an image is written to NAND |
+//! | `names`, `files`, `directories` | the calls, by subject |
+//! | `bounds` | the worst cases of the calls |
+//! | `install` | writing an image to NAND |
 
 mod bounds;
 mod config;
@@ -38,7 +38,7 @@ impl From<Error> for Code {
             Error::NotALink => Self::ErrNotalink,
             Error::BufferTooSmall { .. } | Error::MemoryTooSmall { .. } => Self::ErrNomem,
             Error::TooManyBadBlocks => Self::ErrBadblocks,
-            // One that this edition does not know says the least that is safe.
+            // An error that this version does not list gets the code that promises the least.
             _ => Self::ErrUnknown,
         }
     }

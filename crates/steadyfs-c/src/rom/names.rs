@@ -1,4 +1,4 @@
-//! Paths of an image: what they name.
+//! Paths of an image, and their nodes.
 
 use super::image::{MountedRom, Rom};
 use crate::error::{Code, length, status};
@@ -9,12 +9,12 @@ use core::ffi::{c_char, c_int, c_void};
 use steadyfs_rom::squash::Node;
 use steadyfs_rom::{Error, Kind, Stat};
 
-/// The names of a path.
+/// Returns the names of a path.
 pub(super) fn parts(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.split(|byte| *byte == b'/').filter(|name| !name.is_empty())
 }
 
-/// What a path names.
+/// Returns the node of a path.
 pub(super) fn find(rom: &mut MountedRom, path: &[u8]) -> Result<Node, Error> {
     let mut node = rom.root()?;
     for name in parts(path) {
@@ -23,13 +23,13 @@ pub(super) fn find(rom: &mut MountedRom, path: &[u8]) -> Result<Node, Error> {
     Ok(node)
 }
 
-/// Makes a call with what a path names.
+/// Calls `call` with the node of a path.
 unsafe fn with_node<T>(
     rom: *mut Rom,
     path: *const c_char,
     call: impl FnOnce(&mut MountedRom, &Node, &[u8]) -> Result<T, Code>,
 ) -> Result<T, Code> {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     unsafe {
         let path = pointers::name(path)?;
         with(rom, |rom, _| {
@@ -39,7 +39,7 @@ unsafe fn with_node<T>(
     }
 }
 
-/// What C is told of something in an image.
+/// Returns the properties of a node for C.
 pub(super) fn info_of(stat: &Stat, name: &[u8]) -> Info {
     let kind = match stat.kind {
         Kind::Directory => Type::TypeDir,
@@ -59,32 +59,33 @@ pub(super) fn info_of(stat: &Stat, name: &[u8]) -> Info {
     }
 }
 
-/// Tells what a path of an image names. An image does not tell `parent`, `generation` and `subdirectories`, nor the size of a directory:
-/// they are 0.
+/// Stores the properties of a path of an image. An image does not store `parent`, `generation`
+/// and `subdirectories`, nor the size of a directory: they are 0.
 ///
-/// Cost: steadyfs_bound_rom_stat. Errors: STEADYFS_ERR_NOENT, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_CORRUPT, STEADYFS_ERR_NOTAUTHENTIC, those
-/// of the medium.
+/// Cost: steadyfs_bound_rom_stat. Errors: STEADYFS_ERR_NOENT, STEADYFS_ERR_NOTDIR,
+/// STEADYFS_ERR_CORRUPT, STEADYFS_ERR_NOTAUTHENTIC, and the errors of the medium.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_rom_stat(rom: *mut Rom, path: *const c_char, info: *mut Info) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_node(rom, path, |_, node, path| pointers::put(info, info_of(&node.stat(), parts(path).last().unwrap_or(b"/"))))
     };
     status(result)
 }
 
-/// Tells mode, owner and group of what a path of an image names.
+/// Reads mode, owner and group of a path of an image.
 ///
-/// Cost: that of steadyfs_rom_stat, and twice a block of names and inodes. Errors: those of steadyfs_rom_stat.
+/// Cost: steadyfs_rom_stat, and twice a block of names and inodes. Errors: the errors of
+/// steadyfs_rom_stat.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_rom_getpermissions(rom: *mut Rom, path: *const c_char, permissions: *mut Permissions) -> c_int {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         with_node(rom, path, |rom, node, _| {
             let (uid, gid) = rom.owner(node)?;
@@ -94,15 +95,17 @@ pub unsafe extern "C" fn steadyfs_rom_getpermissions(rom: *mut Rom, path: *const
     status(result)
 }
 
-/// Reads what a symbolic link of an image names, without a NUL. Returns its length; where that is more than `size`, nothing is read.
+/// Reads the target of a symbolic link of an image, without a NUL. Returns its length. If the
+/// length is more than `size`, nothing is read.
 ///
-/// Cost: that of steadyfs_rom_stat, and the blocks in which the text lies. Errors: STEADYFS_ERR_NOTALINK, those of steadyfs_rom_stat.
+/// Cost: steadyfs_rom_stat, and the blocks with the text. Errors: STEADYFS_ERR_NOTALINK, and the
+/// errors of steadyfs_rom_stat.
 ///
 /// # Safety
 /// See the [crate](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_rom_readlink(rom: *mut Rom, path: *const c_char, buffer: *mut c_void, size: usize) -> isize {
-    // SAFETY: As the header says.
+    // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         pointers::bytes_mut(buffer, size).and_then(|target| {
             with_node(rom, path, |rom, node, _| match rom.read_link(node, target) {

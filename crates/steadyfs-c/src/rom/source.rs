@@ -1,8 +1,8 @@
-//! Where the bytes of an image come from: one type for all media, and for what may lie over them.
+//! Sources of the bytes of an image: one type for all media, and for the layers over them.
 
 use steadyfs_rom::{Bound, Cached, Error, InRam, Source};
 
-/// An image where it lies.
+/// An image on its medium.
 pub(crate) enum Image {
     Ram(InRam<'static>),
     #[cfg(feature = "nor")]
@@ -11,7 +11,7 @@ pub(crate) enum Image {
     Nand(steadyfs_rom::OnNand<'static, crate::driver::NandChip>),
 }
 
-/// Makes the call of the source that it is.
+/// Forwards a call to the source of the variant.
 macro_rules! delegate {
     ($image:expr, $it:ident => $call:expr) => {
         match $image {
@@ -38,7 +38,8 @@ impl Source for Image {
     }
 }
 
-/// A source, or what lies over it where that was asked for. The latter is at the begin of memory that was lent: it is larger.
+/// A source, or a layer over it on request. The layer lies at the start of lent memory, because
+/// it is larger.
 pub(crate) enum Layer<S, O: 'static> {
     Without(S),
     With(&'static mut O),
@@ -74,5 +75,5 @@ pub(crate) type Trusted = Layer<Image, steadyfs_rom::Verified<'static, Image>>;
 #[cfg(not(feature = "rom-verify"))]
 pub(crate) type Trusted = Image;
 
-/// The same with what is kept of it.
+/// An image, verified or not, or a cache over it.
 pub(crate) type Kept = Layer<Trusted, Cached<'static, Trusted>>;
