@@ -1,4 +1,5 @@
-//! A configuration store: several values change together or not at all, an operator may cancel, and defaults stand for what was never set.
+//! A configuration store: several values change together or not at all, an operator may cancel,
+//! and a value that was never set has a default.
 //!
 //! `cargo run -p steadyfs-drivers --example configuration`
 
@@ -7,10 +8,10 @@ use steadyfs::media::Flash;
 use steadyfs::{Access, CommitOn, Config, FileSystem, OpenOptions};
 use steadyfs_sim::{Nand, NandTiming};
 
-/// Bytes of a value at most.
+/// Longest value, in bytes.
 const VALUE_BYTES: usize = 64;
 
-/// Reads a value, or its default where it was never set.
+/// Reads a value, or returns its default if it was never set.
 fn get<F: Flash>(fs: &mut FileSystem<'_, F>, key: &str, default: &str) -> Result<String, Box<dyn Error>> {
     let mut file = match fs.open(&*format!("config/{key}"), OpenOptions::READ) {
         Err(steadyfs::Error::NotFound) => return Ok(default.to_string()),
@@ -22,7 +23,7 @@ fn get<F: Flash>(fs: &mut FileSystem<'_, F>, key: &str, default: &str) -> Result
     Ok(std::str::from_utf8(&value[..length])?.to_string())
 }
 
-/// Sets a value; it counts from the next commit on.
+/// Sets a value, which is durable from the next commit on.
 fn set<F: Flash>(fs: &mut FileSystem<'_, F>, key: &str, value: &str) -> Result<(), steadyfs::Error> {
     let options = OpenOptions { truncate: true, ..OpenOptions::CREATE };
     let mut file = fs.open(&*format!("config/{key}"), options)?;
@@ -30,7 +31,7 @@ fn set<F: Flash>(fs: &mut FileSystem<'_, F>, key: &str, value: &str) -> Result<(
     fs.close(file)
 }
 
-/// Sets, cancels, loses power, and looks at what is there.
+/// Sets values, cancels, loses power, and checks the values that are left.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let shape = steadyfs::media::Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 64, programs_bytes: false };
     let mut flash = Nand::with_geometry(shape, NandTiming::ROUND, 1);
@@ -46,7 +47,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     fs.commit()?; // both, or neither
 
     set(&mut fs, "address", "10.0.0.5")?;
-    assert_eq!(get(&mut fs, "address", "")?, "10.0.0.5"); // seen before it is durable
+    assert_eq!(get(&mut fs, "address", "")?, "10.0.0.5"); // visible before it is durable
     fs.rollback()?; // the operator pressed "cancel"
     assert_eq!(get(&mut fs, "address", "")?, "192.168.1.20");
 

@@ -1,4 +1,5 @@
-//! From a chip to a first file, as docs/getting-started.md tells it. The chip here is a simulated one; on a board `spi` and `delay` come from its HAL.
+//! From a chip to a first file, as in docs/getting-started.md. The chip here is simulated; on a
+//! board, `spi` and `delay` come from its HAL.
 //!
 //! `cargo run -p steadyfs-drivers --example getting_started`
 
@@ -13,12 +14,12 @@ const GEOMETRY: Geometry = Geometry::of_nor(4096, 256); // 1 MiB in sectors of 4
 const CONFIG: Config = Config::for_geometry(&GEOMETRY).must_fit(&GEOMETRY);
 const MEMORY_BYTES: usize = CONFIG.memory_bytes(&GEOMETRY);
 
-/// The driver of the board's chip, of which the first MiB is the volume.
+/// Starts the driver of the board's chip. The first MiB of the chip is the volume.
 fn board_flash(sim: &NorSim) -> Result<NorPages<NorChip<NorSim, NorSim>>, Box<dyn Error>> {
     let (spi, delay) = (sim.clone(), sim.clone());
     let settings = Settings { bus_hz: 50_000_000, bytes: Some(1 << 20), ..Settings::DEFAULT };
     let flash = NorChip::start(spi, delay, settings)?.into_pages()?;
-    assert_eq!(flash.geometry(), GEOMETRY); // what the memory is made for
+    assert_eq!(flash.geometry(), GEOMETRY); // the memory is made for this geometry
     Ok(flash)
 }
 
@@ -30,7 +31,7 @@ fn start<'m, F: Flash>(flash: &'m mut F, memory: &'m mut [u8]) -> Result<FileSys
     FileSystem::mount(flash, Access::ReadWrite, memory)
 }
 
-/// Runs it.
+/// Runs the steps of the document.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let sim = NorSim::new(NorSpi::new(NorSpiProfile::w25q128jv()));
     let mut flash = board_flash(&sim)?;
@@ -71,7 +72,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     let is_ready = fs.maintain(Budget::TimeNs(2_000_000_000), 4096)?; // two seconds, for a burst of 4 KiB
     println!("ready for the burst: {is_ready}");
 
-    // Power fails in the next program, wherever in it.
+    // Power fails in the next program, at any point in it.
     sim.chip().cut_at(1, None);
     assert!(fs.append(&mut log, b"21.6 degrees\n").is_err());
     sim.chip().power_on(1);

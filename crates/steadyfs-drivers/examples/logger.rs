@@ -1,4 +1,5 @@
-//! A logger: records are durable when the call returns, a file of a fixed size makes room for the next one, and power may fail anywhere.
+//! A logger with durable records: a record is on the medium when the call returns. A full file
+//! makes room for the next one. Power may fail anywhere.
 //!
 //! `cargo run -p steadyfs-drivers --example logger`
 
@@ -9,7 +10,7 @@ use steadyfs_drivers::nor::{NorChip, Settings};
 use steadyfs_sim::nor_spi::{NorSim, NorSpi, NorSpiProfile};
 
 const RECORD_BYTES: usize = 32;
-/// Bytes of a file of records; there is one that grows, and an older one.
+/// Bytes of a file of records; there is one file that grows, and an older one.
 const FILE_BYTES: u64 = 16 << 10;
 
 /// Appends records to `log`, which becomes `log.old` when it is full.
@@ -22,17 +23,18 @@ impl Logger {
         Ok(Self { file: fs.open("log", OpenOptions::DURABLE)? })
     }
 
-    /// Logs a record. Power may fail at any time: the records that were logged are there, and this one wholly or not at all.
+    /// Logs a record. Power may fail at any time: all logged records stay, and this one is there
+    /// wholly or not at all.
     fn log<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, record: &[u8; RECORD_BYTES]) -> Result<(), steadyfs::Error> {
         if fs.size(&mut self.file)? >= FILE_BYTES {
-            fs.rename("log", "log.old")?; // replaces the one before, and commits with the next record
+            fs.rename("log", "log.old")?; // replaces the older file, commits with the next record
             self.file = fs.open("log", OpenOptions::DURABLE)?;
         }
         fs.append(&mut self.file, record)
     }
 }
 
-/// The bytes of a record.
+/// Returns the bytes of a record.
 fn record(number: u32) -> [u8; RECORD_BYTES] {
     let mut record = [b' '; RECORD_BYTES];
     let text = format!("{number:>8} {:4.1} degrees", 20.0 + f64::from(number % 50) / 10.0);
@@ -40,7 +42,7 @@ fn record(number: u32) -> [u8; RECORD_BYTES] {
     record
 }
 
-/// Numbers of all records that are there, the oldest first.
+/// Returns the numbers of all records on the volume, the oldest first.
 fn read_back<F: Flash>(fs: &mut FileSystem<'_, F>) -> Result<Vec<u32>, Box<dyn Error>> {
     let mut numbers = Vec::new();
     for name in ["log.old", "log"] {
@@ -60,7 +62,8 @@ fn read_back<F: Flash>(fs: &mut FileSystem<'_, F>) -> Result<Vec<u32>, Box<dyn E
     Ok(numbers)
 }
 
-/// Logs two thousand records, with power cuts in between, and finds all that the files have room for.
+/// Logs two thousand records, with power cuts in between. Then finds all records for which the
+/// files have room.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let sim = NorSim::new(NorSpi::new(NorSpiProfile::w25q128jv().with_bytes(1 << 20)));
     let start =

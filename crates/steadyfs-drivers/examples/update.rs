@@ -1,5 +1,6 @@
-//! An update with rollback: the new image is written beside the old one, checked, and takes its place in one commit; where it does not confirm within
-//! three starts, the old one comes back. Power may fail anywhere.
+//! An update with rollback. The new image is written beside the old one, checked, and takes its
+//! place in one commit. If the new image does not confirm within three starts, the old one comes
+//! back. Power may fail anywhere.
 //!
 //! `cargo run -p steadyfs-drivers --example update`
 
@@ -8,10 +9,10 @@ use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, Config, FileSystem, OpenOptions};
 use steadyfs_sim::{Nand, NandTiming};
 
-/// Starts that a new image has to confirm.
+/// Starts within which a new image must confirm.
 const TRIES: u8 = 3;
 
-/// Writes an image in pieces; nothing of it counts yet.
+/// Writes an image in pieces. The image is not used before `install`.
 fn download<F: Flash>(fs: &mut FileSystem<'_, F>, version: &str, image: &[u8]) -> Result<(), steadyfs::Error> {
     let mut file = fs.open("firmware.new", OpenOptions { truncate: true, ..OpenOptions::CREATE })?;
     for piece in image.chunks(4096) {
@@ -23,14 +24,16 @@ fn download<F: Flash>(fs: &mut FileSystem<'_, F>, version: &str, image: &[u8]) -
     fs.commit()
 }
 
-/// Puts the new image in the place of the old one, which is kept. Both renames are of one transaction, since nothing but a flush or a commit ends one.
+/// Puts the new image in the place of the old one, and keeps the old one. Both renames are one
+/// transaction, since only a flush or a commit ends a transaction.
 fn install<F: Flash>(fs: &mut FileSystem<'_, F>) -> Result<(), steadyfs::Error> {
     fs.rename("firmware", "firmware.old")?;
     fs.rename("firmware.new", "firmware")?;
     fs.commit()
 }
 
-/// What a boot loader does: counts the starts that are left, and takes the old image when there are none. Returns the version that runs.
+/// Does the work of a boot loader: counts the starts that are left, and takes the old image when
+/// none is left. Returns the version that runs.
 fn boot<F: Flash>(fs: &mut FileSystem<'_, F>) -> Result<String, Box<dyn Error>> {
     let inode = fs.stat("firmware")?.inode;
     let mut tries = [0];
@@ -44,7 +47,7 @@ fn boot<F: Flash>(fs: &mut FileSystem<'_, F>) -> Result<String, Box<dyn Error>> 
     version(fs)
 }
 
-/// What an image does that has found itself to work.
+/// Confirms the image that runs; the image calls this when it works.
 fn confirm<F: Flash>(fs: &mut FileSystem<'_, F>) -> Result<(), steadyfs::Error> {
     let inode = fs.stat("firmware")?.inode;
     fs.set_attribute(inode, "tries", None)?;
@@ -58,7 +61,7 @@ fn version<F: Flash>(fs: &mut FileSystem<'_, F>) -> Result<String, Box<dyn Error
     Ok(std::str::from_utf8(&version[..length])?.to_string())
 }
 
-/// An update that works, and one that does not.
+/// Runs an update that works, and an update that does not.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let shape = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 64, programs_bytes: false };
     let mut flash = Nand::with_geometry(shape, NandTiming::ROUND, 1);

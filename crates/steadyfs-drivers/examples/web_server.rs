@@ -1,4 +1,5 @@
-//! The files of a web server: a read-only mount, pages found once and then opened by their inode, a style sheet that stays open, answers in pieces.
+//! The files of a web server, on a read-only mount. Pages are found once and then opened by their
+//! inode. A style sheet stays open, and answers are sent in pieces.
 //!
 //! `cargo run -p steadyfs-drivers --example web_server`
 
@@ -8,10 +9,10 @@ use steadyfs::{Access, Config, File, FileSystem, InodeNumber, OpenOptions};
 use steadyfs_drivers::nor::{NorChip, Settings};
 use steadyfs_sim::nor_spi::{NorSim, NorSpi, NorSpiProfile};
 
-/// Bytes of a piece: what goes to the network at once.
+/// Bytes of a piece, which goes to the network at once.
 const PIECE_BYTES: usize = 256;
 
-/// The server's files. Inodes hold for the life of a file, so that a path is looked up once.
+/// The server's files. An inode holds for the life of its file, so each path is looked up once.
 struct Server {
     inodes: Vec<(&'static str, InodeNumber)>,
     style: File,
@@ -25,7 +26,7 @@ impl Server {
         Ok(Self { inodes, style: fs.open("www/style.css", OpenOptions::READ)? })
     }
 
-    /// Sends a file in pieces; `None` where there is none of this path.
+    /// Sends a file in pieces. Returns `None` if there is no file of this path.
     fn serve<F: Flash>(
         &mut self,
         fs: &mut FileSystem<'_, F>,
@@ -36,7 +37,7 @@ impl Server {
             return Ok(Some(pieces(fs, &mut self.style, &mut send)?));
         }
         let Some(&(_, inode)) = self.inodes.iter().find(|(known, _)| *known == path) else { return Ok(None) };
-        let mut file = fs.open_inode(inode, OpenOptions::READ)?; // without a look into a directory
+        let mut file = fs.open_inode(inode, OpenOptions::READ)?; // without a lookup in a directory
         let sent = pieces(fs, &mut file, &mut send)?;
         fs.close(file)?;
         Ok(Some(sent))

@@ -1,4 +1,5 @@
-//! The wires to a flash chip on SPI: commands, its status, busy and write enable, which chips of NAND and NOR have alike.
+//! The wires to a flash chip on SPI: commands, status, busy and write enable. NAND and NOR chips
+//! share them.
 
 use embedded_hal::delay::DelayNs;
 use embedded_hal::spi::{Operation, SpiDevice};
@@ -7,17 +8,18 @@ const WRITE_ENABLE: u8 = 0x06;
 /// Bits of the status register.
 const BUSY: u8 = 1;
 const ENABLED: u8 = 2;
-/// How many times the longest time is waited for.
+/// Multiple of the longest time after which a wait gives up.
 const PATIENCE: u32 = 2;
 
-/// What went wrong; each kind of chips has errors of its own for it.
+/// Errors of the bus. Each kind of chip converts them into its own errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BusError {
     /// The bus reported an error.
     Bus,
     /// The chip stayed busy beyond its limit.
     Busy { waited_us: u32 },
-    /// The chip did not hear the command that enables a program or an erase, or forgot it.
+    /// Write enable had no effect: the chip missed the command, lost the setting, or is still
+    /// busy.
     NotEnabled { status: u8 },
 }
 
@@ -28,7 +30,7 @@ pub(crate) struct Bus<S, D> {
     delay: D,
     /// The command that reads the status register.
     status: &'static [u8],
-    /// The chip did not get ready in the last call.
+    /// True if the chip was still busy at the end of the last call.
     is_late: bool,
 }
 
@@ -49,7 +51,7 @@ impl<S: SpiDevice, D: DelayNs> Bus<S, D> {
         self.spi.transaction(&mut [Operation::Write(command), Operation::Write(data)]).map_err(|_| BusError::Bus)
     }
 
-    /// The register that a command reads.
+    /// Reads the register that `command` selects.
     pub fn register(&mut self, command: &[u8]) -> Result<u8, BusError> {
         let mut value = [0];
         self.receive(command, &mut value)?;
@@ -60,7 +62,9 @@ impl<S: SpiDevice, D: DelayNs> Bus<S, D> {
         self.register(self.status)
     }
 
-    /// Waits for what takes so long, typically and at most, or until the status says that it has ended all the same; the status then.
+    /// Waits for an operation: first for its typical time, then until the chip is ready or
+    /// `has_ended` accepts the status. Returns the last status. Gives up after `PATIENCE` times
+    /// the longest time.
     pub fn wait(&mut self, typical_us: u32, maximum_us: u32, has_ended: impl Fn(u8) -> bool) -> Result<u8, BusError> {
         let limit_us = maximum_us.saturating_mul(PATIENCE);
         let pause_us = pause_us(typical_us, maximum_us);
@@ -81,7 +85,7 @@ impl<S: SpiDevice, D: DelayNs> Bus<S, D> {
         }
     }
 
-    /// Makes sure that a chip that was busy at the end of the last call takes commands now.
+    /// Checks that the chip takes commands, if it was busy at the end of the last call.
     pub fn settle(&mut self) -> Result<(), BusError> {
         if self.is_late && self.status()? & BUSY != 0 {
             return Err(BusError::Busy { waited_us: 0 });
@@ -96,7 +100,7 @@ impl<S: SpiDevice, D: DelayNs> Bus<S, D> {
         match self.status()? {
             status if status & (BUSY | ENABLED) == ENABLED => Ok(()),
             status => {
-                // One that is busy, whatever with, is looked at before the next command.
+                // The chip may be busy with any operation: the next call checks this first.
                 self.is_late = true;
                 Err(BusError::NotEnabled { status })
             }
@@ -104,7 +108,8 @@ impl<S: SpiDevice, D: DelayNs> Bus<S, D> {
     }
 }
 
-/// Between two looks at a chip: the most by which the end of an operation is noticed late. There are some two thousand looks at most.
+/// Returns the pause between two reads of the status, in microseconds. The end of an operation is
+/// noticed at most this much late. A wait reads the status about two thousand times at most.
 pub(crate) const fn pause_us(typical_us: u32, maximum_us: u32) -> u32 {
     typical_us / 8 + maximum_us / 1024 + 1
 }

@@ -1,4 +1,5 @@
-//! Drivers for [SteadyFS](steadyfs), on the traits of [embedded-hal](https://docs.rs/embedded-hal/1).
+//! Drivers for [SteadyFS](steadyfs), on the traits of
+//! [embedded-hal](https://docs.rs/embedded-hal/1).
 //!
 //! | medium | driver | tested on |
 //! |---|---|---|
@@ -6,13 +7,14 @@
 //! | SPI NAND: Micron MT29F, Winbond W25N, GigaDevice GD5F | [`nand`] | `steadyfs_sim::nand_spi`, byte by byte |
 //! | SD cards on SPI | [`sd`] | `steadyfs_sim::sd_spi`, byte by byte |
 //! | flash inside microcontrollers and QSPI flash, by `embedded-storage` | `adapters::embedded_storage` | words that take one write or many |
-//! | the same on buses, delays and flash whose calls are futures (`embedded-hal-async`) | `waiting`, behind the feature `async` | a task that samples while the flash erases |
-//! | block devices of other crates | `adapters`, each behind a feature of its name | |
+//! | any of these, on buses, delays and flash with asynchronous calls (`embedded-hal-async`) | `waiting`, behind the feature `async` | a task that samples while the flash erases |
+//! | block devices of other crates | `adapters`, each behind a feature of the crate's name | |
 //!
-//! [`check`] tries a driver of your own on spare blocks, and names what is wrong with it; the [guide](steadyfs::guide::drivers) tells how to write one.
+//! [`check`] tests your own driver on spare blocks and names its mistakes. The
+//! [guide](steadyfs::guide::drivers) explains how to write a driver.
 //!
 //! # A volume on SPI NOR
-//! The chips here are simulated; on a board bus and delay come from its HAL.
+//! The chips here are simulated. On a board, bus and delay come from its HAL.
 //! ```
 //! use steadyfs::{Access, Config, FileSystem, media::Flash};
 //! use steadyfs_drivers::nor::{NorChip, Settings};
@@ -43,7 +45,8 @@
 //! ```
 //!
 //! # A logger on a card
-//! The card here is a simulated one (`steadyfs_sim::sd_spi`); on a board bus, pin and delay come from its HAL.
+//! The card here is simulated (`steadyfs_sim::sd_spi`). On a board, bus, pin and delay come from
+//! its HAL.
 //! ```
 //! use steadyfs::media::Flash;
 //! use steadyfs::media::sectors::{SectorDevice, SectorLayout, SectorPages};

@@ -1,13 +1,14 @@
-//! Sectors in buffers that are cut anywhere.
+//! Sectors in a list of buffers, which may be cut at any byte.
 
 use steadyfs::media::sectors::SECTOR_BYTES;
 
-/// Bytes of all parts.
+/// Returns the bytes of all parts together.
 pub(crate) fn bytes<T: AsRef<[u8]>>(parts: &[T]) -> usize {
     parts.iter().map(|part| part.as_ref().len()).sum()
 }
 
-/// What of a part belongs to the bytes that are wanted: skips, then takes.
+/// Returns the range of a part that belongs to the wanted bytes: skips `skip` bytes, then takes up
+/// to `left` bytes. Both counters are reduced accordingly.
 fn cut(length: usize, skip: &mut usize, left: &mut usize) -> core::ops::Range<usize> {
     let from = length.min(*skip);
     let taken = (length - from).min(*left);
@@ -15,13 +16,13 @@ fn cut(length: usize, skip: &mut usize, left: &mut usize) -> core::ops::Range<us
     from..from + taken
 }
 
-/// The pieces of a sector in the parts that follow each other.
+/// Iterates over the pieces of sector `index` in consecutive parts.
 pub(crate) fn sector<'p>(parts: &'p [&'p [u8]], index: usize) -> impl Iterator<Item = &'p [u8]> {
     let (mut skip, mut left) = (index * SECTOR_BYTES, SECTOR_BYTES);
     parts.iter().map(move |part| &part[cut(part.len(), &mut skip, &mut left)]).filter(|piece| !piece.is_empty())
 }
 
-/// The same, mutable.
+/// Like `sector`, with mutable pieces.
 pub(crate) fn sector_mut<'p>(parts: &'p mut [&mut [u8]], index: usize) -> impl Iterator<Item = &'p mut [u8]> {
     let (mut skip, mut left) = (index * SECTOR_BYTES, SECTOR_BYTES);
     let piece = move |part: &'p mut &mut [u8]| {

@@ -1,10 +1,12 @@
-//! From [`BlockDevice`] of [block-device-driver](https://docs.rs/block-device-driver/0.2), whose calls are futures.
+//! An adapter from [`BlockDevice`] of
+//! [block-device-driver](https://docs.rs/block-device-driver/0.2), whose calls are futures.
 //!
-//! The calls of SteadyFS wait, so this adapter polls a future until it is done. Between two polls it
-//! takes a [`Turn`]. A function that does nothing is enough for drivers that never wait. It is enough
-//! too if the future reads the hardware's state in each poll. Some futures go on only when an executor runs *another* task. Such a future never ends here,
-//! unless the turn polls that task ([`Meanwhile`](crate::waiting::Meanwhile)), or an executor of a
-//! higher priority runs it, as an interrupt.
+//! The calls of SteadyFS wait, so this adapter polls a future until it is done. Between two polls
+//! it takes a [`Turn`]. A function that does nothing is enough for drivers that never wait. It is
+//! also enough if the future reads the hardware's state in each poll. Some futures go on only when
+//! an executor runs *another* task. Such a future never ends here, with two exceptions. The turn
+//! may poll that task ([`Meanwhile`](crate::waiting::Meanwhile)), or an executor of a higher
+//! priority may run it, as an interrupt.
 
 use super::sectors::{BATCH, batches, conclude, gather, scatter};
 use crate::parts;
@@ -16,7 +18,8 @@ use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorTimes};
 
 type Sector<A> = Aligned<A, [u8; SECTOR_BYTES]>;
 
-/// A [`BlockDevice`] of 512-byte blocks as a device of sectors. It takes 4.6 KB of RAM, for the sectors on their way.
+/// A [`BlockDevice`] of 512-byte blocks as a device of sectors. It takes 4.6 KB of RAM, for the
+/// sectors in transfer.
 ///
 /// The type of the device's errors is unknown here, so each error is a [`Failure::Device`].
 pub struct FromAsync<T: BlockDevice<SECTOR_BYTES>, I> {
@@ -25,17 +28,18 @@ pub struct FromAsync<T: BlockDevice<SECTOR_BYTES>, I> {
     sectors: u32,
     times: SectorTimes,
     batch: [Sector<T::Align>; BATCH],
-    /// What was written last, until it is flushed.
+    /// The last written sector, until it is flushed.
     written: Option<u32>,
     last_error: Option<T::Error>,
 }
 
 impl<T: BlockDevice<SECTOR_BYTES>, I: Turn> FromAsync<T, I> {
-    /// Takes a device, the work between two polls (nothing, an instruction that sleeps until an
-    /// interrupt, or `&Meanwhile`), and how long the device takes: bounds are as good as that.
+    /// Takes a device, the work between two polls, and the times of the device. The work is
+    /// nothing, an instruction that sleeps until an interrupt, or `&Meanwhile`. Bounds are as good
+    /// as the times.
     ///
     /// # Errors
-    /// Of the device, which is asked for its size.
+    /// An error of the device when it returns its size.
     pub fn new(mut device: T, mut idle: I, times: SectorTimes) -> Result<Self, T::Error> {
         let bytes = wait(device.size(), &mut idle)?;
         let sectors = u32::try_from(bytes / SECTOR_BYTES as u64).unwrap_or(u32::MAX);
@@ -43,17 +47,17 @@ impl<T: BlockDevice<SECTOR_BYTES>, I: Turn> FromAsync<T, I> {
         Ok(Self { device, idle, sectors, times, batch, written: None, last_error: None })
     }
 
-    /// The device underneath.
+    /// Returns the device underneath.
     pub fn device(&self) -> &T {
         &self.device
     }
 
-    /// Gives the device back.
+    /// Returns the device, and drops the adapter.
     pub fn into_device(self) -> T {
         self.device
     }
 
-    /// The last error of the device; a call that succeeds does not clear it.
+    /// Returns the last error of the device; a call that succeeds does not clear it.
     pub fn last_error(&self) -> Option<&T::Error> {
         self.last_error.as_ref()
     }
@@ -104,7 +108,7 @@ mod tests {
     use core::cell::Cell;
     use core::task::Poll;
 
-    /// Is pending once, as a driver that waits for an interrupt.
+    /// Is pending once, like a driver that waits for an interrupt.
     async fn interrupt() {
         let mut was_polled = false;
         core::future::poll_fn(move |_| if core::mem::replace(&mut was_polled, true) { Poll::Ready(()) } else { Poll::Pending })
@@ -143,7 +147,7 @@ mod tests {
         let mut device = FromAsync::new(Ram::new(), || polls.set(polls.get() + 1), TIMES).unwrap();
         exercise(&mut device);
         assert_eq!(device.last_error(), Some(&"broken"));
-        // 20 + 1 sectors and the broken one, three reads of a batch, and that of the flush.
+        // 20 + 1 sectors and the broken sector, three reads of a batch, and the read of the flush.
         assert_eq!(polls.get(), 22 + 3 + 1);
     }
 }

@@ -1,6 +1,8 @@
-//! From [`BlockDevice`] of [embedded-sdmmc](https://docs.rs/embedded-sdmmc/0.10): its SD driver, and those that others wrote for its FAT.
+//! An adapter from [`BlockDevice`] of [embedded-sdmmc](https://docs.rs/embedded-sdmmc/0.10), for
+//! its SD driver, and for drivers by others for its FAT.
 //!
-//! That crate, from 0.10 on, has the trait from embedded-sdmmc-types, which alone is a dependency here.
+//! From 0.10 on, that crate takes the trait from embedded-sdmmc-types. Only the latter is a
+//! dependency here.
 
 use super::sectors::{BATCH, batches, conclude, gather, scatter};
 use crate::parts;
@@ -8,45 +10,47 @@ use embedded_sdmmc_types::{Block, BlockDevice, BlockIdx};
 use steadyfs::media::Failure;
 use steadyfs::media::sectors::{SectorDevice, SectorTimes};
 
-/// A [`BlockDevice`] as a device of sectors. It takes 4.6 KB of RAM, for the sectors on their way.
+/// A [`BlockDevice`] as a device of sectors. It takes 4.6 KB of RAM, for the sectors in transfer.
 ///
-/// The SD driver of embedded-sdmmc returns from a write of several sectors while the card still programs them, and does not ask then whether it could; the [flush](SectorDevice::flush) here waits for
-/// it, and an error of the card stays unknown. Of one sector it asks. [`SdCard`](crate::sd::SdCard) knows both, and keeps streams open.
+/// The SD driver of embedded-sdmmc returns from a write of several sectors while the card still
+/// programs them. It does not check the result then. The [flush](SectorDevice::flush) here waits
+/// for the card, but an error of the card stays unknown. After a write of one sector, that driver
+/// checks the result. [`SdCard`](crate::sd::SdCard) always checks, and keeps streams open.
 ///
 /// The type of the device's errors is unknown here, so each error is a [`Failure::Device`].
-/// [`SectorPages`](steadyfs::media::sectors::SectorPages) finds sectors that take no writes by
-/// itself, when a write fails there for the second time.
+/// [`SectorPages`](steadyfs::media::sectors::SectorPages) itself finds sectors that take no
+/// writes, when a write fails there for the second time.
 pub struct FromBlockDevice<T: BlockDevice> {
     device: T,
     sectors: u32,
     times: SectorTimes,
     batch: [Block; BATCH],
-    /// What was written last, until it is flushed.
+    /// The last written sector, until it is flushed.
     written: Option<u32>,
     last_error: Option<T::Error>,
 }
 
 impl<T: BlockDevice> FromBlockDevice<T> {
-    /// Takes a device, and how long it takes: bounds are as good as that.
+    /// Takes a device and its times. Bounds are as good as the times.
     ///
     /// # Errors
-    /// Of the device, which is asked for its size.
+    /// An error of the device when it returns its size.
     pub fn new(device: T, times: SectorTimes) -> Result<Self, T::Error> {
         let sectors = device.num_blocks()?.0;
         Ok(Self { device, sectors, times, batch: core::array::from_fn(|_| Block::new()), written: None, last_error: None })
     }
 
-    /// The device underneath.
+    /// Returns the device underneath.
     pub fn device(&self) -> &T {
         &self.device
     }
 
-    /// Gives the device back.
+    /// Returns the device, and drops the adapter.
     pub fn into_device(self) -> T {
         self.device
     }
 
-    /// The last error of the device; a call that succeeds does not clear it.
+    /// Returns the last error of the device; a call that succeeds does not clear it.
     pub fn last_error(&self) -> Option<&T::Error> {
         self.last_error.as_ref()
     }

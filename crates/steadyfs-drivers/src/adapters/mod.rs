@@ -1,8 +1,12 @@
-//! Flash and devices of other crates: `embedded_storage` for raw NOR, the others for devices of sectors.
+//! Adapters from flash and devices of other crates: `embedded_storage` for raw NOR, the others for
+//! devices of sectors.
 //!
 //! # Devices of sectors
-//! Neither trait can flush or discard, or say how long it takes. The times are given by hand, and a flush reads the sector that was written last: a card must have ended its writes before it can
-//! answer that. A device with a cache that outlives reads, or one that loses its writes without a word, is none for a file system. What such a device says of an error is kept, and the file system sees a [`Device`](steadyfs::media::Failure::Device).
+//! Neither trait has a flush, a discard, or times. The caller sets the times. A flush reads the
+//! last written sector: a card must end its writes before it can answer that read. A device is
+//! unsuitable for a file system if its cache outlives reads, or if it loses writes without an
+//! error. The adapter keeps the device's own error, and the file system receives a
+//! [`Device`](steadyfs::media::Failure::Device).
 
 #[cfg(feature = "block-device-driver")]
 pub mod block_device_driver;

@@ -1,13 +1,15 @@
-//! Sectors on their way to devices of other crates, which take them in whole buffers.
+//! Sectors in transfer to devices of other crates, which take them in whole buffers.
 
 use crate::parts;
 use steadyfs::media::Failure;
 use steadyfs::media::sectors::SECTOR_BYTES;
 
-/// Sectors that go to the device in one call: a page of 4 KiB and its tag. They are copied, since parts may be cut anywhere.
+/// Sectors of one call to the device: a page of 4 KiB and its tag. They are copied, since parts
+/// may be cut at any byte.
 pub(super) const BATCH: usize = 9;
 
-/// The calls that a transfer becomes: index of the first sector in the parts, and how many.
+/// Divides a transfer into calls: the index of the first sector in the parts, and the number of
+/// sectors.
 pub(super) fn batches(bytes: usize) -> Result<impl Iterator<Item = (usize, usize)>, Failure> {
     if !bytes.is_multiple_of(SECTOR_BYTES) {
         return Err(Failure::Device);
@@ -16,7 +18,7 @@ pub(super) fn batches(bytes: usize) -> Result<impl Iterator<Item = (usize, usize
     Ok((0..sectors).step_by(BATCH).map(move |done| (done, BATCH.min(sectors - done))))
 }
 
-/// Keeps an error.
+/// Stores an error, and returns [`Failure::Device`] for it.
 pub(super) fn conclude<E>(result: Result<(), E>, last_error: &mut Option<E>) -> Result<(), Failure> {
     result.map_err(|error| {
         *last_error = Some(error);
@@ -52,7 +54,7 @@ pub(super) mod tests {
     pub(in super::super) const TIMES: SectorTimes =
         SectorTimes { read_ns: 1, read_sector_ns: 2, write_ns: 3, write_sector_ns: 4, discard_ns: 0, flush_ns: 0 };
 
-    /// Sectors in RAM, of which one cannot be written, and how many each call was for.
+    /// Sectors in RAM, and the number of sectors of each call. One sector cannot be written.
     pub(in super::super) struct Ram {
         pub sectors: RefCell<Vec<[u8; SECTOR_BYTES]>>,
         pub calls: RefCell<Vec<usize>>,

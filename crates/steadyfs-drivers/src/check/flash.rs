@@ -1,15 +1,16 @@
-//! Tries pages and tags.
+//! Tests of the pages and tags of a driver.
 
 use super::pattern::{blank, byte, compare, fill};
 use super::{Call, Mistake, MistakeKind};
 use steadyfs::media::{BlockIndex, Corrected, Flash, PageIndex, TAG_BYTES};
 
-/// Tries a driver on spare blocks, which it erases and programs: the first with all of its pages, the others with one.
+/// Tests a driver on spare blocks, which it erases and programs: the first block with all of its
+/// pages, the others with one page.
 ///
-/// `buffer` is a page.
+/// `buffer` has the size of a page.
 ///
 /// # Errors
-/// The first mistake that shows.
+/// The first mistake that appears.
 pub fn check_driver<F: Flash>(flash: &mut F, spare: &[BlockIndex], buffer: &mut [u8]) -> Result<(), Mistake> {
     let Some(&first) = spare.first() else { return Err(Mistake::new(MistakeKind::Arguments, 0)) };
     check_shape(flash, spare, buffer)?;
@@ -27,10 +28,10 @@ pub fn check_driver<F: Flash>(flash: &mut F, spare: &[BlockIndex], buffer: &mut 
     spare.iter().try_for_each(|block| trial.erase(*block))
 }
 
-/// Tries the mark of bad blocks, and leaves the block marked.
+/// Tests the mark of bad blocks, and leaves the block marked.
 ///
 /// # Errors
-/// The first mistake that shows.
+/// The first mistake that appears.
 pub fn check_marks<F: Flash>(flash: &mut F, block: BlockIndex) -> Result<(), Mistake> {
     let is_bad = |flash: &mut F| flash.is_bad(block).map_err(Mistake::of(Call::IsBad, block));
     if is_bad(flash)? {
@@ -57,7 +58,8 @@ fn check_shape(flash: &impl Flash, spare: &[BlockIndex], buffer: &[u8]) -> Resul
     Ok(())
 }
 
-/// The catalogued check value of the sum, and that missing bytes count as `0xFF`.
+/// Checks the catalogued check value of the checksum. Also checks that missing bytes count as
+/// `0xFF`.
 fn check_sum(flash: &mut impl Flash, block: BlockIndex) -> Result<(), Mistake> {
     let wrong = |expected, found| Mistake { expected, found, ..Mistake::new(MistakeKind::Checksum, block) };
     let found = flash.checksum(b"123456789", 0);
@@ -68,7 +70,7 @@ fn check_sum(flash: &mut impl Flash, block: BlockIndex) -> Result<(), Mistake> {
     if whole == short { Ok(()) } else { Err(wrong(whole, short)) }
 }
 
-/// The tag of a page.
+/// Returns the tag of a page.
 fn tag_of(page: PageIndex, salt: u32) -> [u8; TAG_BYTES] {
     core::array::from_fn(|index| byte(!page, salt + index as u32))
 }
@@ -88,7 +90,7 @@ impl<F: Flash> Trial<'_, F> {
         self.buffer.len() as u32
     }
 
-    /// Erases a block and looks at all of it.
+    /// Erases a block and checks that all of it is erased.
     fn erase(&mut self, block: BlockIndex) -> Result<(), Mistake> {
         if self.flash.is_bad(block).map_err(Mistake::of(Call::IsBad, block))? {
             return Err(Mistake { found: 1, ..Mistake::new(MistakeKind::GoodBlockIsBad, block) });
@@ -105,14 +107,14 @@ impl<F: Flash> Trial<'_, F> {
         blank(block, 0, &tag, MistakeKind::NotErased)
     }
 
-    /// Programs a page with what belongs there, or the first bytes of it.
+    /// Programs a page, or its first bytes, with the bytes that belong there.
     fn program(&mut self, block: BlockIndex, page: u32, bytes: usize) -> Result<(), Mistake> {
         let index = block * self.pages + page;
         fill(block, page * self.page_bytes(), self.buffer);
         self.flash.program(index, &self.buffer[..bytes], &tag_of(index, TAG_SALT)).map_err(Mistake::of(Call::Program, block))
     }
 
-    /// Reads a page and its tag, both together and the tag alone.
+    /// Reads a page with its tag, then the tag alone, and checks both.
     fn check(&mut self, block: BlockIndex, page: u32, bytes: usize) -> Result<(), Mistake> {
         let (index, mut tag) = (block * self.pages + page, [0; TAG_BYTES]);
         self.buffer.fill(0);
@@ -125,7 +127,7 @@ impl<F: Flash> Trial<'_, F> {
         let (page_bytes, offset) = (self.page_bytes(), page * self.page_bytes());
         let others = self.spare.iter().flat_map(|other| (0..self.pages).map(move |page| (*other, page * page_bytes)));
         if let Err(mistake) = compare(block, offset, &self.buffer[..bytes], others) {
-            // What is right at a second look was not loaded at the first.
+            // If a second read is right, the page was not loaded at the first.
             self.flash.read(index, self.buffer, &mut tag).map_err(Mistake::of(Call::Read, block))?;
             let is_late = compare(block, offset, &self.buffer[..bytes], core::iter::empty()).is_ok();
             return Err(if is_late { Mistake { kind: MistakeKind::AnotherPage, ..mistake } } else { mistake });
@@ -137,7 +139,8 @@ impl<F: Flash> Trial<'_, F> {
         check_tag(block, &alone, &tag, MistakeKind::TagAloneDiffers)
     }
 
-    /// One page in each spare block: none shows in another, and the erase of one leaves the others.
+    /// Programs one page in each spare block. Checks that it appears in no other block, and that
+    /// the erase of the first block leaves the others.
     fn spread(&mut self) -> Result<(), Mistake> {
         let whole = self.buffer.len();
         for (number, &block) in self.spare.iter().enumerate() {
@@ -158,12 +161,12 @@ impl<F: Flash> Trial<'_, F> {
         })
     }
 
-    /// The bytes that a page is given: the second page is short.
+    /// Returns the number of bytes that a page is given: the second page is short.
     fn length(&self, page: u32) -> usize {
         if page == 1 { self.buffer.len() / 3 + 1 } else { self.buffer.len() }
     }
 
-    /// All pages of a block, of which the last is a copy where the chip can copy.
+    /// Programs all pages of a block. The last page becomes a copy if the chip can copy.
     fn fill_block(&mut self, block: BlockIndex) -> Result<(), Mistake> {
         let programmed = self.pages - 1;
         for page in 0..programmed {
@@ -187,7 +190,7 @@ impl<F: Flash> Trial<'_, F> {
         check_tag(block, &tag, &given, MistakeKind::CopyTag).map_err(|mistake| Mistake { kind: MistakeKind::CopyTag, ..mistake })
     }
 
-    /// Asking for the mark changes nothing.
+    /// Checks that a read of the mark changes nothing.
     fn marks_are_read_without_harm(&mut self, block: BlockIndex) -> Result<(), Mistake> {
         if self.flash.is_bad(block).map_err(Mistake::of(Call::IsBad, block))? {
             return Err(Mistake { found: 1, ..Mistake::new(MistakeKind::GoodBlockIsBad, block) });
@@ -196,7 +199,7 @@ impl<F: Flash> Trial<'_, F> {
         checked.map_err(|mistake| Mistake { kind: MistakeKind::Disturbed, ..mistake })
     }
 
-    /// Bytes in the short page and behind it, across the end of the page.
+    /// Programs bytes in the second page and behind it, across the end of the page.
     fn bytes(&mut self, block: BlockIndex) -> Result<(), Mistake> {
         self.erase(block)?;
         let page_bytes = self.page_bytes();
@@ -209,7 +212,7 @@ impl<F: Flash> Trial<'_, F> {
         compare(block, at, &found[1..1 + bytes], core::iter::empty())?;
         blank(block, at - 1, &found[..1], MistakeKind::NotLeftAlone)?;
         blank(block, at + bytes as u32, &found[1 + bytes..], MistakeKind::NotLeftAlone)?;
-        // The same bytes as a part of their page.
+        // The same bytes, read as a part of their page.
         self.flash.read(block * self.pages + 2, self.buffer, &mut [0; TAG_BYTES]).map_err(Mistake::of(Call::Read, block))?;
         compare(block, 2 * page_bytes, &self.buffer[..bytes - 5], core::iter::empty())
     }

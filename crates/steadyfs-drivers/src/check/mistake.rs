@@ -1,4 +1,4 @@
-//! The mistakes that have names.
+//! The names of the mistakes.
 
 use core::fmt;
 use steadyfs::media::{BlockIndex, Failure};
@@ -20,59 +20,66 @@ pub enum Call {
     Sync,
 }
 
-/// What is wrong.
+/// Kind of a mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MistakeKind {
-    /// The shape is none that a volume can have: a page is no power of two from 256 bytes on, a block has not 4 to 4,096 pages, or there is no block.
+    /// No volume can have this shape. It breaks one of these rules:
+    ///
+    /// - A page is a power of two of at least 256 bytes.
+    /// - A block has 4 to 4,096 pages; on NOR, at least 1,024 bytes.
+    /// - There is at least one block.
     Geometry,
-    /// An operation takes no time. Bounds are made of times.
+    /// An operation takes no time. Bounds are computed from times.
     Times,
-    /// The spare blocks are not on the chip, or fewer than one; or the buffer is no page.
+    /// There is no spare block, a spare block is not on the chip, or the buffer is not a page.
     Arguments,
-    /// The chip's own checksum is another one than CRC-32 (ISO-HDLC).
+    /// The checksum of the driver is not CRC-32 (ISO-HDLC).
     Checksum,
-    /// A call failed that should not.
+    /// A call failed that should succeed.
     Failed(Call, Failure),
-    /// A spare block is told to be bad.
+    /// The driver reports a good spare block as bad.
     GoodBlockIsBad,
-    /// A block that was marked bad is told to be good.
+    /// The driver reports a block with a mark as good.
     MarkNotKept,
-    /// Something is there behind an erase.
+    /// Some bytes are not erased after an erase.
     NotErased,
-    /// An erase has erased another block as well.
+    /// An erase also erased another block.
     ErasesAnother,
-    /// What was programmed is not there: it reads as erased.
+    /// Programmed bytes read as erased.
     NotProgrammed,
-    /// Each group of two or four bytes is turned round.
+    /// The bytes of each group of two or four are reversed.
     ByteOrder,
-    /// The bits of each byte are turned round.
+    /// The bits of each byte are reversed.
     BitOrder,
-    /// All bytes are at a place one or two further, or before: the dummy clocks of a command are too few or too many.
+    /// All bytes are one or two places too far forward or back: a command has too few or too many
+    /// dummy clocks.
     Shifted,
-    /// The bytes are those of another page: an address wraps, has its bytes in another order, or a page is read from the buffer of before.
+    /// The bytes belong to another page. An address wraps or has its bytes in another order, or an
+    /// old page buffer is read.
     AnotherPage,
-    /// Beginning and end of the bytes have changed places: a program ran over the end of a page of the chip, and went on at its beginning.
+    /// Beginning and end of the bytes have changed places. A program ran over the end of a page of
+    /// the chip and continued at the beginning of that page.
     WrapsInPage,
-    /// A bit that is not to be programmed was: what lies behind short data, or between.
+    /// A bit was programmed outside the data: behind short data, or between pieces of data.
     NotLeftAlone,
-    /// Ones have changed what was there.
+    /// A program of ones changed data.
     OnesChange,
-    /// Zeros did not clear what was there.
+    /// A program of zeros did not clear data.
     ZerosDoNot,
-    /// Other bytes than those that were programmed.
+    /// The bytes differ from the programmed bytes.
     DataDiffers,
     /// The tag of a page reads as erased.
     TagNotKept,
-    /// Another tag than the one that was programmed.
+    /// The tag differs from the programmed tag.
     TagDiffers,
-    /// A tag that is read alone is another one than with its page.
+    /// A tag that is read alone differs from the tag that is read with its page.
     TagAloneDiffers,
     /// A copy has other data than its source.
     CopyData,
-    /// A copy has another tag than the one that it was given.
+    /// A copy has another tag than the given tag.
     CopyTag,
-    /// More bits were corrected than can be corrected.
+    /// The driver reports more corrected bits than can be corrected.
     Corrected,
     /// The read of a block's mark changed a page.
     Disturbed,
@@ -111,18 +118,18 @@ impl MistakeKind {
     }
 }
 
-/// What is wrong with a driver, and where it showed.
+/// A mistake of a driver, and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// What.
+    /// Kind of the mistake.
     pub kind: MistakeKind,
-    /// In which block.
+    /// Block with the mistake.
     pub block: BlockIndex,
-    /// At which byte of the block's data, or of the tag where it is about a tag.
+    /// Byte of the block's data, or of the tag if the mistake is about a tag.
     pub offset: u32,
-    /// What should be there: a byte, or a number that the kind is about.
+    /// Expected byte, or expected number if the kind is about a number.
     pub expected: u32,
-    /// What is.
+    /// Byte or number that was found.
     pub found: u32,
 }
 
@@ -131,7 +138,7 @@ impl Mistake {
         Self { kind, block, offset: 0, expected: 0, found: 0 }
     }
 
-    /// The failure of a call.
+    /// Returns a function from a call's failure to a mistake.
     pub(super) const fn of(call: Call, block: BlockIndex) -> impl Fn(Failure) -> Self {
         move |failure| Self::new(MistakeKind::Failed(call, failure), block)
     }

@@ -1,9 +1,18 @@
-//! What is wrong with a driver: tried on spare blocks of the chip, and told by name.
+//! Tests of a driver on spare blocks of the chip, with a name for each mistake.
 //!
-//! [`check_driver`] tries a [`Flash`], [`check_nor_driver`] a [`NorFlash`]; [`check_marks`] tries the marks of bad blocks. They know the mistakes that are made most often: a byte of dummy clocks too few, an address that
-//! wraps, a page that is read from before, a program that runs over the end of a page of the chip, tags that are not kept.
+//! [`check_driver`] tests a [`Flash`], [`check_nor_driver`] a [`NorFlash`], and [`check_marks`]
+//! the marks of bad blocks. They find the most frequent mistakes:
 //!
-//! **The spare blocks are erased and programmed.** Take at least two, far from each other, that no volume uses: addresses that wrap show in the second one. It takes as long as two erases and three programs of each page.
+//! - a command with a byte of dummy clocks too few
+//! - an address that wraps
+//! - a read that returns an earlier page
+//! - a program that runs over the end of a page of the chip
+//! - tags that are not kept
+//!
+//! **The spare blocks are erased and programmed.** Use at least two blocks, far from each other,
+//! that no volume uses. The second block reveals addresses that wrap. The check erases the first
+//! block four or five times and fills it once. It erases each other block twice, and programs one
+//! page of it, or its beginning and end.
 //!
 //! # Example
 //! ```

@@ -1,19 +1,20 @@
-//! Tries bytes.
+//! Tests of the bytes of a NOR driver.
 
 use super::pattern::{blank, byte, compare, fill};
 use super::{Call, Mistake, MistakeKind};
 use steadyfs::media::BlockIndex;
 use steadyfs::media::nor::NorFlash;
 
-/// Bytes that are read at once: no divisor of what chips like.
+/// Bytes of one read: not a divisor of the usual sizes in chips.
 const LOOK: usize = 61;
-/// Bytes that are programmed at once: they begin and end everywhere in the pages of the chip.
+/// Bytes of one program: programs begin and end everywhere in the pages of the chip.
 const PIECE: usize = 331;
 
-/// Tries a driver for NOR on spare blocks, which it erases and programs: the first all over, the others at their begin and end.
+/// Tests a NOR driver on spare blocks, which it erases and programs: the first block completely,
+/// the others at their beginning and end.
 ///
 /// # Errors
-/// The first mistake that shows.
+/// The first mistake that appears.
 pub fn check_nor_driver<N: NorFlash>(chip: &mut N, spare: &[BlockIndex]) -> Result<(), Mistake> {
     let Some(&first) = spare.first() else { return Err(Mistake::new(MistakeKind::Arguments, 0)) };
     let (block_bytes, block_count) = (chip.block_bytes(), chip.block_count());
@@ -58,13 +59,14 @@ impl<N: NorFlash> Trial<'_, N> {
         self.write(block, offset, &data[..bytes])
     }
 
-    /// Whether bytes are as they should be.
+    /// Compares bytes with the expected bytes.
     fn check(&mut self, block: BlockIndex, offset: u32, bytes: u32) -> Result<(), Mistake> {
         let mut data = [0; LOOK];
         for at in (offset..offset + bytes).step_by(LOOK) {
             let length = LOOK.min((offset + bytes - at) as usize);
             self.read(block, at, &mut data[..length])?;
-            // Those of another block, or of a page of the chip before or behind.
+            // Wrong bytes may come from another block, or from a page of the chip before or
+            // behind.
             let near = [256, 512, 4096].into_iter().flat_map(move |by| [at.wrapping_add(by), at.wrapping_sub(by)]);
             let others = self.spare.iter().map(move |other| (*other, at)).chain(near.map(move |at| (block, at)));
             compare(block, at, &data[..length], others)?;
@@ -87,7 +89,8 @@ impl<N: NorFlash> Trial<'_, N> {
         self.is_blank(block, 0, self.block_bytes, MistakeKind::NotErased)
     }
 
-    /// Begin and end of each spare block: none shows in another, and the erase of one leaves the others.
+    /// Programs the beginning and end of each spare block. Checks that they appear in no other
+    /// block, and that the erase of the first block leaves the others.
     fn spread(&mut self) -> Result<(), Mistake> {
         let end = self.block_bytes - 64;
         for (number, &block) in self.spare.iter().enumerate() {
@@ -112,7 +115,8 @@ impl<N: NorFlash> Trial<'_, N> {
         Ok(())
     }
 
-    /// All of a block, piece by piece; what is behind a piece is erased until it has its turn.
+    /// Programs all of a block, piece by piece. Checks that the bytes behind each piece stay
+    /// erased until their turn.
     fn fill_block(&mut self, block: BlockIndex) -> Result<(), Mistake> {
         for offset in (0..self.block_bytes).step_by(PIECE) {
             let bytes = PIECE.min((self.block_bytes - offset) as usize);
@@ -131,7 +135,8 @@ impl<N: NorFlash> Trial<'_, N> {
         })
     }
 
-    /// Whether the last byte of a piece is missing, and the begin of the chip's page in which the piece begins is spoilt.
+    /// Returns true if a program has wrapped in a page of the chip. Then the last byte of the
+    /// piece is missing, and the beginning of the chip's page is overwritten.
     fn has_wrapped(&mut self, block: BlockIndex, offset: u32, bytes: usize) -> Result<bool, Mistake> {
         let (mut last, mut begin) = ([0], [0; 16]);
         self.read(block, offset + bytes as u32 - 1, &mut last)?;
@@ -140,7 +145,7 @@ impl<N: NorFlash> Trial<'_, N> {
         Ok(last == [0xFF] && is_spoilt)
     }
 
-    /// Ones leave what is there, zeros clear it.
+    /// Checks that ones leave the data, and zeros clear it.
     fn again(&mut self, block: BlockIndex) -> Result<(), Mistake> {
         let offset = 700;
         self.write(block, offset, &[0xFF; 9])?;

@@ -1,25 +1,27 @@
-//! Bytes that tell where they belong, and what has become of them.
+//! Bytes that reveal their place, and names for their changes.
 
 use super::{Mistake, MistakeKind};
 use steadyfs::media::BlockIndex;
 
-/// The byte at an offset of a block: all of its pages, and those of other blocks, are different, and no two neighbours are equal.
+/// Returns the byte at an offset of a block. All pages of all blocks differ, and no two
+/// neighbouring bytes are equal.
 pub(super) const fn byte(block: BlockIndex, offset: u32) -> u8 {
     let mut mixed = block.wrapping_mul(0x9E37_79B9) ^ offset.wrapping_mul(0x85EB_CA6B);
     mixed ^= mixed >> 15;
     mixed = mixed.wrapping_mul(0x2C1B_3C6D);
     mixed ^= mixed >> 13;
-    // Neither erased nor zero, and its low bit alternates.
+    // The byte is neither erased nor zero, and its low bit alternates.
     let top = if mixed & 0x40 == 0 { 0x40 } else { 0x80 };
     top | (mixed as u8 & 0x3E) | (offset as u8 & 1)
 }
 
-/// Fills a buffer with what belongs at an offset.
+/// Fills a buffer with the bytes that belong at an offset.
 pub(super) fn fill(block: BlockIndex, offset: u32, data: &mut [u8]) {
     data.iter_mut().zip(offset..).for_each(|(found, at)| *found = byte(block, at));
 }
 
-/// Compares what is read at an offset with what belongs there; a mistake has the name that suits best. `others` are offsets and blocks from which the bytes may have come.
+/// Compares the bytes that were read at an offset with the expected bytes. A mistake gets the name
+/// that suits best. `others` are offsets and blocks from which the bytes may have come.
 pub(super) fn compare(
     block: BlockIndex,
     offset: u32,
@@ -33,7 +35,7 @@ pub(super) fn compare(
 }
 
 fn name(block: BlockIndex, offset: u32, data: &[u8], others: impl Iterator<Item = (BlockIndex, u32)>) -> MistakeKind {
-    // The byte that should be at an index, counted from `offset`.
+    // The expected byte at an index, counted from `offset`.
     let right = |index: u32| byte(block, offset.wrapping_add(index));
     let all = |wanted: &dyn Fn(u32) -> u8, from: usize, to: usize| {
         to > from && data[from..to].iter().zip(from as u32..).all(|(found, index)| *found == wanted(index))
@@ -61,7 +63,7 @@ fn name(block: BlockIndex, offset: u32, data: &[u8], others: impl Iterator<Item 
     MistakeKind::DataDiffers
 }
 
-/// Finds what is not erased.
+/// Returns a mistake if a byte is not erased.
 pub(super) fn blank(block: BlockIndex, offset: u32, data: &[u8], kind: MistakeKind) -> Result<(), Mistake> {
     match data.iter().position(|found| *found != 0xFF) {
         None => Ok(()),

@@ -11,7 +11,7 @@ use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex
 /// Bytes of the table of replaced blocks: twenty entries.
 const LINK_BYTES: usize = 80;
 
-/// A chip of a known family. See the [module](super).
+/// An SPI NAND chip. See the [module](super).
 #[derive(Debug)]
 pub struct NandChip<S, D> {
     link: Link<S, D>,
@@ -19,13 +19,13 @@ pub struct NandChip<S, D> {
     settings: Settings,
     block_count: u32,
     corrected: u8,
-    /// The page that the call just before, a read of its tag, has left in the buffer.
+    /// The page in the buffer, if the call just before was a read of its tag.
     loaded: Option<PageIndex>,
     last_error: Option<NandError>,
 }
 
 impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
-    /// Resets a chip, asks it what it is, and unlocks it.
+    /// Resets a chip, identifies it, and unlocks it.
     ///
     /// # Errors
     /// [`NandError`].
@@ -40,17 +40,17 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
         Ok(Self { link, info, settings, block_count, corrected: 0, loaded: None, last_error: None })
     }
 
-    /// What the chip is.
+    /// Returns the description of the chip.
     pub fn info(&self) -> &NandInfo {
         &self.info
     }
 
-    /// The last error; a call that succeeds does not clear it.
+    /// Returns the last error; a call that succeeds does not clear it.
     pub fn last_error(&self) -> Option<NandError> {
         self.last_error
     }
 
-    /// Gives the wires back.
+    /// Returns the bus and the delay.
     pub fn into_parts(self) -> (S, D) {
         self.link.into_parts()
     }
@@ -62,37 +62,39 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
         })
     }
 
-    /// The page in the chip.
+    /// Returns the number of the page in the chip.
     fn row(&self, page: PageIndex) -> Result<PageIndex, NandError> {
         let pages = self.info.pages_per_block;
         if page >= self.block_count * pages { Err(NandError::Range) } else { Ok(page + self.settings.first_block * pages) }
     }
 
-    /// The first page of a block in the chip.
+    /// Returns the first page of a block, as its number in the chip.
     fn block_row(&self, block: BlockIndex) -> Result<PageIndex, NandError> {
         self.row(block.checked_mul(self.info.pages_per_block).ok_or(NandError::Range)?)
     }
 
-    /// A column of a page's buffer, with the plane of the page.
+    /// Returns the address of a column in a page's buffer, with the plane of the page.
     fn column(&self, row: PageIndex, column: usize) -> [u8; 2] {
         let plane = row / self.info.pages_per_block % self.info.planes;
-        // The columns of data and spare bytes take twice as many as the data.
+        // Data and spare bytes share a column range of twice the data bytes; the plane lies above
+        // it.
         (column as u16 | (plane * self.info.page_bytes * 2) as u16).to_be_bytes()
     }
 
-    /// Reads from the buffer.
+    /// Reads bytes from the page buffer.
     fn take(&mut self, row: PageIndex, column: usize, data: &mut [u8]) -> Result<(), NandError> {
         let [high, low] = self.column(row, column);
         self.link.receive(&[command::READ, high, low, 0], data)
     }
 
-    /// Fills the buffer: all of it with ones before, or what is there stays.
+    /// Writes bytes into the page buffer. `command` selects the rest of the buffer: all ones, or
+    /// unchanged.
     fn put(&mut self, command: u8, row: PageIndex, column: usize, data: &[u8]) -> Result<(), NandError> {
         let [high, low] = self.column(row, column);
         self.link.send(&[command, high, low], data)
     }
 
-    /// Loads a page and gives its tag.
+    /// Loads a page into the buffer and returns its tag.
     fn load_tag(&mut self, page: PageIndex) -> Result<[u8; TAG_BYTES], NandError> {
         let row = self.row(page)?;
         let status = self.link.load(row, &self.info.times)?;
@@ -113,7 +115,7 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
         self.take(self.row(page)?, 0, data)
     }
 
-    /// Puts a tag beside what is in the buffer, and programs it.
+    /// Adds a tag to the page buffer, and programs the buffer.
     fn execute(&mut self, page: PageIndex, row: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), NandError> {
         let (first, bytes) = self.info.tag.span();
         let mut spare = [0xFF; SPAN_MAX];
@@ -155,7 +157,9 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
         if has_failed { Err(NandError::EraseFailed { block }) } else { Ok(()) }
     }
 
-    /// The maker's mark lies in the first spare byte of a block's first page, whatever the ECC says of it.
+    /// Returns true if a block has its maker's mark, or if the chip has replaced the block. The
+    /// mark lies in the first spare byte of the block's first page; the result of the ECC does not
+    /// matter.
     fn has_mark(&mut self, block: BlockIndex) -> Result<bool, NandError> {
         let row = self.block_row(block)?;
         self.link.load(row, &self.info.times)?;
@@ -167,7 +171,8 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
         if !self.info.has_links {
             return Ok(false);
         }
-        // A block that stands for another one would be on the volume twice.
+        // The address of a replaced block leads to its replacement, which would be on the volume
+        // twice.
         let mut links = [0; LINK_BYTES];
         self.link.receive(&[command::LINKS, 0], &mut links)?;
         let number = row / self.info.pages_per_block;
@@ -177,7 +182,8 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
 
     fn put_mark(&mut self, block: BlockIndex) -> Result<(), NandError> {
         let row = self.block_row(block)?;
-        // Nothing in it is needed any more, and its first page may be programmed again.
+        // The data of the block is not needed any more, and its first page may be programmed
+        // again.
         match self.erase_block(block) {
             Ok(()) | Err(NandError::EraseFailed { .. }) => {}
             Err(error) => return Err(error),
@@ -187,7 +193,8 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
         self.run(block * self.info.pages_per_block, row)
     }
 
-    /// Nanoseconds of an operation: so many bytes on the bus beside 32 of commands and looks, and the time inside the chip.
+    /// Returns the nanoseconds of an operation: `bytes` bytes on the bus, 32 bytes of commands and
+    /// status reads, and the time inside the chip.
     fn ns(&self, bytes: u32, (typical_us, maximum_us): (u32, u32)) -> u64 {
         let inside_us = u64::from(maximum_us) + u64::from(pause_us(typical_us, maximum_us));
         u64::from(bytes + 32) * (8_000_000_000 / u64::from(self.settings.bus_hz.max(1))) + inside_us * 1000
@@ -202,7 +209,7 @@ impl<S: SpiDevice, D: DelayNs> Flash for NandChip<S, D> {
     fn timing(&self) -> Timing {
         let (times, tag_bytes) = (&self.info.times, self.info.tag.span().1 as u32);
         let whole = self.info.page_bytes + tag_bytes;
-        // Asking whether a block is bad may transfer the table of replaced blocks.
+        // The check for a bad block may transfer the table of replaced blocks.
         let least = if self.info.has_links { LINK_BYTES as u32 } else { tag_bytes };
         let (read_ns, program_ns) = (self.ns(whole, times.read_us), self.ns(whole, times.program_us));
         let read_tag_ns = self.ns(least.max(tag_bytes), times.read_us);

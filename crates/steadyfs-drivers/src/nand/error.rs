@@ -1,10 +1,10 @@
-//! What can go wrong with a chip.
+//! Errors of a chip.
 
 use crate::bus::BusError;
 use core::fmt;
 use steadyfs::media::{BlockIndex, Failure, PageIndex};
 
-/// What failed. [`Failure`] is what the file system sees of it.
+/// Error of a chip. The file system receives it as a [`Failure`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NandError {
@@ -12,54 +12,56 @@ pub enum NandError {
     Bus,
     /// No chip answers.
     NoChip {
-        /// What it answered.
+        /// Answer of the chip.
         id: [u8; 3],
     },
-    /// A chip that is not known, or not the one that the settings describe.
+    /// Neither the settings nor [`NandInfo::CHIPS`](super::NandInfo::CHIPS) describe the chip.
     UnknownChip {
-        /// What it answered.
+        /// Answer of the chip.
         id: [u8; 3],
     },
-    /// What the settings or the chip's parameter page say of its shape makes no sense, or they differ.
+    /// The shape of the chip in the settings or in its parameter page makes no sense, or the two
+    /// differ. Or the chip does not keep its configuration.
     BadParameters,
-    /// Blocks or pages that the chip does not have, or data that is no page.
+    /// The chip does not have these blocks or pages, or the data is longer than a page.
     Range,
     /// The chip stayed busy beyond its limit.
     Busy {
-        /// How long it was waited for, without the time on the bus.
+        /// Microseconds of the wait, without the time on the bus.
         waited_us: u32,
     },
-    /// The chip did not hear the command that enables a program or an erase, or forgot it.
+    /// Write enable had no effect: the chip missed the command, lost the setting, or is still
+    /// busy.
     NotEnabled {
-        /// Its status register.
+        /// Status register of the chip.
         status: u8,
     },
-    /// The chip has locked its blocks: it does so when its supply dips.
+    /// The chip has locked its blocks, as after a dip in its supply.
     Locked {
-        /// Its protection register.
+        /// Protection register of the chip.
         protection: u8,
     },
-    /// The chip says that a program failed.
+    /// The chip reports that a program failed.
     ProgramFailed {
         /// The page.
         page: PageIndex,
     },
-    /// The chip says that an erase failed.
+    /// The chip reports that an erase failed.
     EraseFailed {
         /// The block.
         block: BlockIndex,
     },
-    /// More bits are wrong than the ECC corrects.
+    /// A page has more wrong bits than the ECC corrects.
     Uncorrectable {
         /// The page.
         page: PageIndex,
     },
-    /// A copy does not follow the read of a tag, or the chip cannot copy.
+    /// A copy did not follow the read of a tag, or the chip cannot copy.
     NotLoaded,
 }
 
 impl NandError {
-    /// What the file system is told.
+    /// Returns the failure for the file system.
     pub const fn failure(self) -> Failure {
         match self {
             Self::Uncorrectable { .. } => Failure::Uncorrectable,

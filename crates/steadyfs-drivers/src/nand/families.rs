@@ -1,22 +1,31 @@
-//! What chips there are: shape, ECC, spare area, times.
+//! The supported chips: shape, ECC, spare area, times.
 //!
-//! Identifications and encodings of the ECC status are those of the makers' datasheets; Linux (`drivers/mtd/nand/spi`) has the same ones. Times are in `profiles/` of `steadyfs-sim`, with their sources.
+//! Identifications and encodings of the ECC status come from the makers' datasheets; Linux
+//! (`drivers/mtd/nand/spi`) has the same ones. The times and their sources are in `profiles/` of
+//! `steadyfs-sim`.
 
 use steadyfs::media::{Geometry, TAG_BYTES};
 
-/// How the status register (0xC0) tells what the ECC did in a page read.
+/// Encoding of the ECC result of a page read, in the status register (0xC0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ecc {
-    /// Bits 4 and 5: 0 nothing, 1 corrected, others not. One bit of each codeword can be corrected (Winbond W25N01GV).
+    /// Bits 4 and 5: 0 no errors, 1 corrected, other values not corrected. One bit of each
+    /// codeword can be corrected (Winbond W25N01GV).
     OneBit,
-    /// Bits 4 to 6: 0 nothing; 1, 3 and 5 are up to 3, 6 and 8 bits; others not corrected (Micron).
+    /// Bits 4 to 6: 0 no errors; 1, 3 and 5 mean up to 3, 6 and 8 corrected bits; other values not
+    /// corrected (Micron).
     Steps,
-    /// Bits 4 and 5: 0 nothing, 1 corrected, and bits 4 and 5 of register 0xF0 are the number less one; others not. Four bits (GigaDevice GD5F1GQ5).
+    /// Bits 4 and 5: 0 no errors, 1 corrected, other values not corrected. Bits 4 and 5 of
+    /// register 0xF0 are the number of corrected bits less one. Four bits can be corrected
+    /// (GigaDevice GD5F1GQ5).
     Counted,
-    /// Bits 4 and 5: 0 nothing; 1 corrected, and bits 4 and 5 of register 0xF0 are the number less four; 3 is eight bits, 2 not corrected (GigaDevice GD5F1GQ4).
+    /// Bits 4 and 5: 0 no errors, 1 corrected, 2 not corrected, 3 eight bits corrected. With 1,
+    /// bits 4 and 5 of register 0xF0 are the number of corrected bits less four (GigaDevice
+    /// GD5F1GQ4).
     CountedAbove,
-    /// Bits 4 and 5: 0 nothing, 1 and 3 corrected, and the upper half of register 0x30 is the number; 2 not corrected (Winbond W25N01KV, W25N02KV).
+    /// Bits 4 and 5: 0 no errors, 1 and 3 corrected, 2 not corrected. The upper half of register
+    /// 0x30 is the number of corrected bits (Winbond W25N01KV, W25N02KV).
     Register {
         /// Bits that can be corrected.
         strength: u8,
@@ -24,7 +33,7 @@ pub enum Ecc {
 }
 
 impl Ecc {
-    /// Bits that can be corrected in a codeword.
+    /// Returns the number of bits that can be corrected in a codeword.
     pub const fn strength(self) -> u8 {
         match self {
             Self::OneBit => 1,
@@ -34,7 +43,7 @@ impl Ecc {
         }
     }
 
-    /// The register that says more of a status, where one does.
+    /// Returns the register with details of a status, if there is one.
     pub(super) const fn detail(self, status: u8) -> Option<u8> {
         match (self, status >> 4 & 3) {
             (Self::Counted | Self::CountedAbove, 1) => Some(0xF0),
@@ -43,7 +52,8 @@ impl Ecc {
         }
     }
 
-    /// Bits that were corrected at most; `None` where there were too many, or the status is none that the chip can have.
+    /// Returns the largest number of corrected bits in a codeword. Returns `None` if too many bits
+    /// were wrong, or if the chip cannot have this status.
     pub(super) const fn corrected(self, status: u8, detail: u8) -> Option<u8> {
         match (self, status >> 4 & 3, status >> 4 & 7) {
             (Self::Steps, _, 0) => Some(0),
@@ -65,17 +75,17 @@ impl Ecc {
     }
 }
 
-/// Where the sixteen bytes of a tag lie in the spare area.
+/// Place of the sixteen bytes of a tag in the spare area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagPlace {
-    /// In a row, from this byte.
+    /// In a row, from this spare byte on.
     Row(u8),
-    /// Four in each of four sections of sixteen bytes, from this byte of the section.
+    /// Four bytes in each of four sections of sixteen bytes, from this byte of the section on.
     Sections(u8),
 }
 
 impl TagPlace {
-    /// The spare byte of each byte of a tag.
+    /// Returns the spare byte for byte `index` of a tag.
     pub(super) const fn byte(self, index: usize) -> usize {
         match self {
             Self::Row(first) => first as usize + index,
@@ -83,13 +93,14 @@ impl TagPlace {
         }
     }
 
-    /// The first spare byte of a tag, and how many follow until its last one.
+    /// Returns the first spare byte of a tag, and the number of spare bytes from there to its last
+    /// byte.
     pub(super) const fn span(self) -> (usize, usize) {
         (self.byte(0), self.byte(TAG_BYTES - 1) + 1 - self.byte(0))
     }
 }
 
-/// The longest span of a tag.
+/// Longest span of a tag, in bytes.
 pub(super) const SPAN_MAX: usize = 64;
 
 /// Typical and longest times inside the chip, in microseconds.
@@ -103,10 +114,10 @@ pub struct Times {
     pub erase_us: (u32, u32),
 }
 
-/// What a chip is.
+/// Description of a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NandInfo {
-    /// The answer to 0x9F; bytes of 0xFF here may be anything there.
+    /// Answer to 0x9F. A byte of 0xFF here matches any byte of the answer.
     pub id: [u8; 3],
     /// Data bytes of a page.
     pub page_bytes: u32,
@@ -114,19 +125,22 @@ pub struct NandInfo {
     pub pages_per_block: u32,
     /// Blocks of the chip.
     pub block_count: u32,
-    /// 1, or 2 where the bit above the columns selects the plane, which is that of the lowest bit of a block's number.
+    /// Number of planes, 1 or 2. With 2, the bit above the columns selects the plane. It equals
+    /// the lowest bit of the block's number.
     pub planes: u32,
-    /// How the ECC tells.
+    /// Encoding of the ECC result.
     pub ecc: Ecc,
-    /// Where tags lie.
+    /// Place of the tags.
     pub tag: TagPlace,
-    /// Whether pages are copied inside the chip.
+    /// True if pages can be copied inside the chip.
     pub can_copy: bool,
-    /// Whether bit 3 of the configuration register (0xB0) chooses reads of the page buffer (Winbond).
+    /// True if bit 3 of the configuration register (0xB0) selects reads of the page buffer
+    /// (Winbond).
     pub reads_on: bool,
-    /// Whether it has a table of replaced blocks (0xA5, Winbond W25N01GV): a block that another one stands for is no block of its own.
+    /// True if the chip has a table of replaced blocks (0xA5, Winbond W25N01GV). A replaced block
+    /// counts as bad.
     pub has_links: bool,
-    /// Times.
+    /// Times inside the chip.
     pub times: Times,
 }
 
@@ -163,7 +177,7 @@ const GIGADEVICE: NandInfo = NandInfo {
     times: Times { read_us: (25, 60), program_us: (380, 600), erase_us: (3200, 10_000) },
     ..MICRON
 };
-/// Its times are estimates on the long side.
+/// The times of these chips are estimates on the long side.
 const GIGADEVICE_Q4: NandInfo = NandInfo {
     ecc: Ecc::CountedAbove,
     times: Times { read_us: (80, 120), program_us: (400, 700), erase_us: (3000, 10_000) },
@@ -171,7 +185,7 @@ const GIGADEVICE_Q4: NandInfo = NandInfo {
 };
 
 impl NandInfo {
-    /// The chips that are known.
+    /// The supported chips.
     pub const CHIPS: [Self; 17] = [
         MICRON,
         Self { id: [0x2C, 0x15, 0xFF], ..MICRON },
@@ -192,12 +206,12 @@ impl NandInfo {
         Self { id: [0xC8, 0xC2, 0xFF], block_count: 2048, ..GIGADEVICE_Q4 },
     ];
 
-    /// Whether a chip with this identification is meant.
+    /// Returns true if the description matches an identification.
     pub fn matches(&self, id: [u8; 3]) -> bool {
         self.id.iter().zip(id).all(|(known, found)| *known == 0xFF || *known == found)
     }
 
-    /// Whether a driver can compute with it.
+    /// Returns true if all values are in the ranges with which a driver can compute.
     pub(super) fn is_sound(&self) -> bool {
         let first = match self.tag {
             TagPlace::Row(first) => (2..=SPAN_MAX - TAG_BYTES).contains(&usize::from(first)),
@@ -215,7 +229,7 @@ impl NandInfo {
             && [self.times.read_us, self.times.program_us, self.times.erase_us].into_iter().all(is_time)
     }
 
-    /// The shape of so many of its blocks.
+    /// Returns the geometry of `block_count` blocks of the chip.
     pub(super) const fn geometry(&self, block_count: u32) -> Geometry {
         Geometry { page_bytes: self.page_bytes, pages_per_block: self.pages_per_block, block_count, programs_bytes: false }
     }

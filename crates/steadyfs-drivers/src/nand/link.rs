@@ -39,9 +39,9 @@ const BUFFER_READS: u8 = 0x08;
 const ECC: u8 = 0x10;
 const OTP: u8 = 0x40;
 
-/// A reset in the middle of an erase takes 500 microseconds at most.
+/// Longest time of a reset in the middle of an erase: 500 microseconds.
 const RESET_US: u32 = 500;
-/// The page of the one-time programmable area that has the parameters.
+/// Page of the one-time programmable area that contains the parameters.
 const PARAMETER_PAGE: PageIndex = 1;
 
 /// The wires to a chip.
@@ -75,7 +75,7 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
         self.send(&[command::SET, address, value], &[])
     }
 
-    /// Waits for what takes so long, typically and at most; the status then.
+    /// Waits for an operation with this typical and longest time. Returns the status.
     fn wait(&mut self, (typical_us, maximum_us): (u32, u32)) -> Result<u8, NandError> {
         Ok(self.bus.wait(typical_us, maximum_us, |_| false)?)
     }
@@ -85,7 +85,7 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
         [command, high, middle, low]
     }
 
-    /// Loads a page into the buffer; the status then.
+    /// Loads a page into the buffer. Returns the status.
     pub fn load(&mut self, page: PageIndex, times: &Times) -> Result<u8, NandError> {
         self.bus.settle()?;
         self.send(&Self::at(command::PAGE_READ, page), &[])?;
@@ -98,7 +98,8 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
         Ok(self.bus.enable()?)
     }
 
-    /// Programs or erases; whether the chip has said that it failed. A locked block fails too.
+    /// Programs or erases. Returns true if the chip reported a failure. A locked block fails too,
+    /// with [`NandError::Locked`].
     pub fn change(&mut self, command: u8, page: PageIndex, failed: u8, times: (u32, u32)) -> Result<bool, NandError> {
         self.send(&Self::at(command, page), &[])?;
         if self.wait(times)? & failed == 0 {
@@ -110,7 +111,7 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
         }
     }
 
-    /// Resets the chip and asks it what it is.
+    /// Resets and identifies the chip, reads its parameter page, and unlocks its blocks.
     pub fn start(&mut self, settings: &Settings) -> Result<NandInfo, NandError> {
         self.send(&[command::RESET], &[])?;
         self.wait((RESET_US, 20 * RESET_US))?;
@@ -129,7 +130,7 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
         Ok(info)
     }
 
-    /// Reads the parameter page, as far as there is one, and sets the configuration.
+    /// Reads the parameter page, if there is one, and sets the configuration.
     fn parameters(&mut self, info: NandInfo) -> Result<NandInfo, NandError> {
         let usual = ECC | if info.reads_on { BUFFER_READS } else { 0 };
         self.set(register::CONFIGURATION, usual | OTP)?;
@@ -141,7 +142,7 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
         found?.map_or(Ok(info), |page| parameters::merge(info, &page).ok_or(NandError::BadParameters))
     }
 
-    /// The first copy of the parameter page that arrives well.
+    /// Returns the first copy of the parameter page with a right checksum.
     fn copies(&mut self) -> Result<Option<[u8; PAGE_BYTES]>, NandError> {
         let mut page = [0; PAGE_BYTES];
         for copy in 0..COPIES {

@@ -1,4 +1,5 @@
-//! SPI NAND with an ECC on the chip, as a [`Flash`](steadyfs::media::Flash): Micron MT29F, Winbond W25N, GigaDevice GD5F.
+//! SPI NAND with an ECC on the chip, as a [`Flash`](steadyfs::media::Flash): Micron MT29F, Winbond
+//! W25N, GigaDevice GD5F.
 //!
 //! ```text
 //!  NandChip     Flash: pages and tags, ECC, marks, copies              chip
@@ -26,15 +27,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Chips.** [`NandInfo::CHIPS`] has those that are known, with the longest times of their datasheets; where a chip has a parameter page (ONFI), its number of blocks and its times count, if longer. Another one can be
-//! described by [`Settings::info`].
+//! **Chips.** [`NandInfo::CHIPS`] lists the supported chips, with the longest times of their
+//! datasheets. If a chip has a parameter page (ONFI), the driver takes the number of blocks from
+//! it, and the times that are longer. [`Settings::info`] can describe another chip.
 //!
-//! **Tags** lie in spare bytes that the ECC covers: on Micron's chips sixteen in a row in the second half of the user bytes, on the others four in each section of sixteen, behind those without ECC.
+//! **Tags** lie in spare bytes that the ECC covers. On Micron's chips a tag is sixteen bytes in a
+//! row, in the second half of the user bytes. On the other chips it is four bytes in each section
+//! of sixteen, behind the bytes without ECC.
 //!
-//! **Start.** The chip is reset, since it may be in the middle of something; all blocks are unlocked, ECC and reads of the page buffer are set. A dip in the supply makes a chip forget that: then programs fail as
-//! [`NandError::Locked`], and the driver is to be made anew.
+//! **Start.** The start resets the chip, since it may be in the middle of an operation. Then it
+//! unlocks all blocks, and sets ECC and reads of the page buffer. A dip in the supply resets these
+//! settings in the chip. Then programs fail with [`NandError::Locked`], and the driver must be
+//! created anew.
 //!
-//! **Copies** inside the chip are used on Micron's chips with one plane; with two they work only within one, and for the others they are not confirmed.
+//! **Copies** inside the chip are used on Micron's chips with one plane. With two planes, copies
+//! work only within one plane. For the other makers, copies are not confirmed.
 //!
 //! # Left out
 //! Four data lines, cache reads and programs, chips with several dies, and chips without ECC.
@@ -49,16 +56,17 @@ pub use chip::NandChip;
 pub use error::NandError;
 pub use families::{Ecc, NandInfo, TagPlace, Times};
 
-/// How a chip is driven.
+/// Settings of the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Clock of the bus, in hertz: the times that the driver tells are made of it. Default: 10 MHz.
+    /// Clock of the bus, in hertz. The driver computes its times from it. Default: 10 MHz.
     pub bus_hz: u32,
-    /// The first block that is used. Default: 0.
+    /// First block that is used. Default: 0.
     pub first_block: u32,
-    /// How many blocks are used. Default: all that follow.
+    /// Number of blocks that are used. Default: all blocks from the first one on.
     pub blocks: Option<u32>,
-    /// What the chip is, where it is none of [`NandInfo::CHIPS`]. Default: one of them.
+    /// Description of a chip that is not in [`NandInfo::CHIPS`]. Default: none, the chip is in
+    /// that list.
     pub info: Option<NandInfo>,
 }
 

@@ -1,4 +1,4 @@
-//! What a chip tells of itself: the parameter page of the Open NAND Flash Interface Specification 1.0, 5.4.
+//! The parameter page of a chip: Open NAND Flash Interface Specification 1.0, 5.4.
 //!
 //! ```text
 //! 0     "ONFI"
@@ -11,10 +11,10 @@ use super::families::NandInfo;
 
 /// Bytes of a parameter page. The chip has at least three copies.
 pub(super) const PAGE_BYTES: usize = 256;
-/// Copies that are looked at.
+/// Number of copies that the driver reads.
 pub(super) const COPIES: usize = 3;
 
-/// CRC-16: polynomial 0x8005, beginning with 0x4F4E.
+/// Computes a CRC-16: polynomial 0x8005, beginning with 0x4F4E.
 fn crc16(bytes: &[u8]) -> u16 {
     let mut crc = 0x4F4E;
     for byte in bytes {
@@ -26,12 +26,14 @@ fn crc16(bytes: &[u8]) -> u16 {
     crc
 }
 
-/// Whether this is a parameter page that arrived well.
+/// Returns true if this is a parameter page with a right checksum.
 pub(super) fn is_sound(page: &[u8; PAGE_BYTES]) -> bool {
     page[..4] == *b"ONFI" && crc16(&page[..254]) == u16::from_le_bytes([page[254], page[255]])
 }
 
-/// What is known of a chip, with what it says itself: its blocks, and times that are longer. `None` where its pages are others.
+/// Merges a parameter page into the description of a chip: its blocks, and the times that are
+/// longer. Returns `None` if the page describes pages or blocks of another size, or if the result
+/// is not sound.
 pub(super) fn merge(info: NandInfo, page: &[u8; PAGE_BYTES]) -> Option<NandInfo> {
     let long = |at: usize| u32::from_le_bytes([page[at], page[at + 1], page[at + 2], page[at + 3]]);
     let short = |at: usize| u32::from(u16::from_le_bytes([page[at], page[at + 1]]));

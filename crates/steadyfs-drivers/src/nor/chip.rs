@@ -1,4 +1,4 @@
-//! A chip as blocks that are erased and bytes that are programmed.
+//! A chip as erase blocks and programmable bytes.
 
 use super::link::{Link, command};
 use super::sfdp::{EraseType, LongAddress, NorInfo};
@@ -10,10 +10,10 @@ use steadyfs::Config;
 use steadyfs::media::nor::{NorFlash, NorPages, page_bytes_for};
 use steadyfs::media::{BlockIndex, Failure};
 
-/// Bytes that are read back at once.
+/// Bytes of one read in a read-back.
 const LOOK_BYTES: usize = 64;
 
-/// A chip that tells what it is. See the [module](super).
+/// An SPI NOR chip. See the [module](super).
 #[derive(Debug)]
 pub struct NorChip<S, D> {
     link: Link<S, D>,
@@ -26,9 +26,11 @@ pub struct NorChip<S, D> {
 }
 
 impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
-    /// Asks a chip what it is. Its blocks are those of its smallest erase command.
+    /// Identifies a chip and reads its parameters. Blocks are the units of its smallest erase
+    /// command.
     ///
-    /// The processor may have been reset while the chip was in the middle of something: an erase is waited for.
+    /// The processor may have been reset in the middle of an operation of the chip. The start
+    /// waits for an erase to end.
     ///
     /// # Errors
     /// [`NorError`].
@@ -45,20 +47,22 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
         Ok(Self { link, info, settings, bytes, block_bytes: erase.bytes, erase, last_error: None })
     }
 
-    /// What the chip is.
+    /// Returns the description of the chip.
     pub fn info(&self) -> &NorInfo {
         &self.info
     }
 
-    /// The last error; a call that succeeds does not clear it.
+    /// Returns the last error; a call that succeeds does not clear it.
     pub fn last_error(&self) -> Option<NorError> {
         self.last_error
     }
 
-    /// Makes blocks of so many bytes, by the largest erase command that divides them and where they begin.
+    /// Sets the bytes of a block. The driver then uses the largest erase command that divides both
+    /// these bytes and the first used byte.
     ///
     /// # Errors
-    /// [`NorError::Range`] where there is none, or the bytes that are used are no such blocks.
+    /// [`NorError::Range`] if there is no such command, or if the used bytes are not a whole
+    /// number of blocks.
     pub fn set_block_bytes(&mut self, block_bytes: u32) -> Result<(), NorError> {
         let fits =
             |erase: &&EraseType| block_bytes.is_multiple_of(erase.bytes) && self.settings.first_byte.is_multiple_of(erase.bytes);
@@ -70,10 +74,12 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
         Ok(())
     }
 
-    /// Makes blocks of as many of the smallest sectors as the [usual settings need](Config::group_sectors), and pages in them: what a volume takes.
+    /// Makes a block of as many smallest sectors as the
+    /// [usual settings need](Config::group_sectors), and divides the blocks into pages. Returns
+    /// the flash of a volume.
     ///
     /// # Errors
-    /// [`NorError::Range`] where too little of the chip is used for a volume.
+    /// [`NorError::Range`] if too little of the chip is used for a volume.
     pub fn into_pages(mut self) -> Result<NorPages<Self>, NorError> {
         let sectors = Config::group_sectors(self.block_bytes, self.bytes / self.block_bytes).ok_or(NorError::Range)?;
         self.set_block_bytes(self.block_bytes * sectors)?;
@@ -81,12 +87,12 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
         Ok(NorPages::new(self, page_bytes))
     }
 
-    /// Gives the wires back.
+    /// Returns the bus and the delay.
     pub fn into_parts(self) -> (S, D) {
         self.link.into_parts()
     }
 
-    /// Whether programs and erases are read back.
+    /// Returns true if programs and erases are read back.
     fn verifies(&self) -> bool {
         self.settings.verify.unwrap_or(self.link.errors.is_none())
     }
@@ -98,13 +104,14 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
         })
     }
 
-    /// The address in the chip; bytes beyond the used ones have none.
+    /// Returns the address in the chip. Bytes beyond the used ones are an error.
     fn address(&self, address: u32, bytes: usize) -> Result<u32, NorError> {
         let end = u64::from(address) + bytes as u64;
         if end > u64::from(self.bytes) { Err(NorError::Range) } else { Ok(self.settings.first_byte + address) }
     }
 
-    /// What a program or an erase has come to.
+    /// Returns the result of a program or an erase. If it failed, the error is `Protected` if
+    /// blocks are protected, else `error`.
     fn conclude(&mut self, has_failed: bool, is_right: bool, error: NorError) -> Result<(), NorError> {
         if !has_failed && is_right {
             return Ok(());
@@ -115,7 +122,7 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
         }
     }
 
-    /// Whether bytes of the chip are as they should be.
+    /// Reads bytes of the chip. Returns true if `is_right` accepts all of them.
     fn look(&mut self, address: u32, bytes: u32, is_right: impl Fn(usize, u8) -> bool) -> Result<bool, NorError> {
         let mut found = [0; LOOK_BYTES];
         for done in (0..bytes).step_by(LOOK_BYTES) {
@@ -128,13 +135,14 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
         Ok(true)
     }
 
-    /// A program within one program page.
+    /// Programs bytes within one program page.
     fn program_part(&mut self, address: u32, data: &[u8]) -> Result<(), NorError> {
         let (typical_us, maximum_us) = (self.info.program_typical_us, self.info.program_maximum_us);
-        // Few bytes are programmed faster, but no parameter is certain of it: the first look comes early.
+        // A program of few bytes is faster, but no parameter guarantees it. So the status is read
+        // early.
         let typical_us = if data.len() < 64 { typical_us / 8 } else { typical_us };
         let has_failed = self.link.change(command::PROGRAM, address, data, typical_us, maximum_us)?;
-        // Zeros of before stay.
+        // Zeros of earlier programs stay.
         let is_right = !self.verifies() || self.look(address, data.len() as u32, |index, found| found & !data[index] == 0)?;
         self.conclude(has_failed, is_right, NorError::ProgramFailed { address })
     }
@@ -142,7 +150,7 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
     fn program_parts(&mut self, address: u32, data: &[u8]) -> Result<(), NorError> {
         let (mut address, mut data) = (self.address(address, data.len())?, data);
         while !data.is_empty() {
-            // A program that runs over the end of a page goes on at its beginning.
+            // A program that runs over the end of a page continues at the beginning of the page.
             let room = (self.info.page_bytes - address % self.info.page_bytes) as usize;
             let (part, rest) = data.split_at(data.len().min(room));
             self.program_part(address, part)?;
@@ -164,7 +172,7 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
         Ok(())
     }
 
-    /// Nanoseconds of so many bytes on the bus.
+    /// Returns the nanoseconds of a transfer of `bytes` bytes on the bus.
     fn transfer_ns(&self, bytes: u32) -> u64 {
         u64::from(bytes) * (8_000_000_000 / u64::from(self.settings.bus_hz.max(1)))
     }
@@ -178,7 +186,8 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
         if self.verifies() { u64::from(whole + 1) * self.read_ns(LOOK_BYTES as u32) } else { 0 }
     }
 
-    /// A program or an erase of a longest time, with its commands: 6 bytes to enable, 5 and the data, some looks.
+    /// Returns the longest time of a program or an erase with its commands, in nanoseconds. The 20
+    /// bytes are 6 to enable, 5 for the command, and some reads of the status.
     fn change_ns(&self, bytes: u32, typical_us: u32, maximum_us: u32) -> u64 {
         let inside_us = u64::from(maximum_us) + u64::from(pause_us(typical_us, maximum_us));
         inside_us * 1000 + self.transfer_ns(bytes + 20) + self.look_ns(bytes)

@@ -1,60 +1,63 @@
-//! What can go wrong with a chip.
+//! Errors of a chip.
 
 use crate::bus::BusError;
 use core::fmt;
 use steadyfs::media::Failure;
 
-/// What failed. [`Failure`] is what the file system sees of it.
+/// Error of a chip. The file system receives it as a [`Failure`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NorError {
     /// The bus reported an error.
     Bus,
-    /// No chip answers, or one that does not know the command for its identification.
+    /// No chip answers, or the chip does not support the command for its identification.
     NoChip {
-        /// What it answered.
+        /// Answer of the chip.
         id: [u8; 3],
     },
-    /// It is another chip than the one that the settings describe.
+    /// The chip is not the chip that the settings describe.
     OtherChip {
-        /// What it answered.
+        /// Answer of the chip.
         id: [u8; 3],
     },
-    /// The chip tells nothing by SFDP. [`Settings::info`](super::Settings::info) can say what it is.
+    /// The chip has no SFDP parameters. [`Settings::info`](super::Settings::info) can describe the
+    /// chip.
     NoParameters,
-    /// What the chip tells by SFDP makes no sense.
+    /// The description of the chip, from SFDP or from the settings, makes no sense.
     BadParameters,
-    /// The settings begin or end in the middle of an erase block, or behind the chip; or no blocks of it suit a volume.
+    /// The used bytes do not begin and end with an erase block, or end behind the chip. Or their
+    /// blocks do not suit a volume.
     Range,
     /// The chip stayed busy beyond its limit.
     Busy {
-        /// How long it was waited for, without the time on the bus.
+        /// Microseconds of the wait, without the time on the bus.
         waited_us: u32,
     },
-    /// The chip did not hear the command that enables a program or an erase, or forgot it.
+    /// Write enable had no effect: the chip missed the command, lost the setting, or is still
+    /// busy.
     NotEnabled {
-        /// Its status register.
+        /// Status register of the chip.
         status: u8,
     },
-    /// The chip is protected from programs and erases, all of it or these blocks.
+    /// The chip, or some of its blocks, are protected from programs and erases.
     Protected {
-        /// Its status register.
+        /// Status register of the chip.
         status: u8,
     },
-    /// A program failed: by the chip's own word, or because something else is read back.
+    /// A program failed: the chip reported it, or the bytes read back differ.
     ProgramFailed {
-        /// Where, in the chip.
+        /// Address in the chip.
         address: u32,
     },
-    /// An erase failed.
+    /// An erase failed: the chip reported it, or the bytes read back are not erased.
     EraseFailed {
-        /// Where, in the chip.
+        /// Address in the chip.
         address: u32,
     },
 }
 
 impl NorError {
-    /// What the file system is told.
+    /// Returns the failure for the file system.
     pub const fn failure(self) -> Failure {
         match self {
             Self::ProgramFailed { .. } | Self::EraseFailed { .. } => Failure::BadBlock,

@@ -17,22 +17,25 @@ pub(super) mod command {
     pub const LONG_ADDRESSES: u8 = 0xB7;
 }
 
-/// Block protection in the status register: three bits on all chips. Of the next two each maker makes something else.
+/// Returns the bits of block protection in the status register. All chips have three such bits.
+/// The next two bits differ from maker to maker.
 const fn protection_bits(id: [u8; 3]) -> u8 {
     match id[0] {
         0xC2 => 0x3C,        // Macronix: BP0 to BP3
         0xC8 => 0x7C,        // GigaDevice: BP0 to BP4
-        0x20 => 0x1C | 0x40, // Micron: bit 5 says from which end
+        0x20 => 0x1C | 0x40, // Micron: bit 5 selects the end
         _ => 0x1C,
     }
 }
 
-/// The longest erase of parameters that make sense, for a chip of which nothing is known yet, in microseconds.
+/// Longest erase for which the start waits, in microseconds. The chip is not identified yet.
 const UNKNOWN_US: u32 = 4_000_000;
-/// The longest time of a write to the status register, in microseconds: 15 ms on Winbond's chips, 40 on Macronix'.
+/// Time limit of a write to the status register, in microseconds. The write takes up to 15 ms on
+/// Winbond's chips, and 40 ms on Macronix'.
 const STATUS_US: u32 = 100_000;
 
-/// Where a chip says that a program or an erase failed, as far as its identification tells.
+/// The bits in which a chip reports a failed program or erase. The identification of the chip
+/// selects them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ErrorBits {
     /// The register.
@@ -40,7 +43,7 @@ pub(super) struct ErrorBits {
     /// The bits in it.
     pub program: u8,
     pub erase: u8,
-    /// Clears them; 0 where the next operation does.
+    /// Command that clears the bits; 0 if the next operation clears them.
     pub clear: u8,
 }
 
@@ -51,7 +54,8 @@ impl ErrorBits {
             [0xC2, ..] => Some(Self { register: 0x2B, program: 0x20, erase: 0x40, clear: 0 }),
             // Micron N25Q and MT25Q: the flag status register.
             [0x20, 0xBA | 0xBB, _] => Some(Self { register: 0x70, program: 0x10, erase: 0x20, clear: 0x50 }),
-            // Infineon S25FL-S: the status register; the chip seems busy until they are cleared.
+            // Infineon S25FL-S: the status register. The chip seems busy until the bits are
+            // cleared.
             [0x01, 0x02 | 0x20, _] => Some(Self { register: command::STATUS, program: 0x40, erase: 0x20, clear: 0x30 }),
             _ => None,
         }
@@ -80,7 +84,7 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
         self.bus.into_parts()
     }
 
-    /// A command with its address: how many bytes of the array.
+    /// Encodes a command with its address. Returns the array and the number of its used bytes.
     fn addressed(&self, command: u8, address: u32) -> ([u8; 6], usize) {
         let [top, high, middle, low] = address.to_be_bytes();
         let command = match (self.long_address, command) {
@@ -97,9 +101,9 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
         }
     }
 
-    /// Waits for what typically takes so long, and at most so long; the status then.
+    /// Waits for an operation with this typical and longest time. Returns the status.
     fn wait(&mut self, typical_us: u32, maximum_us: u32) -> Result<u8, NorError> {
-        // Where errors are told in the status, the chip seems busy until they are cleared.
+        // If the status register reports errors, the chip seems busy until they are cleared.
         let failed = self.errors.filter(|bits| bits.register == command::STATUS).map_or(0, |bits| bits.any());
         Ok(self.bus.wait(typical_us, maximum_us, |status| status & failed != 0)?)
     }
@@ -111,7 +115,7 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
         Ok(self.bus.receive(&command[..=length], data)?)
     }
 
-    /// A program or an erase; whether the chip has said that it failed.
+    /// Programs or erases. Returns true if the chip reported a failure.
     pub fn change(&mut self, command: u8, address: u32, data: &[u8], typical_us: u32, maximum_us: u32) -> Result<bool, NorError> {
         self.bus.settle()?;
         self.bus.enable()?;
@@ -129,13 +133,14 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
         Ok(true)
     }
 
-    /// Whether blocks are protected; the status register then.
+    /// Returns the status register if blocks are protected.
     pub fn protection(&mut self) -> Result<Option<u8>, NorError> {
         let status = self.bus.status()?;
         Ok((status & self.protection != 0).then_some(status))
     }
 
-    /// Asks the chip what it is.
+    /// Identifies the chip, removes its protection if the settings require that, and sets the
+    /// length of addresses.
     pub fn start(&mut self, settings: &Settings) -> Result<NorInfo, NorError> {
         self.wait(0, UNKNOWN_US)?;
         let mut id = [0; 3];
@@ -169,7 +174,8 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
         sfdp::parse(id, &table[..4 * words]).ok_or(NorError::BadParameters)
     }
 
-    /// Chips of up to 16 MiB take three bytes of address unless they know nothing else.
+    /// Sets the length of addresses. Chips of up to 16 MiB take three address bytes, unless they
+    /// support only four.
     fn set_addresses(&mut self, info: &NorInfo) -> Result<(), NorError> {
         let is_long = info.bytes > 1 << 24 || info.long_address == LongAddress::Always;
         self.long_address = if is_long { info.long_address } else { LongAddress::No };

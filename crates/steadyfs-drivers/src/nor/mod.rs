@@ -1,4 +1,5 @@
-//! SPI NOR of any maker as a [`NorFlash`](steadyfs::media::nor::NorFlash): what it is, it tells by SFDP (JESD216B), or you do.
+//! SPI NOR of any maker as a [`NorFlash`](steadyfs::media::nor::NorFlash). The chip describes
+//! itself by SFDP (JESD216B), or the settings describe it.
 //!
 //! ```text
 //!  NorChip      NorFlash: blocks, program pages, what came of it       chip
@@ -26,16 +27,24 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Time.** Typical and longest times come from the parameters. An operation is waited for as long as it typically takes, and then looked at eight times as often, up to twice the longest: then the call ends with
-//! [`NorError::Busy`], and the next one looks first.
+//! **Time.** Typical and longest times come from the parameters. The driver first waits for the
+//! typical time of an operation. Then it reads the status about eight times in each typical time,
+//! up to twice the longest time. After that the call ends with [`NorError::Busy`], and the next
+//! call reads the status first.
 //!
-//! **What came of it.** Chips of Macronix, of Micron and the S25FL-S of Infineon have bits for a program or an erase that failed. Others have none, and are read back ([`Settings::verify`]). A program or an erase that a chip
-//! ignores because its blocks are protected is [`NorError::Protected`]; [`Settings::unlock`] takes protection away at the start.
+//! **Results.** Chips of Macronix, of Micron and the S25FL-S of Infineon have bits for a failed
+//! program or erase. Other chips have no such bits, so the driver reads back each program and
+//! erase ([`Settings::verify`]). If a chip ignores a program or an erase because its blocks are
+//! protected, the error is [`NorError::Protected`]. [`Settings::unlock`] removes the protection at
+//! the start.
 //!
-//! **Addresses.** Chips of more than 16 MiB take four bytes of address: by commands of their own where the parameters say that there are some, else in a mode that the start sets.
+//! **Addresses.** Chips of more than 16 MiB take four address bytes. The driver uses commands for
+//! four address bytes if the parameters list them. Otherwise the start sets a mode with four
+//! address bytes.
 //!
 //! # Left out
-//! Two and four data lines (`SpiDevice` has one), suspended erases, chips with sectors of several sizes (the uniform ones are used), and deep power-down.
+//! Two and four data lines (`SpiDevice` has one), suspended erases, and deep power-down. On chips
+//! with sectors of several sizes, the driver uses only the uniform sectors.
 
 mod chip;
 mod error;
@@ -46,20 +55,23 @@ pub use chip::NorChip;
 pub use error::NorError;
 pub use sfdp::{EraseType, LongAddress, NorInfo};
 
-/// How a chip is driven.
+/// Settings of the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Clock of the bus, in hertz: the times that the driver tells are made of it. Default: 10 MHz.
+    /// Clock of the bus, in hertz. The driver computes its times from it. Default: 10 MHz.
     pub bus_hz: u32,
-    /// The first byte of the chip that is used; a multiple of an erase block. Default: 0.
+    /// First byte of the chip that is used; a multiple of an erase block. Default: 0.
     pub first_byte: u32,
-    /// How many bytes are used. Default: all that follow.
+    /// Number of bytes that are used. Default: all bytes from the first one on.
     pub bytes: Option<u32>,
-    /// Whether programs and erases are read back. Default: where the chip has no bits for those that failed. More: each program takes a read of the same bytes. Less: a worn chip without such bits loses data.
+    /// True if programs and erases are read back. Default: true if the chip has no bits for failed
+    /// operations. If true, each program takes a read of the same bytes. If false, a worn chip
+    /// without such bits loses data.
     pub verify: Option<bool>,
-    /// Whether block protection is taken away at the start, by zeros in the status register. Default: no.
+    /// True if the start removes block protection, by zeros in the status register. Default:
+    /// false.
     pub unlock: bool,
-    /// What the chip is, where it does not tell by SFDP. Default: it tells.
+    /// Description of a chip without SFDP parameters. Default: none, the chip describes itself.
     pub info: Option<NorInfo>,
 }
 

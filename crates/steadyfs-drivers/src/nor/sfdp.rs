@@ -1,4 +1,5 @@
-//! The parameters that a chip tells of itself: JEDEC JESD216B, "Serial Flash Discoverable Parameters", 6.2 to 6.4.
+//! The parameters that a chip reports: JEDEC JESD216B, "Serial Flash Discoverable Parameters", 6.2
+//! to 6.4.
 //!
 //! ```text
 //! 0   "SFDP", revision, headers - 1, 0xFF
@@ -8,9 +9,9 @@
 
 /// Bytes of the header and of the first parameter header.
 pub(super) const HEADER_BYTES: usize = 16;
-/// Words of the basic table that are looked at.
+/// Words of the basic table that the driver reads.
 pub(super) const TABLE_WORDS: usize = 16;
-/// Words that the first edition of the standard has: without times.
+/// Words of the basic table in the first edition of the standard, which has no times.
 const WORDS_MIN: usize = 9;
 
 /// An erase command.
@@ -18,7 +19,7 @@ const WORDS_MIN: usize = 9;
 pub struct EraseType {
     /// The command, with three bytes of address.
     pub opcode: u8,
-    /// What it erases; a power of two. 0: there is no such command.
+    /// Bytes that the command erases; a power of two. 0: there is no such command.
     pub bytes: u32,
     /// Typical time, in milliseconds.
     pub typical_ms: u32,
@@ -26,28 +27,28 @@ pub struct EraseType {
     pub maximum_ms: u32,
 }
 
-/// How a chip of more than 16 MiB takes four bytes of address.
+/// The way in which a chip of more than 16 MiB takes four address bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LongAddress {
-    /// It does not, or needs none.
+    /// The chip does not take four address bytes, or needs none.
     #[default]
     No,
-    /// By commands of their own: 0x0C, 0x12, 0x21, 0x5C, 0xDC.
+    /// Separate commands: 0x0C, 0x12, 0x21, 0x5C, 0xDC.
     Commands,
-    /// After 0xB7.
+    /// A mode, set by 0xB7.
     Mode,
-    /// After 0x06 and 0xB7.
+    /// A mode, set by 0x06 and then 0xB7.
     EnabledMode,
-    /// Always.
+    /// The chip always takes four address bytes.
     Always,
 }
 
-/// What a chip is.
+/// Description of a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NorInfo {
     /// Maker and device: the answer to 0x9F.
     pub id: [u8; 3],
-    /// Its size.
+    /// Bytes of the chip.
     pub bytes: u32,
     /// Bytes of a program page; a power of two.
     pub page_bytes: u32,
@@ -57,12 +58,13 @@ pub struct NorInfo {
     pub program_maximum_us: u32,
     /// Erase commands.
     pub erases: [EraseType; 4],
-    /// How it takes four bytes of address.
+    /// The way in which the chip takes four address bytes.
     pub long_address: LongAddress,
 }
 
 impl NorInfo {
-    /// ST's and Micron's M25P16: it has 64 KiB sectors alone, and no parameters. Times of its datasheet.
+    /// ST's and Micron's M25P16: it has only 64 KiB sectors, and no parameters. The times are
+    /// those of its datasheet.
     pub const M25P16: Self = Self {
         id: [0x20, 0x20, 0x15],
         bytes: 2 << 20,
@@ -78,12 +80,12 @@ impl NorInfo {
         long_address: LongAddress::No,
     };
 
-    /// The erase commands that there are.
+    /// Iterates over the erase commands of the chip.
     pub fn erase_types(&self) -> impl Iterator<Item = &EraseType> {
         self.erases.iter().filter(|erase| erase.bytes > 0)
     }
 
-    /// Whether sizes are such that a driver can compute with them.
+    /// Returns true if sizes and times are in the ranges with which a driver can compute.
     pub(super) fn is_sound(&self) -> bool {
         let is_erase = |erase: &EraseType| {
             (256..=1 << 24).contains(&erase.bytes) && erase.bytes.is_power_of_two() && self.bytes.is_multiple_of(erase.bytes)
@@ -98,7 +100,8 @@ impl NorInfo {
     }
 }
 
-/// Where the basic table is, and how many words it has. `None` where these are no parameters.
+/// Returns the address of the basic table and its number of words. Returns `None` if the header
+/// does not belong to parameters.
 pub(super) fn table(header: &[u8; HEADER_BYTES]) -> Option<(u32, usize)> {
     let is_basic = header[8] == 0x00 && matches!(header[15], 0xFF | 0x00);
     let words = usize::from(header[11]);
@@ -109,9 +112,9 @@ pub(super) fn table(header: &[u8; HEADER_BYTES]) -> Option<(u32, usize)> {
     Some((address, words.min(TABLE_WORDS)))
 }
 
-/// What the basic table says.
+/// Parses the basic table. Returns `None` if a word is missing or the description is not sound.
 pub(super) fn parse(id: [u8; 3], table: &[u8]) -> Option<NorInfo> {
-    // Words are counted from 1 in the standard.
+    // The standard counts words from 1.
     let word = |number: usize| {
         let bytes = table.get(4 * (number - 1)..4 * number)?;
         Some(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
@@ -139,14 +142,15 @@ pub(super) fn parse(id: [u8; 3], table: &[u8]) -> Option<NorInfo> {
     info.is_sound().then_some(info)
 }
 
-/// Word 2. Bytes that cannot be addressed do not count.
+/// Reads the bytes of the chip from word 2. Bytes that cannot be addressed do not count.
 fn bytes(word: u32, long_address: LongAddress) -> Option<u32> {
     let bits = if word >> 31 == 0 { u64::from(word) + 1 } else { 1u64.checked_shl(word & 0x7FFF_FFFF)? };
     let bytes = u32::try_from(bits / 8).unwrap_or(1 << 31);
     Some(if long_address == LongAddress::No { bytes.min(1 << 24) } else { bytes.min(1 << 31) })
 }
 
-/// Word 10. Where there is none the times are long ones that chips of the time had.
+/// Reads typical and longest erase time from word 10, in milliseconds. Without word 10 the times
+/// are long, as chips of that age had them.
 fn erase_times(word: Option<u32>, index: usize, bytes: u32) -> (u32, u32) {
     let Some(word) = word else { return if bytes <= 4096 { (60, 800) } else { (600, 4000) } };
     let field = word >> (4 + 7 * index);
@@ -154,14 +158,14 @@ fn erase_times(word: Option<u32>, index: usize, bytes: u32) -> (u32, u32) {
     (typical_ms, typical_ms * 2 * ((word & 15) + 1))
 }
 
-/// Word 11: bytes of a page, typical and longest time of its program in microseconds.
+/// Reads word 11: bytes of a page, typical and longest time of its program in microseconds.
 fn program_times(word: Option<u32>) -> (u32, u32, u32) {
     let Some(word) = word else { return (256, 800, 5000) };
     let typical_us = ((word >> 8 & 31) + 1) * if word >> 13 & 1 == 0 { 8 } else { 64 };
     (1 << (word >> 4 & 15), typical_us, typical_us * 2 * ((word & 15) + 1))
 }
 
-/// Words 1 and 16.
+/// Reads the way of four-byte addresses from words 1 and 16.
 fn long_address(first: u32, last: Option<u32>) -> LongAddress {
     let ways = last.unwrap_or(0);
     match first >> 17 & 3 {
@@ -177,7 +181,8 @@ fn long_address(first: u32, last: Option<u32>) -> LongAddress {
 mod tests {
     use super::*;
 
-    /// The first header and the table of Macronix' MX25R6435F as the chip tells them; Nordic's boards have it in their device trees (Zephyr, `nrf54l15dk`).
+    /// The first header and the table of Macronix' MX25R6435F, as the chip returns them. The
+    /// device trees of Nordic's boards contain them (Zephyr, `nrf54l15dk`).
     const HEADER: [u8; 16] = *b"SFDP\x06\x01\x02\xFF\x00\x06\x01\x10\x30\x00\x00\xFF";
     const TABLE: [u8; 64] = [
         0xE5, 0x20, 0xF1, 0xFF, 0xFF, 0xFF, 0xFF, 0x03, 0x44, 0xEB, 0x08, 0x6B, 0x08, 0x3B, 0x04, 0xBB, 0xEE, 0xFF, 0xFF, 0xFF,
@@ -186,7 +191,8 @@ mod tests {
         0xF0, 0xD0, 0xFF, 0xFF,
     ];
 
-    /// Its datasheet: 8 MiB, pages of 256 bytes in 0.9 / 5.4 ms, 48 / 384 ms, 240 / 1,920 ms, 480 / 3,840 ms.
+    /// From the datasheet of the chip: 8 MiB, in pages of 256 bytes. Typical and longest times are
+    /// 0.9 / 5.4 ms for a program, and 48 / 384 ms, 240 / 1,920 ms, 480 / 3,840 ms for the erases.
     #[test]
     fn the_parameters_of_a_real_chip_are_those_of_its_datasheet() {
         assert_eq!(table(&HEADER), Some((0x30, 16)));

@@ -1,4 +1,4 @@
-//! A card that was started, as a device of sectors.
+//! A started card, as a device of sectors.
 
 use super::error::{SdError, Wait};
 use super::limits::{Settings, WRITE_MS, erase_ms, times_max};
@@ -12,11 +12,12 @@ use embedded_hal::spi::SpiBus;
 use steadyfs::media::Failure;
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorTimes};
 
-/// A card that was started: the device that [`SectorPages`](steadyfs::media::sectors::SectorPages) takes.
+/// A started card: the device that [`SectorPages`](steadyfs::media::sectors::SectorPages) takes.
 ///
 /// # Power loss
-/// A write returns when the card has taken the data, not when it has programmed it. A power cut may lose or tear what was written since the last flush, and, where
-/// [`Settings::reorders`] says `false`, only the last of it. Some cards lose more than that: no driver can help them.
+/// A write returns when the card has taken the data, before the card has programmed it. A power
+/// cut may lose or tear any data written since the last flush; if [`Settings::reorders`] is
+/// `false`, only the last of it. Some cards lose more than that: no driver can help them.
 #[derive(Debug)]
 pub struct SdCard<B, P, D> {
     writer: Writer<B, P, D>,
@@ -28,42 +29,45 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
         Self { writer: Writer::new(link, info, settings), last_error: None }
     }
 
-    /// What the card says of itself.
+    /// Returns the description of the card, from its registers.
     pub fn info(&self) -> &CardInfo {
         &self.writer.info
     }
 
-    /// Bytes of the card's allocation unit: the block of a [`SectorLayout`](steadyfs::media::sectors::SectorLayout).
+    /// Returns the bytes of the card's allocation unit: the block of a
+    /// [`SectorLayout`](steadyfs::media::sectors::SectorLayout).
     pub fn unit_bytes(&self) -> u32 {
         self.writer.info.unit_bytes
     }
 
-    /// How the card is driven.
+    /// Returns the settings of the driver.
     pub fn settings(&self) -> &Settings {
         &self.writer.settings
     }
 
-    /// The last error; [`None`] if there was none. A call that succeeds does not clear it.
+    /// Returns the last error; [`None`] if there was none. A call that succeeds does not clear it.
     pub fn last_error(&self) -> Option<SdError> {
         self.last_error
     }
 
-    /// Ends an open stream of writes, so that others may use the bus until the next call.
+    /// Ends an open stream of writes, so that other devices may use the bus until the next call.
     ///
     /// # Errors
-    /// [`Failure::Device`] where the card does not end it, or could not write it.
+    /// [`Failure::Device`] if the card does not end the stream, or could not write it.
     pub fn release(&mut self) -> Result<(), Failure> {
         let result = self.writer.end_stream();
         self.conclude(result)
     }
 
-    /// Ends an open stream of writes, and gives the wires back. What was not flushed before may be lost, and nobody says so.
+    /// Ends an open stream of writes, and returns the link. Unflushed data may be lost without an
+    /// error.
     pub(super) fn into_link(mut self) -> Link<B, P, D> {
         let _ = self.release();
         self.writer.link
     }
 
-    /// Sectors of a transfer from `first` on.
+    /// Returns the number of sectors of a transfer from `first` on. Refuses incomplete sectors,
+    /// and sectors beyond the end of the card.
     fn count(&self, first: u32, bytes: usize) -> Result<u32, SdError> {
         if !bytes.is_multiple_of(SECTOR_BYTES) {
             return Err(SdError::NotSectors);
@@ -76,7 +80,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
     fn read_sectors(&mut self, first: u32, data: &mut [&mut [u8]]) -> Result<(), SdError> {
         let count = self.count(first, parts::bytes(data))?;
         if count > 0 {
-            // What is read may be what is lost: this call fails where that shows. Not those after it, or nothing could be mounted any more.
+            // The read sectors may be the lost ones. If the end of the stream reports a loss, this
+            // read fails. Later reads do not fail: otherwise no volume could be mounted any more.
             self.writer.end_stream()?;
         }
         let (mut done, mut tries) = (0, 0);
@@ -92,7 +97,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
         Ok(())
     }
 
-    /// Reads with one command what is left from `done` on, as far as it is right.
+    /// Reads the sectors from `done` on with one command. Advances `done` by each sector that
+    /// arrived with a right checksum.
     fn read_run(&mut self, first: u32, done: &mut u32, count: u32, data: &mut [&mut [u8]]) -> Result<(), SdError> {
         let is_single = count - *done == 1;
         let command = if is_single { command::READ_SINGLE } else { command::READ_MULTIPLE };
@@ -100,7 +106,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
         let result = self.read_blocks(first, done, count, data);
         if !is_single {
             let stopped = self.stop_read(first + count == self.writer.info.sectors);
-            // A read that goes on cannot be repeated.
+            // A read that the card does not stop cannot be repeated.
             stopped.and(result)?;
         } else {
             result?;
@@ -121,7 +127,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
         Ok(())
     }
 
-    /// CMD12 behind CMD18. A card that has looked ahead of its last sector may say that it is out of range: that counts for nothing.
+    /// Sends CMD12 after CMD18. A card may read ahead of its last sector, and then report an
+    /// address out of range. This report is read and discarded.
     fn stop_read(&mut self, is_at_end: bool) -> Result<(), SdError> {
         self.writer.link.stop()?;
         self.writer.link.wait_ready(WRITE_MS, Wait::Command)?;
@@ -131,7 +138,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
         Ok(())
     }
 
-    /// Erases what of the range the card can erase as a whole.
+    /// Erases the part of the range that consists of whole erase units. Does nothing if the card
+    /// cannot erase, or if [`Settings::erase`] is `false`.
     fn erase_sectors(&mut self, first: u32, count: u32) -> Result<(), SdError> {
         let end = first.checked_add(count).filter(|end| *end <= self.writer.info.sectors).ok_or(SdError::OutOfRange)?;
         let unit = self.writer.info.erase_sectors;
@@ -149,7 +157,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
         self.writer.link.accepted(command::ERASE_FIRST, self.writer.address(first))?;
         self.writer.link.accepted(command::ERASE_LAST, self.writer.address(end - 1))?;
         self.writer.link.accepted(command::ERASE, 0)?;
-        self.writer.link.clocks(1)?; // some cards are busy a byte late
+        self.writer.link.clocks(1)?; // some cards report busy a byte late
         self.writer.link.wait_ready(erase_ms(&self.writer.info, end - first), Wait::Erase)?;
         let status = self.writer.link.status()?;
         self.writer.link.deselect()?;
@@ -160,7 +168,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
         self.writer.settings.read_only || self.writer.info.is_write_protected
     }
 
-    /// Keeps an error, and tells the file system of it. After one the card is let go, unless a stream is open.
+    /// Stores an error and converts it for the file system. After an error the card is deselected,
+    /// unless a stream is open.
     fn conclude(&mut self, result: Result<(), SdError>) -> Result<(), Failure> {
         result.map_err(|error| {
             self.last_error = Some(error);
@@ -181,21 +190,25 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SectorDevice for SdCard<B, P, D> {
         self.writer.settings.times.unwrap_or_else(|| times_max(&self.writer.info, &self.writer.settings))
     }
 
-    /// Reads sectors: CMD17, or CMD18 for several. What arrives with a bad checksum is read again, three times.
+    /// Reads sectors: CMD17 for one, CMD18 for several. Data that arrives with a bad checksum is
+    /// read again, up to three times.
     ///
     /// # Errors
-    /// [`Failure::Uncorrectable`] where the card says that it cannot read a sector; [`Failure::Device`], also where it shows only now that an earlier write is lost.
+    /// - [`Failure::Uncorrectable`] if the card reports that it cannot read a sector.
+    /// - [`Failure::Device`] for all other errors, also if the card reports only now that an
+    ///   earlier write is lost.
     fn read(&mut self, first: u32, parts: &mut [&mut [u8]]) -> Result<(), Failure> {
         let result = self.read_sectors(first, parts);
         self.conclude(result)
     }
 
-    /// Writes sectors, and returns when the card has taken them: into the open stream where they follow it, else into a new one.
+    /// Writes sectors, and returns when the card has taken them. If they follow the open stream,
+    /// they go into it, else into a new stream.
     ///
     /// # Errors
-    /// [`Failure::BadBlock`] if the card refuses a sector twice. Another error may also be that of
-    /// an earlier write ([`SdError::WriteFailed`], and [`SdError::Lost`] from then on), and goes on
-    /// until the flush, which fails too.
+    /// [`Failure::BadBlock`] if the card refuses a sector twice. Any other error may come from an
+    /// earlier write: [`SdError::WriteFailed`], and from then on [`SdError::Lost`]. Such errors
+    /// repeat until the flush, which fails too.
     fn write(&mut self, first: u32, parts: &[&[u8]]) -> Result<(), Failure> {
         let result = self.count(first, parts::bytes(parts)).and_then(|count| match count {
             0 => Ok(()),
@@ -205,8 +218,9 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SectorDevice for SdCard<B, P, D> {
         self.conclude(result)
     }
 
-    /// Ends the stream, waits until the card has programmed it, and asks for its status. Cards have no cache behind that, unless one is switched on (specification 6.0, 5.8.2), which
-    /// this driver does not do.
+    /// Ends the stream, waits until the card has programmed it, and reads the card's status. Cards
+    /// have no cache behind that, unless a host switches one on (specification 6.0, 5.8.2). This
+    /// driver does not.
     fn flush(&mut self) -> Result<(), Failure> {
         let result = self.writer.end_stream();
         let was_lost = self.writer.take_loss();
@@ -214,7 +228,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SectorDevice for SdCard<B, P, D> {
         self.conclude(result)
     }
 
-    /// Erases those of the sectors that the card can erase, if [`Settings::erase`] says so.
+    /// Erases the sectors of the range that the card can erase, if [`Settings::erase`] is set.
     fn discard(&mut self, first: u32, count: u32) -> Result<(), Failure> {
         let result = self.erase_sectors(first, count);
         self.conclude(result)

@@ -1,6 +1,6 @@
 //! The two checksums of the bus (Physical Layer Simplified Specification, 4.5).
 
-/// CRC7 of a command or a register: x^7 + x^3 + 1, from zero.
+/// Computes the CRC7 of a command or a register: x^7 + x^3 + 1, from zero.
 pub(super) fn crc7(bytes: &[u8]) -> u8 {
     let shift = |crc: u8, bit: u8| {
         let feedback = (crc >> 6 ^ bit) & 1;
@@ -9,7 +9,8 @@ pub(super) fn crc7(bytes: &[u8]) -> u8 {
     bytes.iter().fold(0, |crc, byte| (0..8).rev().fold(crc, |crc, bit| shift(crc, byte >> bit)))
 }
 
-/// CRC16 of data, x^16 + x^12 + x^5 + 1, from that of the bytes before; it begins with zero. A few shifts for each byte, no table.
+/// Continues the CRC16 of data, x^16 + x^12 + x^5 + 1, from the CRC `before` of the earlier bytes;
+/// it begins with zero. Takes a few shifts for each byte, and no table.
 pub(super) fn crc16(before: u16, bytes: &[u8]) -> u16 {
     bytes.iter().fold(before, |crc, &byte| {
         let mut crc = crc.swap_bytes() ^ u16::from(byte);

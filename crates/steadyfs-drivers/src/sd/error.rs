@@ -1,23 +1,24 @@
-//! What can go wrong with a card.
+//! Errors of a card.
 
 use core::fmt;
 use steadyfs::media::Failure;
 
-/// What a card was waited for.
+/// Purpose of a wait for the card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Wait {
-    /// To take a command.
+    /// The card must be ready for a command.
     Command,
-    /// To have taken or programmed a sector.
+    /// The card must have taken or programmed a sector.
     Write,
-    /// To have programmed what a stream of writes left.
+    /// The card must have programmed the rest of a stream of writes.
     Stop,
-    /// To have erased.
+    /// The card must have finished an erase.
     Erase,
 }
 
-/// What failed, with the numbers of the card's own answer. [`Failure`] is what the file system sees of it.
+/// Error of a card, with the numbers of the card's own answer. The file system receives it as a
+/// [`Failure`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SdError {
@@ -27,11 +28,13 @@ pub enum SdError {
     Select,
     /// Nothing answers to a reset: there is no card, or it has no power.
     NoCard,
-    /// The card answers that it does not work at 3.3 V, or answers nonsense.
+    /// The card answers that it does not work at 3.3 V, or gives an invalid answer.
     Unusable,
-    /// The card did not get ready after its reset: within a second, times the [patience](super::Settings::patience).
+    /// The card did not get ready after its reset, within a second times the
+    /// [patience](super::Settings::patience).
     NotStarted,
-    /// A register that this driver cannot make sense of: an SDUC card (more than 2 TB), an MMC, or a broken one.
+    /// This driver does not support a register of the card: it is an SDUC card (more than 2 TB),
+    /// an MMC, or a broken card.
     UnknownRegister,
     /// The card is locked with a password.
     Locked,
@@ -44,72 +47,74 @@ pub enum SdError {
     Refused {
         /// Number of the command.
         command: u8,
-        /// The answer R1 (specification, 7.3.2.1): 0x04 is an illegal command, 0x08 a bad checksum after all retries, 0x20 and 0x40 bad arguments.
+        /// The answer R1 (specification, 7.3.2.1): 0x04 is an illegal command, 0x08 a bad checksum
+        /// after all retries, 0x20 and 0x40 bad arguments.
         answer: u8,
     },
     /// The card stayed busy beyond its limit.
     Busy {
-        /// What it was waited for.
+        /// Purpose of the wait.
         wait: Wait,
-        /// For how long.
+        /// Milliseconds of the wait.
         waited_ms: u32,
     },
     /// No data came after a command to read.
     NoData {
-        /// How long it was waited for.
+        /// Milliseconds of the wait.
         waited_ms: u32,
     },
-    /// The card said that it cannot read.
+    /// The card reported that it cannot read a sector.
     ReadFailed {
         /// The sector.
         sector: u32,
         /// The error token (specification, 7.3.3.3): 0x04 is an error that its ECC cannot correct.
         token: u8,
     },
-    /// What was read had a bad checksum after all retries: bad wires, or too fast a clock.
+    /// Data was read with a bad checksum in all retries: bad wires, or a clock that is too fast.
     ReadCrc {
         /// The sector.
         sector: u32,
     },
-    /// The card said after all retries that what was written had a bad checksum.
+    /// The card reported in all retries that written data had a bad checksum.
     WriteCrc {
         /// The sector.
         sector: u32,
     },
-    /// The card refused a sector twice with a write error. No other call has lost anything.
+    /// The card refused a sector twice with a write error. No data of other calls is lost.
     WriteRejected {
         /// The sector.
         sector: u32,
         /// Both bytes of its status (specification, 7.3.2.3), the first one the upper.
         status: u16,
     },
-    /// The card took sectors, of this call or earlier ones, and its status has an error afterwards.
+    /// The card took sectors of this call or of earlier calls, and its status reports an error
+    /// afterwards.
     WriteFailed {
-        /// As above.
+        /// Both bytes of its status, as above.
         status: u16,
     },
-    /// Something that an earlier call had written is lost. Writes fail until a flush has said so.
+    /// Data of an earlier write is lost. Writes fail until a flush has reported it.
     Lost,
     /// An erase failed.
     EraseFailed {
-        /// As above.
+        /// Both bytes of its status, as above.
         status: u16,
     },
-    /// The card, or a setting, forbids writes.
+    /// The card or a setting forbids writes.
     WriteProtected,
-    /// A sector beyond the end of the card.
+    /// A sector lies beyond the end of the card.
     OutOfRange,
-    /// The parts of a transfer are no whole sectors.
+    /// The parts of a transfer are not whole sectors.
     NotSectors,
 }
 
 impl SdError {
-    /// What the file system is told.
+    /// Returns the failure for the file system.
     pub const fn failure(self) -> Failure {
         match self {
-            // The card answers: it is these sectors, not the device.
+            // The card answers, so these sectors are bad, not the device.
             Self::ReadFailed { token, .. } if token & 0xE8 == 0 && token != 0 => Failure::Uncorrectable,
-            // It was sent twice, with a right checksum: the sector takes no writes.
+            // The sector was sent twice with a right checksum, so it takes no writes.
             Self::WriteRejected { .. } => Failure::BadBlock,
             Self::WriteProtected => Failure::WriteProtected,
             _ => Failure::Device,

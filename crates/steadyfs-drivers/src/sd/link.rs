@@ -41,18 +41,24 @@ pub(super) const TOKEN_STOP: u8 = 0xFD;
 pub(super) const R1_IDLE: u8 = 0x01;
 pub(super) const R1_ILLEGAL: u8 = 0x04;
 const R1_CRC: u8 = 0x08;
-/// Bits of R2: 7.3.2.3. Errors are all but an erase that was begun and not done, and one that left out what is protected. An idle card has been without power.
+/// Bits of R2: 7.3.2.3. All bits are errors, with three exceptions:
+///
+/// - The card is locked.
+/// - An erase was begun and not executed.
+/// - An erase left out protected sectors.
+///
+/// The idle bit is an error, because an idle card has been without power.
 pub(super) const R2_LOCKED: u16 = 0x0001;
 const R2_ERRORS: u16 = 0x7DFC;
 
-/// How often a transfer with a bad checksum is repeated.
+/// Number of repetitions of a transfer with a bad checksum.
 pub(super) const RETRIES: u8 = 3;
 /// Bytes within which an answer comes: 7.5.1 (N_CR).
 const ANSWER_BYTES: usize = 9;
-/// Looks at a busy card without a pause between them.
+/// Polls of a busy card without a pause between them.
 const QUICK_LOOKS: u32 = 32;
 
-/// What the card said to a sector.
+/// Answer of the card to a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
     Yes,
@@ -69,7 +75,7 @@ pub(super) struct Link<B, P, D> {
     byte_ns: u32,
     patience: u8,
     is_selected: bool,
-    /// Checksum of the data that is on its way.
+    /// Checksum of the bytes of the block that is being read.
     crc: u16,
 }
 
@@ -82,25 +88,26 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         (self.bus, self.select, self.delay)
     }
 
-    /// What a byte takes, by which busy cards are timed; and how patient to be.
+    /// Sets the time of a byte, by which busy cards are timed, and the patience.
     pub fn set_pace(&mut self, clock_hz: u32, patience: u8) {
         self.byte_ns = (8_000_000_000 / u64::from(clock_hz.max(2))) as u32;
         self.patience = patience.max(1);
     }
 
-    /// Clocks so many bytes of ones.
+    /// Sends `bytes` bytes of ones, for their clocks.
     pub fn clocks(&mut self, bytes: usize) -> Result<(), SdError> {
         (0..bytes).try_for_each(|_| self.byte().map(|_| ()))
     }
 
-    /// A byte from the card.
+    /// Reads a byte from the card.
     pub fn byte(&mut self) -> Result<u8, SdError> {
         let mut byte = [0xFF];
         self.bus.transfer_in_place(&mut byte).map_err(|_| SdError::Bus)?;
         Ok(byte[0])
     }
 
-    /// Bytes from the card. The trait leaves open what `SpiBus::read` sends meanwhile; a card wants ones.
+    /// Reads bytes from the card. The trait does not define the bytes that `SpiBus::read` sends
+    /// meanwhile; a card requires ones.
     fn bytes(&mut self, bytes: &mut [u8]) -> Result<(), SdError> {
         bytes.fill(0xFF);
         self.bus.transfer_in_place(bytes).map_err(|_| SdError::Bus)
@@ -119,7 +126,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         Ok(())
     }
 
-    /// Lets go of the card. It lets go of its data line eight clocks later: 7.2.1 and 7.5.
+    /// Deselects the card. It releases its data line eight clocks later: 7.2.1 and 7.5.
     pub fn deselect(&mut self) -> Result<(), SdError> {
         if self.is_selected {
             self.bus.flush().map_err(|_| SdError::Bus)?;
@@ -131,9 +138,11 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         Ok(())
     }
 
-    /// Reads bytes until one is as wanted, for at most so many milliseconds of the bus and of pauses; `None` then, with the time.
+    /// Reads bytes until `wanted` accepts one, for at most `limit_ms` times the patience. If none
+    /// is accepted, the result contains the milliseconds of the wait.
     ///
-    /// What the processor needs comes on top, so it never gives up too early.
+    /// The limit counts the time of the bus and of the pauses. The time of the processor comes in
+    /// addition, so a wait never ends too early.
     fn poll<T>(&mut self, limit_ms: u32, wanted: impl Fn(u8) -> Option<T>) -> Result<Result<T, u32>, SdError> {
         let limit_ms = limit_ms.saturating_mul(u32::from(self.patience));
         let (limit_ns, mut waited_ns) = (u64::from(limit_ms) * 1_000_000, 0);
@@ -159,7 +168,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         self.poll(limit_ms, |byte| (byte == 0xFF).then_some(()))?.map_err(|waited_ms| SdError::Busy { wait, waited_ms })
     }
 
-    /// Sends a command once; R1.
+    /// Sends a command once. Returns R1.
     pub fn command_once(&mut self, command: u8, argument: u32) -> Result<u8, SdError> {
         self.select()?;
         let [a, b, c, d] = argument.to_be_bytes();
@@ -178,7 +187,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         Err(SdError::NoAnswer { command })
     }
 
-    /// Sends a command to a card that is ready, again where its checksum was bad on the way; R1.
+    /// Sends a command to a card that is ready. Repeats it if its checksum was bad on the way.
+    /// Returns R1.
     pub fn command(&mut self, command: u8, argument: u32) -> Result<u8, SdError> {
         let mut tries = 0;
         loop {
@@ -191,15 +201,16 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         }
     }
 
-    /// CMD12 in the middle of a transfer, until it is heard: what comes in place of an answer may be data. (Data of zeros passes for an
-    /// answer; the next command then fails.)
+    /// Sends CMD12 in the middle of a transfer, until the card has received it: the bytes in place
+    /// of an answer may be data. (Data of zeros passes for an answer; the next command then
+    /// fails.)
     pub fn stop(&mut self) -> Result<(), SdError> {
         let mut result = Ok(());
         for tries in 0..=RETRIES {
             self.clocks(1)?;
             result = match self.command_once(command::STOP, 0) {
                 Ok(0) => return Ok(()),
-                // It was heard before, and its answer not.
+                // The card has received an earlier try, and its answer was lost.
                 Ok(R1_ILLEGAL) if tries > 0 => return Ok(()),
                 Ok(answer) => Err(SdError::Refused { command: command::STOP, answer }),
                 Err(error @ SdError::NoAnswer { .. }) => Err(error),
@@ -209,7 +220,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         result
     }
 
-    /// A command that must be accepted.
+    /// Sends a command that the card must accept.
     pub fn accepted(&mut self, command: u8, argument: u32) -> Result<(), SdError> {
         match self.command(command, argument)? {
             0 => Ok(()),
@@ -217,7 +228,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         }
     }
 
-    /// Sends an application command, again with its prefix where its checksum was bad on the way; R1.
+    /// Sends an application command. Repeats it with its prefix if its checksum was bad on the
+    /// way. Returns R1.
     pub fn app_command(&mut self, command: u8, argument: u32) -> Result<u8, SdError> {
         let mut tries = 0;
         loop {
@@ -234,13 +246,13 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         }
     }
 
-    /// The card's status, R2; reading it clears its errors.
+    /// Reads the card's status, R2. The read clears the card's errors.
     pub fn status(&mut self) -> Result<u16, SdError> {
         let first = self.command(command::SEND_STATUS, 0)?;
         Ok(u16::from(first) << 8 | u16::from(self.byte()?))
     }
 
-    /// Bytes behind an answer.
+    /// Reads the bytes after an answer.
     pub fn rest<const N: usize>(&mut self) -> Result<[u8; N], SdError> {
         let mut rest = [0; N];
         self.bytes(&mut rest)?;
@@ -257,14 +269,14 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         }
     }
 
-    /// A piece of a block.
+    /// Reads a piece of a block.
     pub fn take(&mut self, bytes: &mut [u8]) -> Result<(), SdError> {
         self.bytes(bytes)?;
         self.crc = crc16(self.crc, bytes);
         Ok(())
     }
 
-    /// The end of a block; whether its checksum is right.
+    /// Reads the end of a block. Returns true if its checksum is right.
     pub fn end_block(&mut self) -> Result<bool, SdError> {
         let crc: [u8; 2] = self.rest()?;
         Ok(u16::from_be_bytes(crc) == self.crc)
@@ -294,7 +306,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         }
     }
 
-    /// Sends a sector, with the byte of room before its token; what the card says.
+    /// Sends a sector, with the gap byte before its token. Returns the card's answer.
     pub fn block<'p>(&mut self, token: u8, pieces: impl Iterator<Item = &'p [u8]>) -> Result<Taken, SdError> {
         self.send(&[0xFF, token])?;
         let mut crc = 0;
@@ -315,7 +327,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
     }
 }
 
-/// Whether a status has an error.
+/// Returns true if a status contains an error.
 pub(super) const fn is_error(status: u16) -> bool {
     status & R2_ERRORS != 0
 }

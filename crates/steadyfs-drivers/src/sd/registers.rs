@@ -1,4 +1,4 @@
-//! What a card tells of itself: CID, CSD and SD status.
+//! The registers of a card: CID, CSD and SD status.
 //!
 //! ```text
 //! CID    127···120 maker │ 119···104 OEM │ 103···64 name │ 63···56 revision │ 55···24 serial │ 19···8 date
@@ -14,7 +14,7 @@ use super::crc::crc7;
 /// Bytes of CID and CSD.
 pub(super) const REGISTER_BYTES: usize = 16;
 
-/// What kind of card it is.
+/// Kind of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
@@ -26,35 +26,36 @@ pub enum Kind {
     Extended,
 }
 
-/// How long an erase may take, by the card itself (specification, 4.14).
+/// Longest time of an erase, as the card reports it (specification, 4.14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EraseTime {
-    /// So many allocation units
+    /// Number of allocation units that take `seconds`.
     pub units: u16,
-    /// take so many seconds,
+    /// Seconds that `units` allocation units take.
     pub seconds: u8,
-    /// and so many on top, however many there are.
+    /// Seconds in addition, for any number of units.
     pub offset_seconds: u8,
 }
 
-/// What a card tells of itself.
+/// Description of a card, from its registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CardInfo {
     /// Kind of card.
     pub kind: Kind,
     /// Sectors of 512 bytes.
     pub sectors: u32,
-    /// Bytes of an allocation unit: what the card likes to be written as a whole. Where it does not say, what the specification allows it at most (4.10.2).
+    /// Bytes of an allocation unit: the card prefers to be written in whole units. If the card
+    /// does not report the size, this is the largest that the specification allows (4.10.2).
     pub unit_bytes: u32,
-    /// Speed class: 0, 2, 4, 6 or 10 MB/s. Only whole allocation units are written so fast.
+    /// Speed class: 0, 2, 4, 6 or 10 MB/s. It holds only for writes of whole allocation units.
     pub speed_class: u8,
-    /// Longest time of an erase, if the card says.
+    /// Longest time of an erase, if the card reports it.
     pub erase_time: Option<EraseTime>,
-    /// Sectors that can only be erased together; 0 where the card cannot erase.
+    /// Sectors that can only be erased together; 0 if the card cannot erase.
     pub erase_sectors: u32,
-    /// Whether the card forbids writes (CSD).
+    /// True if the card forbids writes (CSD).
     pub is_write_protected: bool,
-    /// Number of the maker, as the SD Association has given it.
+    /// Number of the maker, as assigned by the SD Association.
     pub maker: u8,
     /// Product name, ASCII.
     pub name: [u8; 5],
@@ -64,12 +65,12 @@ pub struct CardInfo {
     pub serial: u32,
     /// Year and month of manufacture.
     pub date: (u16, u8),
-    /// Clock of the bus, as it was set.
+    /// Clock of the bus, in hertz, as it was set.
     pub clock_hz: u32,
 }
 
 impl CardInfo {
-    /// Puts together what the registers say.
+    /// Combines the registers into a description.
     pub(super) fn parse(cid: &[u8; 16], csd: &[u8; 16], status: &[u8; 64], clock_hz: u32) -> Result<Self, SdError> {
         let (kind, sectors) = capacity(csd)?;
         let csd_bits = u128::from_be_bytes(*csd);
@@ -97,17 +98,18 @@ impl CardInfo {
         })
     }
 
-    /// The product name; empty where it is none.
+    /// Returns the product name; empty if it is not valid text.
     pub fn name(&self) -> &str {
         core::str::from_utf8(&self.name).unwrap_or_default().trim_end_matches(['\0', ' '])
     }
 }
 
-/// KiB of an allocation unit by its number: 4.10.2, table 4-46.
+/// KiB of an allocation unit by its code: 4.10.2, table 4-46.
 const UNIT_KIB: [u32; 16] = [0, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384, 24576, 32768, 65536];
 const SPEED_CLASSES: [u8; 5] = [0, 2, 4, 6, 10];
 
-/// The largest allocation unit that a card of so many sectors may have: 4.10.2, table 4-47; not above 4 MiB, which SDXC may exceed.
+/// Returns the bytes of the largest allocation unit that a card of `sectors` sectors may have:
+/// 4.10.2, table 4-47. The result is at most 4 MiB, which SDXC may exceed.
 const fn unit_bytes_max(sectors: u32) -> u32 {
     match sectors / 2048 {
         0..=64 => 512 << 10,
@@ -117,12 +119,12 @@ const fn unit_bytes_max(sectors: u32) -> u32 {
     }
 }
 
-/// Whether the checksum at the end of a register is right.
+/// Returns true if the checksum at the end of a register is right.
 pub(super) fn is_sound(register: &[u8; REGISTER_BYTES]) -> bool {
     register[15] >> 1 == crc7(&register[..15])
 }
 
-/// Kind and sectors of a card, from its CSD.
+/// Returns the kind and the number of sectors of a card, from its CSD.
 fn capacity(csd: &[u8; REGISTER_BYTES]) -> Result<(Kind, u32), SdError> {
     let bits = u128::from_be_bytes(*csd);
     let sectors = match csd[0] >> 6 {
@@ -136,7 +138,7 @@ fn capacity(csd: &[u8; REGISTER_BYTES]) -> Result<(Kind, u32), SdError> {
         1 => ((bits >> 48 & 0x3F_FFFF) + 1) * 1024,
         _ => return Err(SdError::UnknownRegister),
     };
-    // The last of 2^32 sectors has no number behind it.
+    // The number of the sectors is limited to a `u32`: the last of 2^32 sectors is not used.
     let sectors = sectors.min(u128::from(u32::MAX)) as u32;
     let kind = match csd[0] >> 6 {
         0 => Kind::Standard,
@@ -147,7 +149,7 @@ fn capacity(csd: &[u8; REGISTER_BYTES]) -> Result<(Kind, u32), SdError> {
     if sectors == 0 { Err(SdError::UnknownRegister) } else { Ok((kind, sectors)) }
 }
 
-/// Sectors that are erased together.
+/// Returns the number of sectors that are erased together; 0 if the card cannot erase.
 fn erase_sectors(csd: u128) -> u32 {
     const CLASS_ERASE: u128 = 1 << 5;
     if csd >> 84 & CLASS_ERASE == 0 {
@@ -156,7 +158,7 @@ fn erase_sectors(csd: u128) -> u32 {
     if csd >> 126 != 0 || csd >> 46 & 1 == 1 {
         return 1;
     }
-    // In write blocks, which are longer than a sector on cards of 2 and 4 GB.
+    // The field counts write blocks, which are longer than a sector on cards of 2 and 4 GB.
     let blocks = (csd >> 39 & 0x7F) as u32 + 1;
     blocks << ((csd >> 22 & 0xF) as u32).saturating_sub(9).min(2)
 }
@@ -165,7 +167,7 @@ fn erase_sectors(csd: u128) -> u32 {
 mod tests {
     use super::*;
 
-    /// One of 60 MiB with CSD 1, and one of 7.5 GiB with CSD 2.
+    /// CSD 1 of a card of 60 MiB, and CSD 2 of a card of 7.5 GiB.
     const SDSC: [u8; 16] = [0x00, 0x2D, 0x00, 0x32, 0x13, 0x59, 0x83, 0xB1, 0xF6, 0xD9, 0xCF, 0x80, 0x16, 0x40, 0x00, 0x00];
     const SDHC: [u8; 16] = [0x40, 0x0E, 0x00, 0x32, 0x5B, 0x59, 0x00, 0x00, 0x3C, 0x01, 0x7F, 0x80, 0x0A, 0x40, 0x00, 0x00];
 

@@ -1,4 +1,4 @@
-//! Where a card is, or may be, before it is started and after.
+//! The slot of a card, before its start and after.
 
 use super::card::SdCard;
 use super::error::SdError;
@@ -8,33 +8,38 @@ use embedded_hal::delay::DelayNs;
 use embedded_hal::digital::OutputPin;
 use embedded_hal::spi::SpiBus;
 
-/// Where a card is, or may be: the bus (mode 0, most significant bit first), the pin that selects the card, and a delay.
+/// The slot of a card, which may be empty. It consists of the bus (mode 0, most significant bit
+/// first), the pin that selects the card, and a delay.
 #[derive(Debug)]
 pub struct SdSlot<B, P, D> {
     link: Link<B, P, D>,
 }
 
-/// A card that could not be started, with the slot that it is in.
+/// A card that could not be started, with its slot.
 #[derive(Debug)]
 pub struct StartError<B, P, D> {
-    /// The slot, to try again.
+    /// The slot, for another try.
     pub slot: SdSlot<B, P, D>,
-    /// What failed.
+    /// The error of the start.
     pub error: SdError,
 }
 
 impl<B: SpiBus, P: OutputPin, D: DelayNs> SdSlot<B, P, D> {
-    /// Takes the wires. Nothing happens on them.
+    /// Takes the wires, and does not use them yet.
     pub fn new(bus: B, select: P, delay: D) -> Self {
         Self { link: Link::new(bus, select, delay) }
     }
 
-    /// Resets the card and asks it what it is.
+    /// Resets the card and reads its registers.
     ///
-    /// `set_clock(&mut bus, hz_max)` sets the bus to `hz_max` hertz or less, and returns what it has set: by that busy cards are timed. It is called with
-    /// [`START_HZ_MAX`](super::limits::START_HZ_MAX), and with [`TRANSFER_HZ_MAX`](super::limits::TRANSFER_HZ_MAX) when the card may be driven so fast. Long wires may want less.
+    /// `set_clock(&mut bus, hz_max)` sets the bus to `hz_max` hertz or less, and returns the clock
+    /// that it has set. The driver times busy cards by this clock. The start calls it with
+    /// [`START_HZ_MAX`](super::limits::START_HZ_MAX), and with
+    /// [`TRANSFER_HZ_MAX`](super::limits::TRANSFER_HZ_MAX) when the card allows that clock. Long
+    /// wires may need less.
     ///
-    /// The processor may have been reset while the card was in the middle of something.
+    /// The start works even if the processor was reset while the card was in the middle of an
+    /// operation.
     ///
     /// # Cost
     /// Up to a second, by the specification; 10 to 300 ms are common.
@@ -55,14 +60,15 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdSlot<B, P, D> {
         }
     }
 
-    /// Gives the wires back.
+    /// Returns the bus, the pin and the delay.
     pub fn into_parts(self) -> (B, P, D) {
         self.link.into_parts()
     }
 }
 
 impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
-    /// The slot, to start another card, or the same after it had no power. What was not flushed before may be lost, and nobody says so.
+    /// Returns the slot, to start another card, or the same card after it had no power. Unflushed
+    /// data may be lost without an error.
     pub fn into_slot(self) -> SdSlot<B, P, D> {
         SdSlot { link: self.into_link() }
     }

@@ -12,24 +12,26 @@ use embedded_hal::delay::DelayNs;
 use embedded_hal::digital::OutputPin;
 use embedded_hal::spi::SpiBus;
 
-/// Clocks before the first command: 74, and more.
+/// Bytes of clocks before the first command. A card needs at least 74 clocks.
 const WAKE_BYTES: usize = 10;
-/// Tries to reset a card.
+/// Attempts to reset a card.
 const RESETS: u32 = 5;
-/// Voltage of 2.7 to 3.6 V, and a pattern that the card has to repeat.
+/// Voltage of 2.7 to 3.6 V, and a pattern that the card must repeat.
 const CONDITION: u32 = 0x1AA;
-/// The host knows cards that are addressed by sectors; the card is one.
+/// Bit of ACMD41: the host supports cards that are addressed by sectors. Bit of the OCR: the card
+/// is addressed by sectors.
 const HIGH_CAPACITY: u32 = 1 << 30;
 /// Pause between two ACMD41.
 const PAUSE_MS: u32 = 2;
 
 impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
-    /// Starts a card; what it says of itself.
+    /// Starts a card. Returns its description.
     pub(super) fn start(
         &mut self,
         settings: &Settings,
         mut set_clock: impl FnMut(&mut B, u32) -> u32,
     ) -> Result<CardInfo, SdError> {
+        // A slow clock until the card is ready.
         let clock_hz = set_clock(&mut self.bus, START_HZ_MAX);
         self.set_pace(clock_hz, settings.patience);
         self.delay.delay_ms(1); // 6.4.1.1: after the supply is stable
@@ -43,6 +45,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         if !is_by_sector {
             self.accepted(command::SET_BLOCK_LENGTH, 512)?;
         }
+        // The registers: CSD, then CID and SD status at the fast clock.
         let csd = self.register(false, command::SEND_CSD)?;
         let clock_hz = set_clock(&mut self.bus, TRANSFER_HZ_MAX);
         self.set_pace(clock_hz, settings.patience);
@@ -50,7 +53,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         if self.status()? & R2_LOCKED != 0 {
             return Err(SdError::Locked);
         }
-        // Some cards have none; the unit is then that of their size.
+        // Some cards have no SD status. The allocation unit then follows from the size of the
+        // card.
         let status = match self.register(true, command::APP_STATUS) {
             Err(SdError::Refused { .. }) => [0; 64],
             status => status?,
@@ -60,13 +64,14 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
             return Err(SdError::UnknownRegister);
         }
         let info = CardInfo::parse(&cid, &csd, &status, clock_hz)?;
-        // How the card is addressed is said twice.
+        // OCR and CSD both report how the card is addressed.
         if is_by_sector == (info.kind != Kind::Standard) { Ok(info) } else { Err(SdError::UnknownRegister) }
     }
 
-    /// CMD0 until the card is idle. The processor may have been reset in the middle of anything, and the card not.
+    /// Sends CMD0 until the card is idle. The processor may have been reset in the middle of any
+    /// operation, and the card not.
     fn reset(&mut self) -> Result<(), SdError> {
-        // It may program what it took before.
+        // The card may still program data that it took before.
         self.wait_ready(WRITE_MS, Wait::Command)?;
         for _ in 0..RESETS {
             match self.command_once(command::GO_IDLE, 0) {
@@ -80,18 +85,18 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         Err(SdError::NoCard)
     }
 
-    /// Ends what a card may be in: the rest of a sector, then a stream of writes.
+    /// Ends any transfer that the card may be in: the rest of a sector, then a stream of writes.
     pub(super) fn recover(&mut self) -> Result<(), SdError> {
         self.select()?;
         self.clocks(512 + 2 + 16)?;
         self.wait_ready(WRITE_MS, Wait::Write)?;
         self.send(&[TOKEN_STOP])?;
-        // A card that takes the token for the begin of a command has an answer.
+        // A card that takes the token for the beginning of a command sends an answer.
         self.clocks(16)?;
         self.wait_ready(WRITE_MS, Wait::Stop)
     }
 
-    /// CMD8; whether the card is of version 2 or later.
+    /// Sends CMD8. Returns true if the card is of version 2 or later.
     fn check_voltage(&mut self) -> Result<bool, SdError> {
         let answer = self.command(command::SEND_IF_COND, CONDITION)?;
         if answer & R1_ILLEGAL != 0 {
@@ -111,7 +116,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         }
     }
 
-    /// ACMD41 until the card is ready.
+    /// Sends ACMD41 until the card is ready.
     fn get_ready(&mut self, is_version_2: bool, patience: u8) -> Result<(), SdError> {
         let argument = if is_version_2 { HIGH_CAPACITY } else { 0 };
         for _ in 0..START_MS * u32::from(patience.max(1)) / PAUSE_MS {

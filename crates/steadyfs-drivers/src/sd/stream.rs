@@ -19,33 +19,33 @@ use embedded_hal::digital::OutputPin;
 use embedded_hal::spi::SpiBus;
 use steadyfs::media::sectors::SECTOR_BYTES;
 
-/// Sectors from which on the card is told beforehand how many come (ACMD23).
+/// Smallest number of sectors that the driver announces to the card before a write (ACMD23).
 const PRE_ERASE_MIN: u32 = 8;
 
-/// What a write left open.
+/// State of the stream of writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stream {
     Closed,
-    /// The card takes the sector `next`; it was opened for `first`.
+    /// The card takes the sector `next`; the stream was opened for `first`.
     Open {
         first: u32,
         next: u32,
     },
-    /// Nobody knows what the card waits for.
+    /// The card waits for unknown bytes.
     Broken,
 }
 
-/// A card that is written: its wires, and what is open.
+/// A card that is written: its wires, and the state of its stream.
 #[derive(Debug)]
 pub(super) struct Writer<B, P, D> {
     pub link: Link<B, P, D>,
     pub info: CardInfo,
     pub settings: Settings,
     stream: Stream,
-    /// Whether something is lost that a call had said was written. Until a flush says so.
+    /// True if data of an acknowledged write is lost. A flush reports and clears this state.
     is_lost: bool,
-    /// A stream has failed at its end, and nobody knows which sector was to blame. From then on
-    /// each write ends its own stream.
+    /// True if a stream failed at its end, and the failed sector is unknown. From then on each
+    /// write ends its own stream.
     confirms: bool,
 }
 
@@ -54,22 +54,23 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
         Self { link, info, settings, stream: Stream::Closed, is_lost: false, confirms: false }
     }
 
-    /// Whether the card waits for another sector.
+    /// Returns true if the card waits for another sector.
     pub fn is_open(&self) -> bool {
         matches!(self.stream, Stream::Open { .. })
     }
 
-    /// Whether something is lost that a call had said was written. Whoever takes that tells of it.
+    /// Returns true if data of an acknowledged write is lost, and clears this state. The caller
+    /// must report the loss.
     pub fn take_loss(&mut self) -> bool {
         core::mem::take(&mut self.is_lost)
     }
 
-    /// Argument of a command for a sector.
+    /// Returns the argument of a command for a sector.
     pub fn address(&self, sector: u32) -> u32 {
         if self.info.kind == Kind::Standard { sector * SECTOR_BYTES as u32 } else { sector }
     }
 
-    /// Writes sectors that are there.
+    /// Writes sectors that exist on the card.
     pub fn write_sectors(&mut self, first: u32, data: &[&[u8]], count: u32) -> Result<(), SdError> {
         if !matches!(self.stream, Stream::Open { next, .. } if next == first) {
             self.end_stream()?;
@@ -84,7 +85,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
         if keeps_stream {
             return self.send(first, data, count);
         }
-        // A loss can only be that of this call, which says so.
+        // Only data of this call can be lost, and this call reports it.
         match self.send_and_end(first, data, count) {
             Err(SdError::WriteFailed { .. }) => match self.send_and_end(first, data, count) {
                 Err(SdError::WriteFailed { status }) => Err(SdError::WriteRejected { sector: first, status }),
@@ -94,23 +95,23 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
         }
     }
 
-    /// Sends sectors in a stream of their own.
+    /// Sends sectors in a stream of their own, and ends the stream.
     fn send_and_end(&mut self, first: u32, data: &[&[u8]], count: u32) -> Result<(), SdError> {
         self.send(first, data, count)?;
         self.end_stream().inspect_err(|_| self.is_lost = false)
     }
 
-    /// Sends sectors into the stream, which breaks if that fails.
+    /// Sends sectors into the stream. If that fails, the stream breaks.
     fn send(&mut self, first: u32, data: &[&[u8]], count: u32) -> Result<(), SdError> {
         let result = self.append(first, data, count);
         if result.is_err() && self.is_open() {
-            // What was taken and not yet confirmed may be lost with it.
+            // Sectors that the card took without a confirmation may be lost with it.
             (self.stream, self.is_lost) = (Stream::Broken, true);
         }
         result
     }
 
-    /// Sends sectors into the stream, which is opened where there is none.
+    /// Sends sectors into the stream. Opens a stream if there is none.
     fn append(&mut self, first: u32, data: &[&[u8]], count: u32) -> Result<(), SdError> {
         let (mut done, mut tries, mut was_refused) = (0, 0, false);
         while done < count {
@@ -125,6 +126,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
                     self.stream = Stream::Open { first: opened, next: sector + 1 };
                     (done, tries) = (done + 1, 0);
                 }
+                // After a refusal the stream ends. The transfer goes on behind the last written
+                // sector.
                 Taken::BadCrc => {
                     let (well, _) = self.abort(opened, sector)?;
                     tries += 1;
@@ -151,14 +154,16 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
         Ok(())
     }
 
-    /// Whether sectors of earlier calls are lost, when those before `well` are written.
+    /// Returns true if sectors of earlier calls are lost. The card has written only the sectors
+    /// before `well`.
     fn is_lost_before(&mut self, well: u32, first: u32) -> bool {
         self.is_lost |= well < first;
         self.is_lost
     }
 
     fn open_stream(&mut self, sector: u32, count: u32) -> Result<u32, SdError> {
-        // What is erased beforehand and not written then holds anything, so no more than this call writes: 4.3.4.
+        // Sectors that are erased beforehand and not written hold any bytes (4.3.4). So the
+        // announced number covers only the sectors of this call.
         if count >= PRE_ERASE_MIN {
             self.link.app_command(command::APP_PRE_ERASE, count & 0x7F_FFFF)?;
         }
@@ -171,7 +176,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
         Ok(sector)
     }
 
-    /// Ends a stream in which the sector `next` was refused. The first sector that is not written, and the status.
+    /// Ends a stream in which the card refused the sector `next`. Returns the first sector that is
+    /// not written, and the status.
     fn abort(&mut self, opened: u32, next: u32) -> Result<(u32, u16), SdError> {
         self.link.stop()?;
         self.link.wait_ready(stop_ms(self.info.kind), Wait::Stop)?;
@@ -182,7 +188,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
         Ok((opened + u32::from_be_bytes(well).min(next - opened), status))
     }
 
-    /// Writes one sector for itself.
+    /// Writes one sector with a command of its own.
     fn write_single(&mut self, sector: u32, data: &[&[u8]]) -> Result<(), SdError> {
         let mut was_refused = false;
         for _ in 0..=RETRIES {
@@ -206,7 +212,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
     /// Ends the stream, if one is open.
     ///
     /// # Errors
-    /// [`SdError::WriteFailed`], or what the card has in place of an answer. In both cases something may be lost that was not flushed: the writes that follow fail too.
+    /// [`SdError::WriteFailed`], or the error of a card that does not answer. In both cases
+    /// unflushed data may be lost, and the writes that follow fail too.
     pub fn end_stream(&mut self) -> Result<(), SdError> {
         let was = self.stream;
         if was == Stream::Closed {
@@ -227,7 +234,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
             self.link.recover()?;
         } else {
             self.link.wait_ready(WRITE_MS, Wait::Write)?;
-            // The byte behind the token does not tell yet whether the card is busy: 7.5.3.2 (N_BR).
+            // The byte after the token does not show yet if the card is busy: 7.5.3.2 (N_BR).
             self.link.send(&[TOKEN_STOP, 0xFF])?;
             self.link.wait_ready(stop_ms(self.info.kind), Wait::Stop)?;
         }

@@ -4,14 +4,15 @@ use super::{Turn, wait};
 use core::future::Future;
 use embedded_hal::spi::{ErrorType, Operation, SpiBus, SpiDevice};
 
-/// A bus, delay or flash whose calls are futures, as one whose calls wait. See the [module](super).
+/// An adapter from asynchronous buses, delays and flash to traits whose calls wait. See the
+/// [module](super).
 ///
-/// | of | makes |
+/// | from | to |
 /// |---|---|
 /// | `embedded_hal_async::spi::SpiDevice` | [`SpiDevice`], for [SPI NOR](crate::nor) and [SPI NAND](crate::nand) |
 /// | `embedded_hal_async::spi::SpiBus` | [`SpiBus`], for [SD cards](crate::sd) |
 /// | `embedded_hal_async::delay::DelayNs` | [`DelayNs`](embedded_hal::delay::DelayNs) |
-/// | `embedded_storage_async::nor_flash::{NorFlash, MultiwriteNorFlash}` | those of `embedded-storage` (feature `embedded-storage`) |
+/// | `embedded_storage_async::nor_flash::{NorFlash, MultiwriteNorFlash}` | the same traits of `embedded-storage` (feature `embedded-storage`) |
 #[derive(Clone, Copy, Debug)]
 pub struct Waiting<T, M> {
     pub(super) inner: T,
@@ -19,29 +20,30 @@ pub struct Waiting<T, M> {
 }
 
 impl<T, M: Turn> Waiting<T, M> {
-    /// Takes the bus, delay or flash, and the work of each [turn](Turn): a reference to a
-    /// [`Meanwhile`](super::Meanwhile) as a rule.
+    /// Takes the bus, delay or flash, and the work of each [turn](Turn): usually a reference to a
+    /// [`Meanwhile`](super::Meanwhile).
     pub fn new(inner: T, turn: M) -> Self {
         Self { inner, turn }
     }
 
-    /// The bus, delay or flash.
+    /// Returns the bus, delay or flash.
     pub fn inner(&self) -> &T {
         &self.inner
     }
 
-    /// The same, mutable.
+    /// Returns the bus, delay or flash, mutable.
     pub fn inner_mut(&mut self) -> &mut T {
         &mut self.inner
     }
 
-    /// Gives the bus, delay or flash back.
+    /// Returns the bus, delay or flash, and drops the adapter.
     pub fn into_inner(self) -> T {
         self.inner
     }
 }
 
-/// Polls a future until it is done, with a turn before each poll: a future that is never pending gives one all the same.
+/// Polls a future until it is done, with a turn before each poll. So even a future that is never
+/// pending gives a turn.
 pub(super) fn take_turns<F: Future>(future: F, turn: &mut impl Turn) -> F::Output {
     turn.take();
     wait(future, turn)

@@ -5,10 +5,11 @@ use core::future::{Future, poll_fn};
 use core::pin::{Pin, pin};
 use core::task::{Context, Waker};
 
-/// The rest of a program as one future (several are joined), until it is done.
+/// The rest of a program as one future (several are joined); `None` when the rest is done.
 type Rest<'a> = Option<Pin<&'a mut dyn Future<Output = ()>>>;
 
-/// The rest of a program: it is polled beside the part that calls the file system, and inside of those calls. See the [module](super).
+/// The rest of a program. It is polled beside the part that calls the file system, and inside
+/// those calls. See the [module](super).
 pub struct Meanwhile<'a> {
     rest: RefCell<Rest<'a>>,
     /// The waker of the task that runs the part.
@@ -21,16 +22,17 @@ impl<'a> Meanwhile<'a> {
         Self { rest: RefCell::new(Some(rest)), waker: RefCell::default() }
     }
 
-    /// Polls the rest once, inside of a call of the file system. Does nothing when the rest is done,
-    /// or when the rest itself calls this.
+    /// Polls the rest once, inside of a call of the file system. Does nothing when the rest is
+    /// done, or when the rest itself calls this.
     ///
-    /// The rest is polled with the waker of the task that [runs](Self::run) the part. A task that is
-    /// woken here is polled again after the call.
+    /// The rest is polled with the waker of the task that [runs](Self::run) the part. A task that
+    /// is woken here is polled again after the call.
     pub fn poll(&self) {
         self.poll_with(&mut Context::from_waker(&self.waker()));
     }
 
-    /// Returns the waker of the task that runs the part; before that, a waker that does nothing.
+    /// Returns the waker of the task that runs the part. Before the part runs, returns a waker
+    /// without effect.
     pub(super) fn waker(&self) -> Waker {
         self.waker.borrow().as_ref().unwrap_or(Waker::noop()).clone()
     }
@@ -50,7 +52,8 @@ impl<'a> Meanwhile<'a> {
         }
     }
 
-    /// Runs the part of the program that calls the file system, and the rest beside it, until the part is done.
+    /// Runs the part of the program that calls the file system, and the rest beside it, until the
+    /// part is done.
     pub async fn run<F: Future>(&self, part: F) -> F::Output {
         let mut part = pin!(part);
         poll_fn(|context| {
@@ -86,10 +89,11 @@ mod tests {
         }
     }
 
-    /// A rest that was polled inside of a call saw a waker that did nothing. Timers of embassy panicked.
+    /// A rest that was polled inside of a call got a waker without effect. Timers of embassy
+    /// panicked.
     #[test]
     fn a_rest_that_is_polled_inside_of_a_call_sees_the_waker_of_the_task() {
-        // The rest waits for an interrupt, which wakes the waker that it saw first.
+        // The rest waits for an interrupt, which wakes the rest's first waker.
         let seen: RefCell<Option<Waker>> = RefCell::default();
         let rest = pin!(poll_fn(|context: &mut Context<'_>| {
             seen.borrow_mut().get_or_insert_with(|| context.waker().clone());

@@ -1,12 +1,12 @@
-//! A file system in a program of futures: buses, delays and flash whose calls are futures, under
-//! drivers that wait.
+//! A file system in a program of futures: drivers that wait, on asynchronous buses, delays and
+//! flash.
 //!
-//! The calls of SteadyFS wait until they are done. On an executor that would stop all other work. So
-//! a driver gives the rest of the program its turn while it waits. [`Waiting`] makes an
-//! `embedded-hal-async` bus or delay, or an `embedded-storage-async` flash, into one of `embedded-hal`
-//! or `embedded-storage`. It polls the future of a call until that is done. Between two polls it takes
-//! a [turn](Turn): as a rule it polls a [`Meanwhile`], which has the rest of the program. Drivers and
-//! file system are the same as without.
+//! The calls of SteadyFS wait until they are done. On an executor that would stop all other work.
+//! So a driver gives the rest of the program its turn while it waits. [`Waiting`] makes an
+//! `embedded-hal-async` bus or delay, or an `embedded-storage-async` flash, into an object of
+//! `embedded-hal` or `embedded-storage`. It polls the future of a call until the future is done.
+//! Between two polls it takes a [turn](Turn): usually it polls a [`Meanwhile`], which contains the
+//! rest of the program. Drivers and file system need no change.
 //!
 //! ```text
 //!   your call ──► file system ──► driver ──► Waiting ──► future of the bus, of a timer
@@ -14,14 +14,14 @@
 //!                                               └──► Meanwhile ──► the rest of your program
 //! ```
 //!
-//! **Turns.** The rest is polled at least once for each transfer and each pause. While one is pending,
-//! the rest is polled again and again: during an erase of 45 ms as often as the processor can. In
-//! between lie one poll of the bus, and the computation of the file system, such as the checksum of a
-//! page.
+//! **Turns.** The rest is polled at least once for each transfer and each pause. While a transfer
+//! or a pause is pending, the rest is polled repeatedly. During an erase of 45 ms it is polled as
+//! often as the processor can. Between two polls of the rest lies one poll of the bus. Computation
+//! of the file system, such as the checksum of a page, also lies in between.
 //!
 //! **Executors.** Everything is polled with the waker of the task in which [`Meanwhile::run`] is
-//! polled. So all calls of the file system belong into that part, the start of the driver and the
-//! mount too.
+//! polled. So all calls of the file system belong into that part, including the start of the
+//! driver and the mount.
 //!
 //! | executor | note |
 //! |---|---|
@@ -29,16 +29,16 @@
 //! | embassy-futures | nothing else |
 //! | tokio | a runtime of several threads, and `tokio::task::unconstrained` around `run`: otherwise no timer ends while a call waits |
 //!
-//! **Time.** The bound of a call is that of the flash. The time of the turns is added to it. A chip that
-//! is ready is noticed when the turn has ended, so turns should be short, as in any program of this
-//! kind.
+//! **Time.** The bound of a call covers the flash. The time of the turns is added to it. A ready
+//! chip is noticed only when the turn has ended, so turns should be short, as in any program of
+//! this kind.
 //!
-//! **Power loss.** The same as without: order and content of what is programmed do not change.
+//! **Power loss.** Nothing changes: the programs have the same order and content.
 //!
-//! **Limits.** The rest must not wait for the call in progress, as for a lock around the file system:
-//! the call would never end. If interrupts may interrupt (embassy's `InterruptExecutor`, RTIC, any
-//! RTOS), a second executor or task of a higher priority does without this module: the file system
-//! waits in the lower one.
+//! **Limits.** The rest must not wait for the call in progress, for example for a lock around the
+//! file system: the call would never end. If interrupts may interrupt (embassy's
+//! `InterruptExecutor`, RTIC, any RTOS), this module is not needed. The rest then runs in a second
+//! executor or task of a higher priority, and the file system waits in the lower one.
 //!
 //! # Example
 //! ```

@@ -13,7 +13,7 @@ use core::task::{Context, Poll, Waker};
 /// | `(&Meanwhile, FnMut())` | the same, then a function, such as an instruction that sleeps until an interrupt | the same |
 /// | `FnMut()` | a function | a waker that does nothing |
 ///
-/// Timers of embassy refuse a waker that does nothing, with a panic.
+/// Timers of embassy panic on a waker that does nothing.
 pub trait Turn {
     /// Does the work.
     fn take(&mut self);

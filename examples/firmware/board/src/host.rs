@@ -1,4 +1,4 @@
-//! What the emulator offers of its host: files, standard output and an exit status (Arm semihosting).
+//! Services of the emulator's host: files, standard output and an exit status (Arm semihosting).
 
 use core::arch::asm;
 use core::fmt::{Error, Write};
@@ -9,15 +9,16 @@ const WRITE: u32 = 0x05;
 const READ: u32 = 0x06;
 const SEEK: u32 = 0x0A;
 const EXIT: u32 = 0x20;
-/// Reading and writing, what was there cut off.
+/// Reading and writing; an existing file is cut to nothing.
 const MODE_CREATE: u32 = 7;
-/// The application ends as it should.
+/// The application ends normally.
 const EXIT_REASON: u32 = 0x20026;
 
-/// Asks the host for an operation.
+/// Requests an operation from the host.
 fn request(operation: u32, argument: u32) -> i32 {
     let answer;
-    // SAFETY: the host reads and writes only what the callers below name, buffers that they borrow for that long.
+    // SAFETY: the host accesses only the buffers that the callers below name, and the callers
+    // borrow them for that time.
     unsafe { asm!("bkpt 0xAB", inout("r0") operation => answer, in("r1") argument) };
     answer
 }
@@ -26,7 +27,7 @@ fn request(operation: u32, argument: u32) -> i32 {
 pub struct HostFile(u32);
 
 impl HostFile {
-    /// Creates a file, whose name ends with a zero.
+    /// Creates a file; `name` ends with a zero.
     pub fn create(name: &[u8]) -> Self {
         let arguments = [name.as_ptr() as u32, MODE_CREATE, name.len() as u32 - 1];
         let handle = request(OPEN, arguments.as_ptr() as u32);
@@ -44,7 +45,7 @@ impl HostFile {
 
     fn transfer(&mut self, operation: u32, at: u32, bytes: u32, len: usize) {
         assert!(request(SEEK, [self.0, at].as_ptr() as u32) == 0);
-        // The answer is the number of bytes that are missing.
+        // The answer is the number of missing bytes.
         assert!(request(operation, [self.0, bytes, len as u32].as_ptr() as u32) == 0);
     }
 }

@@ -1,4 +1,4 @@
-//! Tells the driver's time and that of checksums from the file system's.
+//! Separates the time of the driver and of checksums from the time of the file system.
 
 use crate::timer::now;
 use steadyfs::media::nor::{NorFlash, NorPages};
@@ -20,12 +20,12 @@ pub struct Metered<F> {
 }
 
 impl<F> Metered<F> {
-    /// A chip of which nothing is counted yet.
+    /// Wraps a chip, with all counters at zero.
     pub fn new(chip: F) -> Self {
         Self { chip, spent: Spent::default() }
     }
 
-    /// Operates the chip.
+    /// Operates the chip, and counts its time.
     #[inline(always)]
     fn operate<R>(&mut self, work: impl FnOnce(&mut F) -> R) -> R {
         let start = now();
@@ -114,9 +114,9 @@ impl<F: NorFlash> NorFlash for Metered<F> {
     }
 }
 
-/// A medium that tells what its chip has spent.
+/// A medium that reports the time of its chip.
 pub trait Meter: Flash {
-    /// Ticks since the start.
+    /// Returns the ticks since the start.
     fn spent(&self) -> Spent;
 }
 

@@ -1,15 +1,16 @@
-//! How deep a call goes, and how long it takes: what is below the stack is painted before it, and looked at behind it.
+//! Stack and time of a call: words below the stack are painted before the call, and checked after
+//! it.
 
 use crate::timer::now;
 use core::arch::asm;
 
 const PAINT: u32 = 0x5AA5_C33C;
-/// Words that are painted: more than any call takes.
+/// Number of painted words: more than any call takes.
 const WORDS: usize = 4096;
-/// Words below the caller that the painter takes itself, at most.
+/// Words below the caller that the painter itself takes, at most.
 const OWN_WORDS: usize = 16;
 
-/// Where the stack ends now.
+/// Returns the end of the stack.
 #[inline(always)]
 fn pointer() -> *mut u32 {
     let pointer: *mut u32;
@@ -18,7 +19,7 @@ fn pointer() -> *mut u32 {
     pointer
 }
 
-/// Fills what is below the caller's stack, and returns the end of that.
+/// Paints the words below the caller's stack. Returns the end of the stack.
 #[inline(never)]
 fn paint() -> *mut u32 {
     let end = pointer();
@@ -29,7 +30,7 @@ fn paint() -> *mut u32 {
     end
 }
 
-/// Bytes below `end` that are not painted any more.
+/// Returns the number of bytes below `end` that are not painted any more.
 #[inline(never)]
 fn used(end: *mut u32) -> u32 {
     let mut word = WORDS - 1;
@@ -40,13 +41,14 @@ fn used(end: *mut u32) -> u32 {
     4 * word as u32
 }
 
-/// Not inlined, so that the frames of the call lie below the paint's beginning.
+/// Makes the call. It is not inlined, so that the frames of the call lie below the beginning of
+/// the paint.
 #[inline(never)]
 fn apply<R>(call: impl FnOnce() -> R) -> R {
     call()
 }
 
-/// What a call took.
+/// Time and stack of a call.
 #[derive(Clone, Copy)]
 pub struct Taken {
     /// Ticks of the timer.
@@ -55,7 +57,7 @@ pub struct Taken {
     pub stack: u32,
 }
 
-/// Makes a call, and tells what it took.
+/// Makes a call, and returns its result with its time and stack.
 #[inline(never)]
 pub fn measure<R>(call: impl FnOnce() -> R) -> (R, Taken) {
     let end = paint();

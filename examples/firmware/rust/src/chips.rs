@@ -1,31 +1,32 @@
-//! A NOR and a NAND chip in RAM, as strict as real ones: what a driver, or the file system, must not do ends the program.
+//! A NOR and a NAND chip in RAM, as strict as real ones: a forbidden operation of a driver or the
+//! file system ends the program.
 
 use core::cell::Cell;
 use steadyfs::media::nor::NorFlash;
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
-/// Power, which fails in a program or an erase.
+/// The power supply, which fails in a program or an erase.
 pub struct Power {
-    /// Programs and erases until then; 0: it stays.
+    /// Programs and erases until the failure; 0: no failure.
     left: Cell<u32>,
     random: Cell<u32>,
 }
 
 impl Power {
-    /// Fails in the program or erase of this number, counted from 1; 0: never.
+    /// Sets the program or erase in which power fails, counted from 1; 0: never.
     pub fn fail_in(&self, operations: u32) {
         self.left.set(operations);
         self.random.set(7);
     }
 
-    /// Counts an operation, and tells whether power fails in it.
+    /// Counts an operation, and returns true if power fails in it.
     fn fails(&self) -> bool {
         let left = self.left.get();
         self.left.set(left.saturating_sub(1));
         left == 1
     }
 
-    /// Any byte (xorshift).
+    /// Returns a random byte (xorshift).
     fn byte(&self) -> u8 {
         let mut random = self.random.get();
         random ^= random << 13;
@@ -39,10 +40,11 @@ impl Power {
 const NOR_BLOCK_BYTES: u32 = 4096;
 const NOR_BLOCKS: u32 = 64;
 const NOR_BYTES: usize = (NOR_BLOCK_BYTES * NOR_BLOCKS) as usize;
-/// Its shape, as the file system sees it.
+/// The shape of the NOR chip, as the file system sees it.
 pub const NOR: Geometry = Geometry::of_nor(NOR_BLOCK_BYTES, NOR_BLOCKS);
 
-/// What a NOR chip keeps: bytes, and a flag for each that was programmed since it was erased.
+/// The lasting state of a NOR chip: its bytes, and for each byte a flag that it was programmed
+/// since the erase.
 pub struct NorCells {
     bytes: [u8; NOR_BYTES],
     written: [u8; NOR_BYTES],
@@ -59,7 +61,7 @@ impl<'k> NorChip<'k> {
         Self { cells, power }
     }
 
-    /// As it leaves the factory.
+    /// Resets the chip to its state at the factory.
     pub fn wipe(&mut self) {
         self.cells.bytes.fill(0xFF);
         self.cells.written.fill(0);
@@ -75,7 +77,7 @@ impl NorFlash for NorChip<'_> {
         NOR_BLOCKS
     }
 
-    /// The longest of a W25Q128JV on one data line at 50 MHz.
+    /// Returns the longest times of a W25Q128JV on one data line at 50 MHz.
     fn times_ns(&self, bytes: u32) -> (u64, u64, u64) {
         let bytes = u64::from(bytes);
         (3200 + 160 * bytes, bytes.div_ceil(256) * 3_000_000 + 160 * bytes, 400_000_000)
@@ -93,7 +95,7 @@ impl NorFlash for NorChip<'_> {
         for ((cell, written), &byte) in bytes[from..][..data.len()].iter_mut().zip(&mut written[from..]).zip(data) {
             assert!(byte == 0xFF || byte == 0 || *written == 0, "a byte is programmed twice");
             *written |= u8::from(byte != 0xFF);
-            // Of the bits that a cut program was to clear any are.
+            // A cut program clears any part of the bits that it was to clear.
             *cell &= if fails { byte | self.power.byte() } else { byte };
         }
         if fails {
@@ -105,7 +107,7 @@ impl NorFlash for NorChip<'_> {
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         let (from, bytes) = ((block * NOR_BLOCK_BYTES) as usize, NOR_BLOCK_BYTES as usize);
         if self.power.fails() {
-            // Anything is left, and what reads as erased may not be.
+            // A cut erase leaves any bytes, and a byte that reads as erased may not be erased.
             self.cells.bytes[from..][..bytes].iter_mut().for_each(|cell| *cell |= self.power.byte());
             self.cells.written[from..][..bytes].fill(1);
             board::reset();
@@ -119,10 +121,11 @@ impl NorFlash for NorChip<'_> {
 /// The shape of the NAND chip.
 pub const NAND: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
 const NAND_PAGES: usize = (NAND.pages_per_block * NAND.block_count) as usize;
-/// A block that its maker marked bad.
+/// The block that its maker marked bad.
 const BAD_BLOCK: BlockIndex = 32;
 
-/// What a NAND chip keeps: pages, their tags, and for each block the first page that may be programmed.
+/// The lasting state of a NAND chip: pages, their tags, and for each block the first page that may
+/// be programmed.
 pub struct NandCells {
     data: [[u8; NAND.page_bytes as usize]; NAND_PAGES],
     tags: [[u8; TAG_BYTES]; NAND_PAGES],
@@ -140,7 +143,7 @@ impl<'k> NandChip<'k> {
         Self { cells, power }
     }
 
-    /// As it leaves the factory.
+    /// Resets the chip to its state at the factory.
     pub fn wipe(&mut self) {
         (0..NAND.block_count).for_each(|block| self.blank(block));
     }
@@ -152,7 +155,7 @@ impl<'k> NandChip<'k> {
         self.cells.next[block as usize] = 0;
     }
 
-    /// Leaves anything in a page.
+    /// Fills a page with random bytes, and resets the processor.
     fn tear(&mut self, page: usize) -> ! {
         self.cells.data[page].iter_mut().for_each(|byte| *byte = self.power.byte());
         self.cells.tags[page].iter_mut().for_each(|byte| *byte = self.power.byte());
@@ -165,7 +168,7 @@ impl Flash for NandChip<'_> {
         NAND
     }
 
-    /// The longest of a W25N01GV on one data line at 50 MHz.
+    /// Returns the longest times of a W25N01GV on one data line at 50 MHz.
     fn timing(&self) -> Timing {
         Timing { read_ns: 410_000, read_tag_ns: 83_000, program_ns: 1_050_000, copy_ns: 1_460_000, erase_ns: 10_010_000 }
     }

@@ -1,5 +1,7 @@
-//! SteadyFS on a Cortex-M3: a simulated NOR and a simulated NAND chip, each formatted, mounted and logged to; power fails in the middle of a
-//! program or an erase, which resets the processor; what was acknowledged is there. Prints instructions and stack of each call.
+//! SteadyFS on a Cortex-M3. The program formats, mounts and logs to a simulated NOR chip and a
+//! simulated NAND chip. Power fails in the middle of a program or an erase, which resets the
+//! processor. Afterwards all acknowledged records must be there. The program prints instructions
+//! and stack of each call.
 
 #![no_std]
 #![no_main]
@@ -20,10 +22,10 @@ use steadyfs::{Access, Call, Config, File, FileSystem, OpenOptions, Verify};
 
 const RECORD_BYTES: usize = 32;
 const RECORDS: u32 = 64;
-/// Programs and erases behind the last measured call, in one of which power fails.
+/// Programs and erases after the last measured call. Power fails in the last of them.
 const CUT_IN: u32 = 23;
 
-/// RAM of a volume, to the byte.
+/// Returns the RAM of a volume, to the byte.
 const fn memory_bytes(geometry: &Geometry) -> usize {
     Config::for_geometry(geometry).memory_bytes(geometry)
 }
@@ -95,7 +97,8 @@ fn first<F: Meter>(name: &str, chip: &mut F, memory: &mut [u8], acknowledged: &c
     }
 }
 
-/// Reads the log in pieces, where data is handed over as the chip's own ECC gives it.
+/// Reads the log in pieces. Data is not verified, but handed over as the chip's own ECC returns
+/// it.
 fn chunks<F: Meter>(fs: &mut FileSystem<'_, &mut F>, log: &mut File) {
     fs.set_verify(Verify::Metadata);
     let mut found = [0; 256];
@@ -111,7 +114,7 @@ fn chunks<F: Meter>(fs: &mut FileSystem<'_, &mut F>, log: &mut File) {
     fs.set_verify(Verify::Always);
 }
 
-/// Everything that was acknowledged is there, and perhaps the record in flight.
+/// Checks that every acknowledged record is there, and at most the record in flight beside them.
 fn second<F: Meter>(name: &str, chip: &mut F, memory: &mut [u8], acknowledged: u32) {
     let _ = writeln!(Output, "{name} after the reset");
     let mut fs = mount("mount after a power cut", chip, memory);
@@ -133,7 +136,7 @@ fn second<F: Meter>(name: &str, chip: &mut F, memory: &mut [u8], acknowledged: u
     let _ = writeln!(Output, "  all {acknowledged} records are there");
 }
 
-/// The bytes of a record: different for each.
+/// Returns the bytes of a record, which are different for each record.
 fn record(number: u32) -> [u8; RECORD_BYTES] {
     let mut random = number.wrapping_mul(2_654_435_761) | 1;
     core::array::from_fn(|_| {
@@ -148,7 +151,7 @@ fn mount<'m, 'c, F: Meter>(name: &str, chip: &'c mut F, memory: &'m mut [u8]) ->
     report(name, fs, taken, |fs| fs.flash().spent().chip.wrapping_sub(before))
 }
 
-/// Makes a call, and prints what it took.
+/// Makes a call, and prints its instructions and stack.
 fn measure<'m, 'c, F: Meter, R, E: Display>(
     fs: &mut FileSystem<'m, &'c mut F>,
     name: &str,
@@ -159,7 +162,8 @@ fn measure<'m, 'c, F: Meter, R, E: Display>(
     report(name, result, taken, |_| fs.flash().spent().chip.wrapping_sub(before))
 }
 
-/// Prints what a call took beside the chip; `in_chip` tells the ticks of that.
+/// Prints the instructions and stack of a call, without the chip; `in_chip` returns the chip's
+/// ticks.
 fn report<R, E: Display>(name: &str, result: Result<R, E>, taken: Taken, in_chip: impl FnOnce(&R) -> u32) -> R {
     let result = must(name, result);
     let instructions = timer::instructions(taken.ticks - in_chip(&result));
@@ -167,7 +171,7 @@ fn report<R, E: Display>(name: &str, result: Result<R, E>, taken: Taken, in_chip
     result
 }
 
-/// Ends the program where something failed.
+/// Ends the program if an operation failed.
 fn must<R, E: Display>(what: &str, result: Result<R, E>) -> R {
     match result {
         Ok(value) => value,

@@ -1,4 +1,4 @@
-//! From reset to `main`, and what outlives a reset.
+//! From reset to `main`, and the memory that outlives a reset.
 
 use crate::chips::{NandCells, NorCells, Power};
 use board::host::{Output, exit};
@@ -8,7 +8,7 @@ use core::fmt::Write;
 use core::mem::MaybeUninit;
 use core::panic::PanicInfo;
 
-// The vectors, and the loops that fill `.data` and `.bss`, before which nothing of Rust may run.
+// The vectors, and the loops that fill `.data` and `.bss`. No Rust code may run before them.
 global_asm!(
     ".section .vectors, \"a\", %progbits",
     ".word stack_end, reset",
@@ -57,9 +57,10 @@ fn panic(info: &PanicInfo) -> ! {
     exit(3)
 }
 
-/// What chips keep when power fails, and what this program wants to know behind it. Any bits are values of all of it.
+/// The lasting state of the chips and of this program's test. Any bits are valid values of all of
+/// it.
 pub struct Kept {
-    /// Starts so far, above a mark that says that there was one.
+    /// Number of starts so far, below a mark of the first start.
     starts: u32,
     pub power: Power,
     /// Records that the last log acknowledged.
@@ -68,15 +69,16 @@ pub struct Kept {
     pub nand: NandCells,
 }
 
-/// In the upper bits of `starts` once there was a start.
+/// The mark in the upper bits of `starts` after the first start.
 const STARTED: u32 = 0x5354_0000;
 
 #[unsafe(link_section = ".noinit")]
 static mut KEPT: MaybeUninit<Kept> = MaybeUninit::uninit();
 
-/// What was kept, and how many starts there were before this one.
+/// Returns the lasting state, and the number of starts before this one.
 pub fn kept() -> (&'static mut Kept, u32) {
-    // SAFETY: `main` calls this once after each reset, nothing else knows of it, and RAM holds some bits from the beginning.
+    // SAFETY: `main` calls this once after each reset, no other code uses it, and RAM holds some
+    // bits from the beginning.
     let kept = unsafe { (&raw mut KEPT).cast::<Kept>().as_mut().unwrap_unchecked() };
     let before = if kept.starts & 0xFFFF_0000 == STARTED { kept.starts & 0xFFFF } else { 0 };
     kept.starts = STARTED | (before + 1);

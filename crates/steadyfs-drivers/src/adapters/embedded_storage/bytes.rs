@@ -1,4 +1,5 @@
-//! Chips whose words take several writes: bytes are programmed for themselves, and words are filled up with ones.
+//! Chips whose words take several writes: bytes are programmed separately, and incomplete words
+//! are filled up with ones.
 
 use super::error::RangeError;
 use super::times::FlashTimes;
@@ -9,15 +10,17 @@ use steadyfs::Config;
 use steadyfs::media::nor::{NorFlash, NorPages};
 use steadyfs::media::{BlockIndex, Failure, Geometry};
 
-/// Whether SteadyFS was built for media that program bytes.
+/// Returns true if SteadyFS was built for media that program bytes.
 fn has_nor() -> bool {
     let usual = Geometry::of_nor(4096, 256);
     Config::for_geometry(&usual).check(&usual).is_ok()
 }
 
-/// A range of a [`MultiwriteNorFlash`] as a [`NorFlash`] of SteadyFS. [`new`](Self::new) makes the [`Flash`](steadyfs::media::Flash) of it that a volume takes.
+/// A range of a [`MultiwriteNorFlash`] as a [`NorFlash`] of SteadyFS. [`new`](Self::new) makes it
+/// the [`Flash`](steadyfs::media::Flash) of a volume.
 ///
-/// A block is as many sectors as the [usual settings need](Config::group_sectors). An erase that is cut has erased the first of them first.
+/// A block has as many sectors as the [usual settings need](Config::group_sectors). Its sectors
+/// are erased in ascending order, so a cut erase has erased the first sectors first.
 #[derive(Debug)]
 pub struct FromMultiwrite<T: MultiwriteNorFlash> {
     window: Window<T>,
@@ -26,7 +29,7 @@ pub struct FromMultiwrite<T: MultiwriteNorFlash> {
 }
 
 impl<T: MultiwriteNorFlash> FromMultiwrite<T> {
-    /// Takes a chip, the range of it that is the volume, and how long it takes.
+    /// Takes a chip, the range of the volume in it, and the times of the chip.
     ///
     /// # Errors
     /// [`RangeError`].
@@ -39,7 +42,8 @@ impl<T: MultiwriteNorFlash> FromMultiwrite<T> {
         Ok(NorPages::new(Self { window, block_bytes, block_count: geometry.block_count }, geometry.page_bytes))
     }
 
-    /// The shape of a volume on so many bytes, `None` where they are too few. A `const fn`, for arrays of the right size:
+    /// Returns the shape of a volume on `bytes` bytes, or `None` if they are too few. As a
+    /// `const fn` it serves for arrays of the right size:
     /// ```
     /// # use steadyfs::{Config, media::Geometry};
     /// # use steadyfs_drivers::adapters::embedded_storage::FromMultiwrite;
@@ -58,22 +62,22 @@ impl<T: MultiwriteNorFlash> FromMultiwrite<T> {
         }
     }
 
-    /// The chip underneath.
+    /// Returns the chip underneath.
     pub const fn flash(&self) -> &T {
         &self.window.flash
     }
 
-    /// The chip underneath, mutable.
+    /// Returns the chip underneath, mutable.
     pub const fn flash_mut(&mut self) -> &mut T {
         &mut self.window.flash
     }
 
-    /// Gives the chip back.
+    /// Returns the chip, and drops the adapter.
     pub fn into_flash(self) -> T {
         self.window.flash
     }
 
-    /// The last error of the chip's driver; a call that succeeds does not clear it.
+    /// Returns the last error of the chip's driver; a call that succeeds does not clear it.
     pub const fn last_error(&self) -> Option<&T::Error> {
         self.window.last_error.as_ref()
     }
@@ -90,7 +94,7 @@ impl<T: MultiwriteNorFlash> NorFlash for FromMultiwrite<T> {
 
     fn times_ns(&self, bytes: u32) -> (u64, u64, u64) {
         let times = &self.window.times;
-        // Words at both ends may be filled up.
+        // Words at both ends may be filled up with ones.
         let program_ns = times.program(bytes.next_multiple_of(T::WRITE_SIZE as u32));
         (times.read(bytes), program_ns, times.erase(self.block_bytes, T::ERASE_SIZE as u32))
     }
@@ -100,7 +104,7 @@ impl<T: MultiwriteNorFlash> NorFlash for FromMultiwrite<T> {
     }
 
     fn program(&mut self, address: u32, data: &[u8]) -> Result<(), Failure> {
-        // Zeros of before stay.
+        // Zeros of earlier programs stay.
         self.window.write(address, data, |found, wanted| found & !wanted == 0)
     }
 

@@ -1,18 +1,19 @@
-//! Why a range of a chip cannot hold a volume.
+//! Reasons why a range of a chip cannot hold a volume.
 
 use core::fmt;
 
-/// What is wrong with a range of a chip.
+/// Fault of a range of a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RangeError {
-    /// The chip has words of more than 64 bytes, or that are no power of two, or sectors that are no multiple of 256 bytes.
+    /// The chip has unsupported words or sectors. A word must be a power of two of at most 64
+    /// bytes. A sector must be a multiple of 256 bytes.
     Words,
     /// The range ends behind the chip, or before it begins.
     OutOfBounds,
     /// The range begins or ends within a sector.
     NotSectors,
-    /// The usual settings do not fit so few sectors, or such small ones.
+    /// The usual settings do not fit so few sectors, or such small sectors.
     TooSmall,
     /// SteadyFS was built without its feature `nor`, and the chip programs bytes.
     WithoutNor,

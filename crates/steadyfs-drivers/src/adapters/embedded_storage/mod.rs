@@ -1,20 +1,26 @@
-//! From [`NorFlash`] and [`MultiwriteNorFlash`] of [embedded-storage](https://docs.rs/embedded-storage/0.3): the internal flash of most microcontrollers,
-//! and QSPI flash behind their HALs.
+//! Adapters from [`NorFlash`] and [`MultiwriteNorFlash`] of
+//! [embedded-storage](https://docs.rs/embedded-storage/0.3): the internal flash of most
+//! microcontrollers, and QSPI flash behind their HALs.
 //!
-//! | the chip | adapter | what SteadyFS programs |
+//! | the chip | adapter | SteadyFS programs |
 //! |---|---|---|
-//! | takes bits of a word in several writes (`MultiwriteNorFlash`) | [`FromMultiwrite`] | bytes, each once: a small commit costs what it holds |
+//! | takes bits of a word in several writes (`MultiwriteNorFlash`) | [`FromMultiwrite`] | bytes, each once: a small commit costs its own bytes |
 //! | takes each word once between erases, because an ECC covers it, or because its maker says so (`NorFlash`) | [`FromWriteOnce`] | whole pages, and the tag of each: a small commit costs a page |
 //!
-//! Words of the second kind may have up to 64 bytes: 8 on an STM32G0 or L4, 16 on an STM32U5, 32 on an STM32H7. Some HALs call a chip multiwrite that allows two or so writes of a word (nRF52): take
-//! [`FromWriteOnce`] for it.
+//! Words of the second kind may have up to 64 bytes: 8 on an STM32G0 or L4, 16 on an STM32U5, 32
+//! on an STM32H7. Some HALs implement `MultiwriteNorFlash` for a chip that allows only two or so
+//! writes of a word (nRF52). Take [`FromWriteOnce`] for such a chip.
 //!
-//! The traits know no times, so these are given ([`FlashTimes`]). Every write and erase is read back: what is not there is the [block's fault](steadyfs::media::Failure::BadBlock), and another one takes its place.
-//! Other errors of the HAL are [`Device`](steadyfs::media::Failure::Device), and are kept; those of reads from chips with words are taken for words that the ECC cannot correct.
-//! Where such a word is a fault of the bus or an interrupt for the processor, the HAL must make an error of it: a power cut may leave one.
+//! The traits have no times, so the caller sets them ([`FlashTimes`]). Every write and erase is
+//! read back. If the bytes differ, it is the [block's fault](steadyfs::media::Failure::BadBlock),
+//! and another block takes its place. Other errors of the HAL are
+//! [`Device`](steadyfs::media::Failure::Device), and the adapter keeps them. On chips whose words
+//! take one write, an error of a read counts as a word that the ECC cannot correct. If such a word
+//! causes a bus fault or an interrupt of the processor, the HAL must turn it into an error. A
+//! power cut may leave such a word.
 //!
 //! # Example
-//! To a mounted volume on the last 512 KiB of a chip of 1 MiB:
+//! A mounted volume on the last 512 KiB of a chip of 1 MiB:
 //! ```
 //! use steadyfs::{Access, Config, FileSystem, OpenOptions, media::Flash};
 //! use steadyfs_drivers::adapters::embedded_storage::{FlashTimes, FromMultiwrite};

@@ -4,7 +4,8 @@
 //! block:  | tag 0 | tag 1 | … | (pad) | page 0 | page 1 | … |
 //! ```
 //!
-//! As [`NorPages`](steadyfs::media::nor::NorPages) has it, but that a tag takes whole words, and that nothing but pages and tags is programmed.
+//! [`NorPages`](steadyfs::media::nor::NorPages) has almost the same layout. Here a tag takes whole
+//! words, and only pages and tags are programmed.
 
 use super::error::RangeError;
 use super::times::FlashTimes;
@@ -15,9 +16,10 @@ use steadyfs::Config;
 use steadyfs::media::nor::page_bytes_for;
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
-/// A range of a [`NorFlash`] as a [`Flash`] of SteadyFS: pages and tags, of which each word is written once between erases.
+/// A range of a [`NorFlash`] as a [`Flash`] of SteadyFS: pages and tags, whose words are written
+/// once between erases.
 ///
-/// A block is the fewest sectors, a power of two, with which the usual settings fit.
+/// The sectors of a block are the smallest power of two with which the usual settings fit.
 ///
 /// # Example
 /// ```
@@ -41,10 +43,10 @@ pub struct FromWriteOnce<T: NorFlash> {
 }
 
 impl<T: NorFlash> FromWriteOnce<T> {
-    /// Bytes that a tag takes.
+    /// Bytes of the place of a tag.
     const TAG_SLOT: u32 = if T::WRITE_SIZE > TAG_BYTES { T::WRITE_SIZE as u32 } else { TAG_BYTES as u32 };
 
-    /// Takes a chip, the range of it that is the volume, and how long it takes.
+    /// Takes a chip, the range of the volume in it, and the times of the chip.
     ///
     /// # Errors
     /// [`RangeError`].
@@ -56,7 +58,7 @@ impl<T: NorFlash> FromWriteOnce<T> {
         Ok(Self { window: Window::new(flash, range.start, times, Failure::Uncorrectable), block_bytes, geometry })
     }
 
-    /// The shape of a volume on so many bytes, `None` where they are too few.
+    /// Returns the shape of a volume on `bytes` bytes, or `None` if they are too few.
     pub const fn geometry(bytes: u32) -> Option<Geometry> {
         let (sector_bytes, sectors) = (T::ERASE_SIZE as u32, bytes / T::ERASE_SIZE as u32);
         let mut group = 1;
@@ -80,22 +82,22 @@ impl<T: NorFlash> FromWriteOnce<T> {
         Geometry { page_bytes, pages_per_block: slots - head, block_count, programs_bytes: false }
     }
 
-    /// The chip underneath.
+    /// Returns the chip underneath.
     pub const fn flash(&self) -> &T {
         &self.window.flash
     }
 
-    /// The chip underneath, mutable.
+    /// Returns the chip underneath, mutable.
     pub const fn flash_mut(&mut self) -> &mut T {
         &mut self.window.flash
     }
 
-    /// Gives the chip back.
+    /// Returns the chip, and drops the adapter.
     pub fn into_flash(self) -> T {
         self.window.flash
     }
 
-    /// The last error of the chip's driver; a call that succeeds does not clear it.
+    /// Returns the last error of the chip's driver; a call that succeeds does not clear it.
     pub const fn last_error(&self) -> Option<&T::Error> {
         self.window.last_error.as_ref()
     }
@@ -134,7 +136,7 @@ impl<T: NorFlash> Flash for FromWriteOnce<T> {
         self.window.read(self.tag_address(page), tag)
     }
 
-    /// The data first: a page without its tag was never written.
+    /// Programs the data first: a page without its tag counts as never written.
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         let used = data.iter().rposition(|&byte| byte != 0xFF).map_or(0, |last| last + 1);
         self.window.write(self.data_address(page), &data[..used], |found, wanted| found == wanted)?;
@@ -145,7 +147,7 @@ impl<T: NorFlash> Flash for FromWriteOnce<T> {
         self.window.erase(block * self.block_bytes, self.block_bytes)
     }
 
-    /// Such chips have no marks.
+    /// Returns false, since such chips have no marks.
     fn is_bad(&mut self, _block: BlockIndex) -> Result<bool, Failure> {
         Ok(false)
     }

@@ -1,4 +1,5 @@
-//! A range of a chip: reads and writes of whole words, erases of whole sectors, and a look at what came of them.
+//! A range of a chip: reads and writes of whole words, erases of whole sectors, and checks of
+//! their results.
 
 use super::error::RangeError;
 use super::times::{FlashTimes, WORD_BYTES_MAX};
@@ -13,11 +14,11 @@ pub(super) struct Window<T: NorFlash> {
     start: u32,
     pub times: FlashTimes,
     pub last_error: Option<T::Error>,
-    /// What an error of a read is.
+    /// Failure that an error of a read becomes.
     unread: Failure,
 }
 
-/// Whether words, sectors and range of a chip are such that addresses can be computed.
+/// Checks that addresses can be computed from words, sectors and range of a chip.
 pub(super) fn check<T: NorFlash>(flash: &T, range: &Range<u32>) -> Result<(), RangeError> {
     let words = [T::READ_SIZE, T::WRITE_SIZE];
     if words.iter().any(|word| !word.is_power_of_two() || *word > WORD_BYTES_MAX) || !T::ERASE_SIZE.is_multiple_of(256) {
@@ -30,7 +31,8 @@ pub(super) fn check<T: NorFlash>(flash: &T, range: &Range<u32>) -> Result<(), Ra
     if is_aligned(range.start) && is_aligned(range.end) { Ok(()) } else { Err(RangeError::NotSectors) }
 }
 
-/// The first part of `length` bytes at an address: bytes to skip in its first word, and how many bytes go in one call.
+/// Returns the first part of `length` bytes at an address: the bytes to skip in its first word,
+/// and the bytes of one call.
 const fn part(address: u32, length: usize, word: usize) -> (usize, usize) {
     let skip = address as usize % word;
     match (skip, length >= word) {
@@ -45,7 +47,7 @@ impl<T: NorFlash> Window<T> {
         Self { flash, start, times, last_error: None, unread }
     }
 
-    /// Reads bytes; what is no whole word goes through a buffer.
+    /// Reads bytes. Incomplete words go through a buffer.
     pub fn read(&mut self, address: u32, data: &mut [u8]) -> Result<(), Failure> {
         let (word, mut address, mut rest) = (T::READ_SIZE, self.start + address, data);
         while !rest.is_empty() {
@@ -68,7 +70,8 @@ impl<T: NorFlash> Window<T> {
         Ok(())
     }
 
-    /// Writes bytes, and ones around them where they are no whole words. `holds(found, wanted)` says whether a byte is as it should be.
+    /// Writes bytes, fills incomplete words with ones, and reads the bytes back.
+    /// `holds(found, wanted)` returns true if a byte is as it should be.
     pub fn write(&mut self, address: u32, data: &[u8], holds: fn(u8, u8) -> bool) -> Result<(), Failure> {
         let (word, mut at, mut rest) = (T::WRITE_SIZE, self.start + address, data);
         let mut result = Ok(());
@@ -88,7 +91,7 @@ impl<T: NorFlash> Window<T> {
         self.conclude(result, is_right)
     }
 
-    /// Erases sectors one after the other.
+    /// Erases sectors one after the other, and reads them back.
     pub fn erase(&mut self, address: u32, bytes: u32) -> Result<(), Failure> {
         let sector = T::ERASE_SIZE as u32;
         let first = self.start + address;
@@ -97,7 +100,7 @@ impl<T: NorFlash> Window<T> {
         self.conclude(result, is_blank)
     }
 
-    /// Whether all bytes are as they should be.
+    /// Returns true if `is_right` accepts all bytes.
     fn compare(&mut self, address: u32, bytes: usize, is_right: impl Fn(usize, u8) -> bool) -> Result<bool, Failure> {
         let mut found = [0; WORD_BYTES_MAX];
         for done in (0..bytes).step_by(WORD_BYTES_MAX) {
@@ -110,7 +113,8 @@ impl<T: NorFlash> Window<T> {
         Ok(true)
     }
 
-    /// What an operation has come to. What is not there, and can be read, is the fault of the block.
+    /// Returns the result of an operation. It is the block's fault if the bytes differ, or if they
+    /// are uncorrectable after an operation without an error. All other failures are `Device`.
     fn conclude(&mut self, result: Result<(), T::Error>, is_right: Result<bool, Failure>) -> Result<(), Failure> {
         let is_told = result.is_err();
         if let Err(error) = result {
