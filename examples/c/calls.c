@@ -597,6 +597,14 @@ static void use_packed(steadyfs_t *fs, struct power *power, unsigned factor)
     EXPECT(STEADYFS_ERR_BADF, steadyfs_packed_close(fs, &file));
     EXPECT(STEADYFS_ERR_EXIST, steadyfs_packed_open(fs, &file, "packed", CREATE | STEADYFS_O_EXCL, CHUNK, memory, (size_t)writes));
 
+    /* A new file of a directory without a rule is plain, and as durable. */
+    EXPECT(STEADYFS_ERR_NOENT, steadyfs_packed_open(fs, &file, "none/plain", CREATE, 0, memory, (size_t)writes));
+    EXPECT(0, steadyfs_packed_open(fs, &file, "/plain", CREATE | STEADYFS_O_DURABLE, 0, memory, (size_t)writes));
+    EXPECT(13, steadyfs_packed_write(fs, &file, line, 13));
+    EXPECT(0, steadyfs_has_changes(fs));
+    EXPECT(0, steadyfs_packed_close(fs, &file));
+    EXPECT(0, steadyfs_remove(fs, "plain"));
+
     /* What is stored is less, and is none of a reader's with too little memory. */
     EXPECT(0, steadyfs_stat(fs, "packed", &info));
     EXPECT(1, info.size > 0);

@@ -9,7 +9,7 @@ use crate::handle::{Handle, close, open, with_handle};
 use crate::pointers;
 use crate::volume::{Fs, Mounted};
 use core::ffi::{c_char, c_int, c_void};
-use steadyfs::{Call, File, InodeNumber, OpenOptions};
+use steadyfs::{Call, File, InodeNumber, OpenOptions, ROOT};
 use steadyfs_compress::{Error, Method, PackedFile, Rule, Shape};
 
 /// Number of 64-bit words of steadyfs_packed_t.
@@ -109,19 +109,18 @@ fn create(
     asked_for: Option<Shape>,
     memory: &'static mut [u8],
 ) -> Result<Content, Code> {
+    let shape = match asked_for {
+        None => ruled(fs, path)?,
+        asked_for => asked_for,
+    };
+    let Some(shape) = shape.map(|shape| shape.for_volume(fs.size_max())) else {
+        return Ok(Content::Plain(fs.open(path, options)?));
+    };
+    // A file that is not compressed yet must not become durable.
     let file = fs.open(path, OpenOptions { durable: false, ..options })?;
     let inode = file.inode();
-    let shape = match asked_for {
-        None => ruled(fs, inode),
-        asked_for => Ok(asked_for),
-    };
-    let shape = shape.map(|shape| shape.map(|shape| shape.for_volume(fs.size_max())));
-    let made = match shape {
-        Ok(None) => return Ok(Content::Plain(file)),
-        Ok(Some(shape)) => fs.close(file).map_err(Error::from).and_then(|()| PackedFile::convert(fs, inode, shape, memory)),
-        Err(error) => fs.close(file).map_err(Error::from).and(Err(error)),
-    };
-    match made {
+    let closed = fs.close(file).map_err(Error::from);
+    match closed.and_then(|()| PackedFile::convert(fs, inode, shape, memory)) {
         Ok(file) => Ok(Content::Packed(file)),
         Err(error) => {
             fs.remove(path)?;
@@ -130,11 +129,12 @@ fn create(
     }
 }
 
-/// Returns the shape that the rule of the file's directory gives. A rule that this release does
-/// not support counts as no rule.
-fn ruled(fs: &mut Mounted, inode: InodeNumber) -> Result<Option<Shape>, Error> {
-    let parent = fs.stat_inode(inode)?.parent;
-    match Rule::of(fs, parent) {
+/// Returns the shape that the rule of a new file's directory gives. A rule that this release does not
+/// support counts as no rule.
+fn ruled(fs: &mut Mounted, path: &str) -> Result<Option<Shape>, Error> {
+    let directory = path.trim_end_matches('/').rsplit_once('/').map_or("", |(directory, _)| directory);
+    let directory = if directory.is_empty() { ROOT } else { fs.stat(directory)?.inode };
+    match Rule::of(fs, directory) {
         Ok(rule) => Ok(rule.and_then(Rule::packing).map(|packing| packing.shape_of_any())),
         Err(Error::Rule) => Ok(None),
         Err(error) => Err(error),
@@ -271,7 +271,7 @@ pub unsafe extern "C" fn steadyfs_packed_read(fs: *mut Fs, file: *mut PackedHand
 /// write consists of one write for each chunk.
 ///
 /// Power loss: nothing of the write is there before the next commit. With STEADYFS_O_DURABLE a
-/// write to a compressed file commits at its end. Cost: steadyfs_bound_packed_write. Errors: the
+/// write commits at its end. Cost: steadyfs_bound_packed_write. Errors: the
 /// errors of steadyfs_file_write, STEADYFS_ERR_CORRUPT for a chunk that cannot be decoded.
 ///
 /// # Safety
