@@ -1,16 +1,19 @@
 //! The copy of the first leaf.
 //!
-//! The first leaf maps the tables of a file system, and without them no file can be found. So the
-//! end of the use, and on NAND idle work, write it once more, and roots name both places. The copy
-//! holds the entries of the leaf and of the overlay at that time. The overlay holds all later changes
-//! until the leaf is written anew, or until its log takes changes. The copy is stale from then on, and
-//! is given up. It is also given up if its block is to be emptied, or if few frames are left.
+//! The first leaf maps the tables of a file system. Without these tables no file can be found.
+//! So the end of the use, and on NAND idle work, write the leaf once more. Roots name both
+//! places.
+//!
+//! The copy holds the entries of the leaf and of the overlay at that time. The overlay holds all
+//! later changes until the leaf is written anew, or until the leaf's log takes changes. From
+//! then on the copy is stale and is given up. It is also given up if its block is to be emptied,
+//! or if few frames are left.
 
 use super::Map;
 use crate::space::{Frame, Space};
 
 impl Map<'_> {
-    /// The frame of the copy of the first leaf; 0 if there is none.
+    /// Returns the frame of the copy of the first leaf; 0 if there is none.
     pub fn copy(&self) -> Frame {
         self.copy
     }
@@ -30,7 +33,8 @@ impl Map<'_> {
         space.release(core::mem::take(&mut self.copy));
     }
 
-    /// Gives the copy up if it lies in a frame, which the caller releases. Returns whether it does.
+    /// Gives the copy up if it lies in a frame, which the caller releases. Returns true if it
+    /// does.
     pub fn forget_copy(&mut self, frame: Frame) -> bool {
         let is_copy = frame != 0 && self.copy == frame;
         if is_copy {
@@ -39,11 +43,12 @@ impl Map<'_> {
         is_copy
     }
 
-    /// Lets the copy take the place of a leaf that cannot be read. Returns `false` if there is no copy.
-    /// The frame of the lost leaf stays marked as live until reclamation comes to it, or the next mount.
+    /// Puts the copy in the place of a leaf that cannot be read. Returns `false` if there is no
+    /// copy. The frame of the lost leaf stays marked as live until reclamation reaches it, or
+    /// until the next mount.
     ///
-    /// The log of the copy takes no changes. The last root names the lost leaf, and after a record of
-    /// changes a mount from that root would give the copy up.
+    /// The log of the copy takes no changes, because the last root names the lost leaf. After a
+    /// record of changes, a mount from that root would give the copy up.
     pub(super) fn take_copy(&mut self, leaf: u32) -> bool {
         let has_copy = leaf == 0 && self.copy != 0;
         if has_copy {

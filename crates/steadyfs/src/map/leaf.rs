@@ -1,4 +1,4 @@
-//! Leaves: what of the map lies on the medium.
+//! Leaves: the part of the map that lies on the medium.
 
 use super::{Look, Map, Run};
 use crate::config::Layout;
@@ -10,14 +10,15 @@ use crate::table::{read_word, write_word};
 use core::ops::Range;
 
 impl Map<'_> {
-    /// The frame that the leaf on the medium names.
+    /// Returns the frame that the leaf on the medium names.
     pub(super) fn leaf_entry<F: Flash>(&mut self, look: Look<'_, '_, F>, logical: u32) -> Result<Frame, Error> {
         let frames = look.layout.frame_count();
         let frame = self.raw_leaf_entry(look, logical)?;
         if frame >= frames { Err(Error::Corrupt) } else { Ok(frame) }
     }
 
-    /// The same, and how many pages from it on lie in frames in order and are not in the overlay.
+    /// Returns the frame that the leaf names, and the length of the run that starts there. A run
+    /// is consecutive logical pages in consecutive frames, without entries in the overlay.
     pub(super) fn leaf_run<F: Flash>(&mut self, look: Look<'_, '_, F>, logical: u32) -> Result<(Frame, u32), Error> {
         let Look { pages, layout, tries } = look;
         let frame = self.leaf_entry(Look { pages: &mut *pages, layout, tries }, logical)?;
@@ -32,7 +33,8 @@ impl Map<'_> {
         Ok((frame, 1 + (1..most).take_while(follows).count() as u32))
     }
 
-    /// Whether a repair has found that nobody knows the frame of a logical page any more, because the leaf that named it was lost.
+    /// Returns true if a repair has marked a logical page as missing: the leaf that named its
+    /// frame was lost.
     pub fn is_missing<F: Flash>(&mut self, look: Look<'_, '_, F>, logical: u32) -> Result<bool, Error> {
         Ok(self.raw_leaf_entry(look, logical)? == self.missing_entry())
     }
@@ -49,7 +51,8 @@ impl Map<'_> {
         Ok(if is_there { entry_in(pages.bytes(), at, layout) } else { 0 })
     }
 
-    /// Reads a page of a leaf into the page buffer; `false` when the leaf was never written.
+    /// Reads a page of a leaf into the page buffer. Returns `false` if the leaf was never
+    /// written.
     pub fn load_leaf_page<F: Flash>(&self, look: &mut Look<'_, '_, F>, leaf: u32, index: u32) -> Result<bool, Error> {
         let (layout, tries) = (look.layout, look.tries);
         let frame = self.leaves.get(leaf);
@@ -63,11 +66,11 @@ impl Map<'_> {
         if !look.pages.find(page, wanted, true) {
             look.pages.load_anew(page, wanted, true)?;
             if !self.apply_log(look.pages, layout, leaf, index) {
-                // Half of its log is applied.
+                // The buffer holds the page with only a part of its log applied.
                 look.pages.forget();
                 return Err(Error::Corrupt);
             }
-            // What a cut has left of a log may read otherwise the next time.
+            // A log that a power cut may have touched can read differently the next time.
             if layout.leaf_log_bytes() == 0 || self.is_log_known(leaf) {
                 look.pages.keep(wanted);
             }
@@ -75,7 +78,8 @@ impl Map<'_> {
         Ok(true)
     }
 
-    /// Reads a page of a leaf, several times if it is damaged, and then its copy, if there is one.
+    /// Reads a page of a leaf, several times if it is damaged. After that it reads the leaf's
+    /// copy, if there is one.
     pub fn load_leaf_page_anyhow<F: Flash>(&mut self, look: &mut Look<'_, '_, F>, leaf: u32, index: u32) -> Result<bool, Error> {
         let mut result = self.load_leaf_page(look, leaf, index);
         for attempt in 1..2 * UNSTEADY_TRIES {
@@ -87,7 +91,7 @@ impl Map<'_> {
         result
     }
 
-    /// The leaf with most overlay entries.
+    /// Returns the leaf with most overlay entries.
     pub fn fullest_leaf(&self, layout: &Layout) -> Option<u32> {
         let (mut best, mut best_count) = (None, 0);
         let mut from = 0;
@@ -102,7 +106,8 @@ impl Map<'_> {
         best
     }
 
-    /// Makes a written leaf the current one: its overlay entries are in it. Releases the one before.
+    /// Makes a written leaf, which contains its overlay entries, the current one. Removes these
+    /// entries from the overlay, and releases the leaf's old frame.
     pub fn adopt_leaf(&mut self, space: &mut Space<'_>, layout: &Layout, leaf: u32, frame: Frame) {
         let old = self.leaves.get(leaf);
         self.leaves.set(leaf, frame);
@@ -110,7 +115,8 @@ impl Map<'_> {
         space.release(old);
     }
 
-    /// Removes the overlay entries of a leaf that has them. A copy of it lacks them.
+    /// Removes the overlay entries of a leaf that now contains them. Drops the copy of the first
+    /// leaf, which lacks them.
     pub fn forget_entries(&mut self, space: &mut Space<'_>, layout: &Layout, leaf: u32) {
         if leaf == 0 {
             self.drop_copy(space);
@@ -120,11 +126,12 @@ impl Map<'_> {
         self.overlay.remove(from, to - from);
     }
 
-    /// Makes one page of a leaf in the page buffer, and releases the frames that its old entries name. Where it `replaces` one that is lost, the entries of
-    /// that are missing.
+    /// Composes one page of a leaf in the page buffer, and releases the frames that its old
+    /// entries name. If the page `replaces` a lost page, the entries of the lost page become
+    /// missing entries.
     ///
-    /// Releasing before the leaf is durable is safe: the overlay's mapping is durable already, and no block is used again
-    /// before the next root.
+    /// Releasing before the leaf is durable is safe: the overlay's mapping is durable already,
+    /// and no block is used again before the next root.
     pub fn compose_leaf_page<F: Flash>(
         &mut self,
         mut look: Look<'_, '_, F>,
@@ -151,7 +158,8 @@ impl Map<'_> {
         Ok(())
     }
 
-    /// Releases the frames that the page of a leaf in the page buffer names, and the overlay does not name any more.
+    /// Releases the frames that the leaf's page in the page buffer names, if the overlay has
+    /// replaced them.
     pub(super) fn release_entries<F: Flash>(
         &mut self,
         pages: &Pages<'_, F>,
@@ -174,18 +182,19 @@ impl Map<'_> {
         }
     }
 
-    /// The first logical page that page `index` of a leaf maps.
+    /// Returns the first logical page that page `index` of a leaf maps.
     pub(super) fn first_of_page(&self, layout: &Layout, leaf: u32, index: u32) -> u32 {
         leaf * layout.leaf_entries + index * layout.leaf_page_entries()
     }
 
-    /// The entries of the overlay that belong to page `index` of a leaf.
+    /// Returns the overlay entries that belong to page `index` of a leaf.
     pub(super) fn overlay_of_page(&self, layout: &Layout, leaf: u32, index: u32) -> Range<u32> {
         let first = self.first_of_page(layout, leaf, index);
         self.overlay.lower_bound(first)..self.overlay.lower_bound(first + layout.leaf_page_entries())
     }
 
-    /// The frames that count of those that a page of a leaf in the page buffer names: all that the overlay does not know better.
+    /// Returns the valid frames of a leaf's page: the named frames whose logical page has no
+    /// entry in the overlay.
     pub fn frames_in<'s>(
         &'s self,
         page: &'s [u8],
@@ -201,7 +210,7 @@ impl Map<'_> {
     }
 }
 
-/// An entry of a page of a leaf.
+/// Returns an entry of a page of a leaf.
 pub(super) fn entry_in(page: &[u8], entry: u32, layout: &Layout) -> u32 {
     let width = layout.entry_bytes as usize;
     read_word(page, entry as usize * width, width)

@@ -1,22 +1,31 @@
-//! Changes of a leaf where the medium programs bytes: in the rest of each of its pages, which its checksum takes for blank.
+//! Logs of leaves, on media that program bytes. A leaf's page ends with its log. The checksum of
+//! the page is computed as if the log were blank.
 //!
 //! ```text
 //! page of a leaf:  | entries … | change 0 | change 1 | … | blank |
 //! ```
 //!
-//! Instead of writing a leaf anew, a fold programs its entries of the overlay there, and then a record into the journal's chain that says that they are.
-//! A later change of an entry counts before an earlier one. A leaf is written anew when its log is full.
-//! After a power cut what seems blank in a log may have been touched, by that cut or by one before: the leaf is written anew then. Which logs are
-//! known not to have been touched is a part of the root.
+//! A leaf write-back need not write the leaf anew. Instead it programs the leaf's overlay
+//! entries into the log. Then it programs a record into the journal's chain, which proves that
+//! the leaf has its entries. If two changes are of the same entry, the later one counts. A leaf
+//! is written anew when its log is full.
+//!
+//! After a power cut, this cut or an earlier one may have touched places of a log that read as
+//! blank. So that leaf is written anew. A log is *untouched* (`known` in the code) if no cut can
+//! have touched it. The root contains the list of untouched logs.
 //!
 //! # A change that cannot be read
 //!
-//! One bit that has flipped is put right ([`change`](super::change)). Where more have, it matters whether the log is known:
+//! One flipped bit is corrected ([`change`](super::change)). If more bits have flipped, it
+//! matters whether the log is untouched:
 //!
-//! - If so, every change was programmed whole. Without one of them the page of the leaf says what was before, so it cannot be read.
-//! - If not, the last program of the log may have been cut. All that it was to say is in the overlay, and stays there until the leaf is written anew.
-//!   So changes may be unreadable as long as they and all behind them are no more than the overlay has entries of the page, and those behind them that
-//!   can be read are of such entries.
+//! - If the log is untouched, every change was programmed as a whole. Without one of them the
+//!   page of the leaf gives old entries, so the page counts as unreadable.
+//! - If the log may have been touched, its last program may have been cut. The overlay holds all
+//!   entries of that program, and keeps them until the leaf is written anew. So unreadable
+//!   changes are accepted under two conditions. First, from the first unreadable change on,
+//!   there are no more changes than the overlay has entries of the page. Second, the overlay has
+//!   the entry of each readable change behind an unreadable one.
 
 use super::log_entry::{Change, Changes, Place};
 use super::{Look, Map};
@@ -27,23 +36,23 @@ use crate::pages::Pages;
 use crate::space::Space;
 use crate::table::write_word;
 
-/// What the changes of a leaf have in common.
+/// Returns the properties that all changes of a leaf have in common.
 fn changes_of(layout: &Layout, leaf: u32) -> Changes {
     let (entries, frames) = (layout.leaf_page_entries(), layout.frame_count());
     Changes { leaf, width: layout.entry_bytes as usize, entries, frames }
 }
 
-/// Changes that a page of a leaf holds.
+/// Returns the number of changes that a page of a leaf holds at most.
 fn changes_max(layout: &Layout) -> usize {
     layout.leaf_log_bytes() as usize / changes_of(layout, 0).bytes()
 }
 
-/// First byte of the log in a page of a leaf.
+/// Returns the offset of the log in a page of a leaf.
 fn log_start(layout: &Layout) -> usize {
     (layout.geometry.page_bytes - layout.leaf_log_bytes()) as usize
 }
 
-/// Where a page of a leaf takes its next change.
+/// Returns the index of the next change that a page of a leaf can take.
 fn next_change(page: &[u8], layout: &Layout) -> usize {
     let (size, start) = (changes_of(layout, 0).bytes(), log_start(layout));
     let is_used = |&change: &usize| !is_blank(&page[start + change * size..][..size]);
@@ -51,7 +60,8 @@ fn next_change(page: &[u8], layout: &Layout) -> usize {
 }
 
 impl Map<'_> {
-    /// Lets the entries in the page buffer, which holds page `index` of a leaf, be what its log says; `false` when they cannot be known.
+    /// Applies the log to the entries in the page buffer, which holds page `index` of a leaf.
+    /// Returns `false` if the entries cannot be determined.
     pub(super) fn apply_log<F: Flash>(&self, pages: &mut Pages<'_, F>, layout: &Layout, leaf: u32, index: u32) -> bool {
         let (changes, start) = (changes_of(layout, leaf), log_start(layout));
         let (flash, page) = pages.complete_mut();
@@ -70,44 +80,46 @@ impl Map<'_> {
             }
         }
         unreadable.is_none_or(|first| {
-            // Those of a program that was cut are no more than the overlay has.
+            // The changes of a program that was cut are no more than the overlay has entries of
+            // the page.
             !self.is_log_known(leaf) && next_change(page, layout) - first <= self.overlay_of_page(layout, leaf, index).len()
         })
     }
 
-    /// Makes the log in the page buffer blank: its entries are those of a leaf that is written anew.
+    /// Makes the log in the page buffer blank: the leaf is written anew with the log's entries.
     pub(super) fn clear_log<F: Flash>(&self, pages: &mut Pages<'_, F>, layout: &Layout) {
         pages.bytes_mut()[log_start(layout)..].fill(0xFF);
     }
 
-    /// Whether no power cut has touched the log of a leaf.
+    /// Returns true if no power cut has touched the log of a leaf.
     pub(super) fn is_log_known(&self, leaf: u32) -> bool {
         self.known_logs[leaf as usize / 8] >> (leaf % 8) & 1 != 0
     }
 
-    /// Notes that a leaf lies in a frame that was programmed in this power cycle.
+    /// Marks the log of a leaf as untouched: the leaf's frame was programmed in this power
+    /// cycle.
     pub fn know_log(&mut self, leaf: u32, layout: &Layout) {
         if layout.leaf_log_bytes() > 0 {
             self.known_logs[leaf as usize / 8] |= 1 << (leaf % 8);
         }
     }
 
-    /// Lets the log of a leaf take no changes, until the leaf is written anew.
+    /// Lets the log of a leaf take no more changes, until the leaf is written anew.
     pub(super) fn forget_log(&mut self, leaf: u32) {
         if let Some(byte) = self.known_logs.get_mut(leaf as usize / 8) {
             *byte &= !(1 << (leaf % 8));
         }
     }
 
-    /// After a power cut: any log may have been touched.
+    /// Marks all logs as possibly touched: a power cut may have touched any of them.
     pub fn know_no_log(&mut self) {
         self.known_logs.fill(0);
     }
 
-    /// Whether the log of a leaf takes its overlay entries.
+    /// Returns true if the log of a leaf has room for the leaf's overlay entries.
     ///
     /// # Cost
-    /// A read for each page of the leaf that changes.
+    /// One read for each page of the leaf that changes.
     pub fn log_has_room<F: Flash>(&self, mut look: Look<'_, '_, F>, leaf: u32) -> Result<bool, Error> {
         let layout = look.layout;
         if layout.leaf_log_bytes() == 0 || self.leaves.get(leaf) == 0 || !self.is_log_known(leaf) {
@@ -117,7 +129,7 @@ impl Map<'_> {
             let entries = self.overlay_of_page(layout, leaf, index);
             if !entries.is_empty() {
                 match self.load_leaf_page(&mut look, leaf, index) {
-                    // What becomes of a leaf that cannot be read is for whoever writes it anew to say.
+                    // The code that writes the leaf anew handles the error.
                     Err(Error::Corrupt) => return Ok(false),
                     result => result?,
                 };
@@ -129,11 +141,11 @@ impl Map<'_> {
         Ok(true)
     }
 
-    /// Programs the overlay entries of a leaf into its log, which has room for them. What became of the first program that failed, if one did: the log is not
-    /// known then.
+    /// Programs the overlay entries of a leaf into its log, which has room for them. Returns the
+    /// failure of the first program that failed, if one did. The log is not untouched then.
     ///
     /// # Cost
-    /// A read and a program for each page of the leaf that changes.
+    /// One read and one program for each page of the leaf that changes.
     pub fn program_log<F: Flash>(
         &mut self,
         mut look: Look<'_, '_, F>,
@@ -156,7 +168,8 @@ impl Map<'_> {
         Ok(Ok(()))
     }
 
-    /// Programs the overlay entries of a page of a leaf, which the page buffer holds, into its log.
+    /// Programs the overlay entries of a leaf's page into the log of that page. The page buffer
+    /// holds the page.
     fn program_changes<F: Flash>(&self, pages: &mut Pages<'_, F>, layout: &Layout, leaf: u32, index: u32) -> Result<(), Failure> {
         let (changes, released) = (changes_of(layout, leaf), self.released_bit());
         let (entries, first) = (self.overlay_of_page(layout, leaf, index), self.first_of_page(layout, leaf, index));

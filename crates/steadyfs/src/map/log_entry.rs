@@ -1,38 +1,41 @@
-//! A change in the log of a leaf, as its bytes.
+//! Layout of a change in the log of a leaf.
 //!
 //! ```text
 //! | entry 16 | frame 16 or 32 | check 16 |
 //! ```
 //!
-//! The check is the low half of a CRC-32 over leaf, entry, frame and as many zeros as make 12 bytes. Any two changes differ in four bits at least, so one
-//! bit that has flipped is found and put right, and two are never taken for another change. No entry is so high that a change has ones alone but for one
-//! bit: that is a blank place of which a bit has flipped.
+//! The check is the low half of a CRC-32 over leaf, entry and frame, padded with zeros to 12
+//! bytes. Any two changes differ in at least four bits. So one flipped bit is found and
+//! corrected, and two flipped bits never turn a change into another one.
+//!
+//! A place with at most one zero bit is blank: one bit of it may have flipped. No change looks
+//! like that, because no entry number is high enough.
 
 use crate::space::Frame;
 use crate::table::{read_word, write_word};
 
-/// Bytes of a change before its check.
+/// Bytes of the check.
 const CHECK_BYTES: usize = 2;
 /// Bytes of the longest change.
 pub(crate) const CHANGE_BYTES_MAX: usize = 8;
 
-/// An entry of a page of a leaf, and its frame from then on.
+/// An entry of a page of a leaf, and the new frame of that entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub entry: u32,
     pub frame: Frame,
 }
 
-/// What the place of a change holds.
+/// The content of a change's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Blank,
     Change(Change),
-    /// What was a change, or was to be one.
+    /// A change that cannot be read: damaged, or cut while it was programmed.
     Unreadable,
 }
 
-/// What the changes of a page of a leaf have in common.
+/// Properties that all changes of a leaf's page have in common.
 #[derive(Clone, Copy)]
 pub(crate) struct Changes {
     pub leaf: u32,
@@ -45,12 +48,12 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    /// Bytes of a change.
+    /// Returns the bytes of a change.
     pub fn bytes(&self) -> usize {
         2 + self.width + CHECK_BYTES
     }
 
-    /// Writes a change; `checksum` is that of the device.
+    /// Writes a change. `checksum` is the checksum function of the device.
     pub fn emit(&self, change: Change, bytes: &mut [u8], checksum: &mut impl FnMut(&[u8]) -> u32) {
         write_word(bytes, 0, 2, change.entry);
         write_word(bytes, 2, self.width, change.frame);
@@ -58,7 +61,8 @@ impl Changes {
         write_word(bytes, 2 + self.width, CHECK_BYTES, check);
     }
 
-    /// Reads the place of a change; `checksum` is that of the device.
+    /// Reads the place of a change, and corrects one flipped bit. `checksum` is the checksum
+    /// function of the device.
     pub fn read(&self, bytes: &[u8], checksum: &mut impl FnMut(&[u8]) -> u32) -> Place {
         if bytes.iter().map(|byte| byte.count_zeros()).sum::<u32>() <= 1 {
             return Place::Blank;
@@ -113,7 +117,7 @@ mod tests {
         Changes { leaf, width, entries: 976, frames: if width == 2 { 0x8000 } else { 0x8000_0000 } }
     }
 
-    /// Some changes of some leaves, as bytes.
+    /// Returns changes of several leaves, with their bytes.
     fn examples(width: usize) -> Vec<(Changes, Change, Vec<u8>)> {
         let numbers = (1..60u32).map(|number| number.wrapping_mul(0x9E37_79B9));
         let example = |number: u32| {
@@ -126,7 +130,8 @@ mod tests {
         numbers.map(example).collect()
     }
 
-    /// A change of which a bit had flipped was passed over, and its page read as it was before.
+    /// A change with one flipped bit was ignored. Its page then read as it was before the
+    /// change.
     #[test]
     fn one_flipped_bit_is_put_right() {
         for (changes, change, bytes) in WIDTHS.into_iter().flat_map(examples) {

@@ -1,11 +1,16 @@
-//! Logical page → frame.
+//! The map: logical page → frame.
 //!
-//! Leaves hold the map on the medium, the root (in RAM) says where they are, and the overlay (in RAM) holds what has changed
-//! since each leaf was written. When the overlay is full, the leaf with most changes is written anew ("folded"), or its changes are programmed into its [log].
+//! - The leaves hold the map on the medium.
+//! - The root holds the places of the leaves (in RAM).
+//! - The overlay holds the changes since each leaf was written (in RAM).
 //!
-//! An entry of the overlay whose *released* bit is not set still has a live mark at the frame that the leaf names: the old frame
-//! is looked up when the leaf is folded and needs no read before. Until then the frame cannot be used again, because
-//! its block is not empty.
+//! When the overlay is full, the leaf with most changes is written back (`fold` in the code). It
+//! is written anew, or its changes are programmed into its [log].
+//!
+//! Each overlay entry has a *released* bit. If the bit is not set, the old frame, which the leaf
+//! names, is still marked as live. The old frame is looked up when the leaf is written back, so
+//! a change needs no read before. Until then the frame cannot be used again, because its block
+//! is not empty.
 
 mod copy;
 mod leaf;
@@ -19,17 +24,20 @@ use crate::pages::Pages;
 use crate::space::Frame;
 use crate::table::{Pairs, Words};
 
-/// The last few look-ups in leaves: a program that looks at the same pages again, or at those behind them, saves the reads of the map.
+/// The last few look-ups in leaves. A program that reads the same pages again, or the pages
+/// behind them, saves the reads of the map.
 ///
-/// Each is a *run*: logical pages in order that lie in frames in order, as they do where a file was written so. No page of a run is in the overlay: that was looked
-/// at, and whatever changes the frame of a page forgets the run that it is in.
+/// Each look-up is a *run*: consecutive logical pages in consecutive frames, as a file has them
+/// that was written in order. No page of a run is in the overlay: the look-up checked that. A
+/// change of a page's frame discards the run that contains the page.
 #[derive(Clone, Copy, Debug, Default)]
 struct Recent {
     runs: [Run; 4],
     next: u8,
 }
 
-/// Pages from `first` on, and the frame of that one. The length is packed beside the page, which has 24 bits: this is in every volume's RAM.
+/// The pages from `first` on, and the frame of the first page. Both fields of a run are in every
+/// volume's RAM, so the length is packed beside the page number, which has 24 bits.
 #[derive(Clone, Copy, Debug, Default)]
 struct Run {
     first: u32,
@@ -37,14 +45,14 @@ struct Run {
 }
 
 impl Run {
-    /// Pages of a run at most.
+    /// Most pages of a run.
     const PAGES_MAX: u32 = 32;
 
     fn new(first: u32, frame: Frame, pages: u32) -> Self {
         Self { first: first | pages << 24, frame }
     }
 
-    /// How far behind the first page another one is, if it is in the run.
+    /// Returns the distance of a page from the first page of the run, if the run contains it.
     fn distance(&self, logical: u32) -> Option<u32> {
         logical.checked_sub(self.first & 0xFF_FFFF).filter(|&distance| distance < self.first >> 24)
     }
@@ -60,7 +68,7 @@ impl Recent {
         self.next = (self.next + 1) % 4;
     }
 
-    /// Forgets a page whose frame changes.
+    /// Discards the runs that contain a page. The frame of this page changes.
     fn remove(&mut self, logical: u32) {
         for run in self.runs.iter_mut().filter(|run| run.distance(logical).is_some()) {
             *run = Run::default();
@@ -68,91 +76,93 @@ impl Recent {
     }
 }
 
-/// What a look at the map needs beside it.
+/// The medium and the layout, which a look-up in the map needs.
 pub(crate) struct Look<'s, 'm, F> {
     pub pages: &'s mut Pages<'m, F>,
     pub layout: &'s Layout,
-    /// Looks at a page of a leaf that reads as damaged.
+    /// Most reads of a leaf's page that reads as damaged.
     pub tries: u32,
 }
 
 /// The committed map. See the [module](self).
 pub(crate) struct Map<'m> {
-    /// The frame of each leaf; 0 where it was never written.
+    /// The frame of each leaf; 0 for a leaf that was never written.
     leaves: Words<'m>,
-    /// The frame of the copy of the first one; 0 if there is none.
+    /// The frame of the copy of the first leaf; 0 if there is none.
     copy: Frame,
     overlay: Pairs<'m>,
-    /// A bit for each leaf: no power cut has touched the blank rest of its log.
+    /// A bit for each leaf: set if no power cut has touched the blank rest of its log.
     known_logs: &'m mut [u8],
     recent: Recent,
 }
 
 impl<'m> Map<'m> {
-    /// Of an empty volume.
+    /// Creates the map of an empty volume.
     pub fn new(leaves: Words<'m>, overlay: Pairs<'m>, known_logs: &'m mut [u8]) -> Self {
         known_logs.fill(0);
         Self { leaves, copy: 0, overlay, known_logs, recent: Recent::default() }
     }
 
-    /// The bit of an overlay value that says that the leaf's frame is not marked as live any more. Not inlined: a
-    /// call is shorter.
+    /// Returns the *released* bit of an overlay value: the frame that the leaf names is no
+    /// longer marked as live. Not inlined: a call is shorter.
     #[inline(never)]
     pub fn released_bit(&self) -> u32 {
         1 << (self.leaves.width() * 8 - 1)
     }
 
-    /// What a leaf has in place of a frame that nobody knows any more, because the page of an earlier leaf was lost. No frame has this number.
+    /// Returns the entry of a leaf for a page whose frame is unknown, because the page of an
+    /// earlier leaf was lost. No frame has this number.
     pub fn missing_entry(&self) -> u32 {
         self.released_bit() | (self.released_bit() - 1)
     }
 
-    /// Entries of the overlay.
+    /// Returns the number of overlay entries.
     pub fn len(&self) -> u32 {
         self.overlay.len()
     }
 
-    /// Entries that the overlay has room for.
+    /// Returns the number of entries that the overlay has room for.
     pub fn capacity(&self) -> u32 {
         self.overlay.capacity()
     }
 
-    /// The same without those that a mount adds.
+    /// Returns the capacity of the overlay without the entries that a mount adds.
     pub fn changes_max(&self) -> u32 {
         self.capacity() - COPIED_MAX
     }
 
-    /// Leaves, and where each of them lies.
+    /// Returns the leaves and the frame of each.
     pub fn leaves(&self) -> impl Iterator<Item = (u32, Frame)> + '_ {
         (0..self.leaves.len()).map(|leaf| (leaf, self.leaves.get(leaf)))
     }
 
-    /// Where a leaf lies; 0 where it was never written.
+    /// Returns the frame of a leaf; 0 if the leaf was never written.
     pub fn leaf(&self, leaf: u32) -> Frame {
         self.leaves.get(leaf)
     }
 
-    /// A leaf lies elsewhere: what is known of its log stays.
+    /// Sets the new frame of a leaf that has moved. An untouched log stays untouched.
     pub fn move_leaf(&mut self, leaf: u32, frame: Frame) {
         self.leaves.set(leaf, frame);
     }
 
-    /// The logical pages that the overlay names, and their frames; 0 for one that was discarded.
+    /// Returns the logical pages that the overlay names, and their frames; 0 for a discarded
+    /// page.
     pub fn entries(&self) -> impl Iterator<Item = (u32, Frame)> + '_ {
         (0..self.overlay.len()).map(|index| self.entry(index))
     }
 
-    /// One of them.
+    /// Returns one of these entries.
     pub fn entry(&self, index: u32) -> (u32, Frame) {
         (self.overlay.key(index), self.overlay.value(index) & !self.released_bit())
     }
 
-    /// The frame that the overlay names for a logical page; 0 when it was discarded.
+    /// Returns the frame that the overlay names for a logical page; 0 if the page was discarded.
     pub fn overlay_frame(&self, logical: u32) -> Option<Frame> {
         self.overlay.find(logical).map(|index| self.overlay.value(index) & !self.released_bit())
     }
 
-    /// The frame of a logical page; 0 when it has none.
+    /// Returns the frame of a logical page; 0 if it has none.
     ///
     /// # Cost
     /// At most one read.
@@ -170,7 +180,8 @@ impl<'m> Map<'m> {
         self.recent.insert(Run::new(logical, 0, 1));
     }
 
-    /// Changes the map; the frame that is to be released, or 0. A commit that is durable is carried out with this: it reads nothing and cannot fail.
+    /// Changes the map. Returns the frame that the caller must release, or 0. This applies a
+    /// durable commit, so it reads nothing and cannot fail.
     pub fn set(&mut self, logical: u32, frame: Frame) -> Frame {
         self.recent.remove(logical);
         let released = self.released_bit();
@@ -184,7 +195,8 @@ impl<'m> Map<'m> {
         0
     }
 
-    /// Changes the map because reclamation moved a frame, which the caller releases: a new entry says that nothing is left to be released.
+    /// Changes the map because reclamation moved a frame, which the caller releases. A new entry
+    /// gets the released bit: no frame is left to release.
     pub fn move_page(&mut self, logical: u32, to: Frame) {
         self.recent.remove(logical);
         let released = self.released_bit();
@@ -200,7 +212,8 @@ impl<'m> Map<'m> {
         }
     }
 
-    /// Changes the map as a record says; what the leaf names is looked for when all records are known.
+    /// Changes the map as a record requires. The frames that the leaves name are looked up once
+    /// all records are applied.
     pub fn replay(&mut self, logical: u32, frame: Frame) -> Result<(), Error> {
         self.recent.remove(logical);
         match self.overlay.find(logical) {
@@ -211,8 +224,8 @@ impl<'m> Map<'m> {
         Ok(())
     }
 
-    /// Lets an entry say that what the leaf names is marked as live no more, if the overlay names another frame than this one, which is marked; whether it
-    /// does.
+    /// Sets the released bit of an overlay entry if the overlay names another frame than
+    /// `frame`, which is marked as live. Returns true if it does.
     pub fn supersedes(&mut self, logical: u32, frame: Frame) -> bool {
         let released = self.released_bit();
         let Some(index) = self.overlay.find(logical) else { return false };
@@ -224,8 +237,9 @@ impl<'m> Map<'m> {
         true
     }
 
-    /// The frame that a leaf still marks as live though the overlay names another one for the page; 0 when there is none. It is the caller's to release, for
-    /// the price of a read. A read that fails does no harm: the mark stays until the leaf is written.
+    /// Returns the frame that a leaf still keeps marked as live, though the overlay names
+    /// another frame for the page; 0 if there is none. The caller releases it. The look-up costs
+    /// a read. A read that fails does no harm: the mark stays until the leaf is written.
     pub fn take_old<F: Flash>(&mut self, look: Look<'_, '_, F>, logical: u32) -> Frame {
         let released = self.released_bit();
         let Some(index) = self.overlay.find(logical) else { return 0 };
@@ -239,13 +253,14 @@ impl<'m> Map<'m> {
         0
     }
 
-    /// No frame that a leaf names is marked as live where the overlay names another one.
+    /// Sets the released bit of all overlay entries: no frame that the overlay replaces is
+    /// marked as live.
     pub fn note_all_released(&mut self) {
         let released = self.released_bit();
         (0..self.overlay.len()).for_each(|index| self.overlay.set_value(index, self.overlay.value(index) | released));
     }
 
-    /// Knows of no page any more where it is.
+    /// Discards the whole map: no page can be found any more.
     pub fn forget_all(&mut self) {
         let missing = self.missing_entry();
         (0..self.leaves.len()).for_each(|leaf| self.leaves.set(leaf, missing));
@@ -254,22 +269,23 @@ impl<'m> Map<'m> {
         self.recent = Recent::default();
     }
 
-    /// Begins with what a root says.
+    /// Discards the remembered look-ups before a mount reads a root.
     pub fn begin(&mut self) {
         self.recent = Recent::default();
     }
 
-    /// What a root has of the map: leaves, what is known of their logs, and the overlay.
+    /// Returns the tables that a root holds of the map: leaves, untouched logs, and overlay.
     pub fn tables_mut(&mut self) -> [&mut [u8]; 3] {
         [self.leaves.bytes_mut(), self.known_logs, self.overlay.bytes_mut()]
     }
 
-    /// Makes the bytes of the overlay blank that hold no entry.
+    /// Makes the unused bytes of the overlay blank.
     pub fn blank_rest(&mut self) {
         self.overlay.blank_rest();
     }
 
-    /// Takes over tables that were read; `false` where they name something that there is not.
+    /// Adopts tables that were read from a root. Returns `false` if they name a logical page or
+    /// a frame that does not exist.
     pub fn adopt(&mut self, overlay_len: u32, layout: &Layout) -> bool {
         let frames = layout.frame_count();
         self.overlay.adopt(overlay_len)

@@ -3,33 +3,35 @@
 use crate::config::LISTED_MAX;
 use crate::media::{Kind, Tag};
 
-/// Furthest that a record's sequence may be from its root's.
+/// Largest distance of a record's sequence number from the root's.
 pub(super) const HORIZON: u64 = 1 << 22;
 
-/// One for each head that every volume has, and for each listed block.
+/// One cursor for each head that every volume has, and for each listed block.
 pub(super) type Cursors = [Option<Cursor>; LISTED_MAX + 3];
 
-/// The next record of a block. There are as many as blocks, on the stack of a mount: so the sequence is relative to the root's, which halves its size.
+/// The next record of a block. The stack of a mount has one cursor for each block. So the
+/// sequence number is relative to the root's, which halves the size.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor {
-    /// Frame, or place of a journal record.
+    /// Frame of the record, or place of a journal record.
     place: u32,
     distance: u32,
     logical: u32,
     aux: u32,
-    /// Places that it takes of its head.
+    /// Places of its head that the record takes.
     places: u16,
     kind: Kind,
 }
 
 impl Cursor {
-    /// At a place with the tag of a record no further from `base`, the sequence of the root, than [`HORIZON`].
+    /// Creates a cursor at a place with the tag of a record. `base` is the sequence number of
+    /// the root; the record is no further from it than [`HORIZON`].
     pub fn new(tag: &Tag, base: u64, place: u32) -> Self {
         let distance = (tag.sequence - base) as u32;
         Self { place, distance, logical: tag.logical, aux: tag.aux, places: 1, kind: tag.kind }
     }
 
-    /// The same of a record that takes more places than one.
+    /// Returns the cursor of a record that takes several places.
     pub fn of_places(self, places: u32) -> Self {
         Self { places: places as u16, ..self }
     }
@@ -42,13 +44,13 @@ impl Cursor {
         self.places.into()
     }
 
-    /// How far its sequence is from the root's.
+    /// Returns the distance of its sequence number from the root's.
     pub fn distance(self) -> u32 {
         self.distance
     }
 }
 
-/// The cursor whose record has the lowest sequence, and its tag.
+/// Returns the cursor whose record has the lowest sequence number, and its tag.
 pub(super) fn lowest(cursors: &Cursors, base: u64) -> Option<(usize, Tag)> {
     let (mut slot, mut lowest) = (0, u32::MAX);
     for (index, cursor) in cursors.iter().enumerate() {

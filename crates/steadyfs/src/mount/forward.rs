@@ -1,11 +1,14 @@
-//! Roll-forward: the records that were programmed after the root, in the order of their sequence.
+//! Roll-forward: the records that were programmed after the root, in the order of their sequence
+//! numbers.
 //!
-//! A head programs the pages of a block one after the other, so a record with another one behind it was complete. The last record of each
-//! block may have been cut, or be one whose program failed: it counts only with the checksum of all its pages. What its tag says is not
-//! believed before.
+//! A head programs the pages of a block one after the other. So a record with another record
+//! behind it was complete. The last record of each block may have been cut, or its program may
+//! have failed. It counts only if the checksums of all its pages are right. Its tag is not
+//! trusted before that.
 //!
-//! A sequence number that is missing was a record that is lost, unless the numbers jump by [`FAILURE_JUMP`] or more: so they do after a
-//! program that failed. A move that is lost does no harm, for its source is still there.
+//! A missing sequence number is a lost record, unless the numbers jump by [`FAILURE_JUMP`] or
+//! more. They jump after a failed program. A lost move does no harm, because its source is still
+//! there.
 
 mod look;
 
@@ -21,52 +24,55 @@ use crate::media::{BlockIndex, Flash, Kind, Kinds, PageIndex, Tag};
 use crate::pages::{Group, TRIES, UNSTEADY_TRIES};
 use crate::space::{FAILURE_JUMP, Frame, Head, NONE, State};
 
-/// Most failures in a row that are told from another jump.
+/// Most failures in a row that explain a jump of the numbers.
 const FAILURES_MAX: u64 = 4;
-/// Looks by which those that read a page well must outnumber the others.
+/// Number by which good reads of a steady page outnumber bad reads.
 const STEADY: i32 = 3;
 
 /// A record found by roll-forward.
 #[derive(Clone, Copy)]
 pub(crate) struct Record {
     pub tag: Tag,
-    /// Frame, or place of a journal record.
+    /// Frame of the record, or place of a journal record.
     pub place: u32,
 }
 
-/// How roll-forward ended.
+/// The result of roll-forward.
 pub(crate) struct Last {
     /// The last record.
     pub record: Option<Record>,
-    /// Another one lies behind it in its block, so it was complete.
+    /// True if another record lies behind the last one in its block, so the last one was
+    /// complete.
     pub is_complete: bool,
-    /// The journal buffer holds the newest journal page.
+    /// True if the journal buffer holds the newest journal page.
     pub journal_is_read: bool,
-    /// What was met beside the records.
+    /// Traces that were found beside the records.
     pub traces: Traces,
-    /// Something is missing.
+    /// The loss, if something is missing.
     pub damage: Option<Damage>,
 }
 
-/// Roll-forward at work: with the rooms that a root has filled, and records change.
+/// Roll-forward at work. A root has filled these rooms, and records change them.
 pub(crate) struct Forward<'s, 'm, F> {
     records: Records<'s, 'm, F>,
     map: &'s mut Map<'m>,
     transaction: &'s mut Transaction<'m>,
-    /// Memory for a group of pages: it keeps the tags of the last moves.
+    /// Memory for a group of pages. It keeps the tags of the last moves.
     group: &'s mut Group<'m>,
-    /// Moves behind the last record of another kind, if a cut may have met several of them.
+    /// Moves behind the last record of another kind, counted if a cut may have hit several
+    /// moves.
     moves: u32,
-    /// The sequence that the root says: every record has at least this.
+    /// The sequence number in the root. Every record has at least this number.
     base: u64,
-    /// Something is missing.
+    /// The loss, if something is missing.
     damage: Option<Damage>,
-    /// Without a leaf that is lost there are more changes than the overlay has room for: records from here on are passed over.
+    /// True if the overlay has no room for a change. A lost leaf leaves more changes than fit.
+    /// All later records are skipped.
     is_full: bool,
 }
 
 impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
-    /// Of the rooms as a root has filled them.
+    /// Begins with the rooms as a root has filled them.
     pub fn new(
         records: Records<'s, 'm, F>,
         map: &'s mut Map<'m>,
@@ -94,10 +100,14 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
             if reorders && self.ends_before(&tag, &cursors, traces)? {
                 break;
             }
+            // Records come in the order of their sequence numbers, from all blocks.
             let Some((record, ends)) = self.next_record(&mut cursors[slot], &mut traces, tag)? else { break };
             let Some(gap) = record.tag.sequence.checked_sub(self.records.space.sequence()) else { continue };
-            // Where any part may be missing numbers jump like that without a failure, and the record was acknowledged.
+            // On a device that reorders, any part may be missing. There the numbers jump like
+            // this without a failure, and the record was acknowledged.
             let may_have_failed = !self.records.pages.flash().reorders() && is_behind_failure(gap);
+            // The last record of a block waits here until the next record shows that it did not
+            // fail.
             if let Some(before) = held.take().filter(|_| !may_have_failed) {
                 self.apply(&before, &mut buffered, &mut lost_chain)?;
                 (last, is_complete) = (Some(before), false);
@@ -127,6 +137,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
                 (last, is_complete) = (Some(record), true);
             }
         }
+        // The very last record may be unsteady.
         match held {
             Some(record) if is_copy(record.tag.kind) => self.keep_source(&record.tag)?,
             Some(record) if self.reads_well(&record)? => {
@@ -140,8 +151,10 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         Ok(Last { record: last, is_complete, journal_is_read, traces, damage: self.damage })
     }
 
-    /// The last record of all is a move, which does not count. The log of its leaf may have it all the same, if power failed while that was programmed,
-    /// and read with it at one look and without it at another: the overlay says what counts.
+    /// Puts the source of the last record into the overlay, if that record is a move. The move
+    /// itself does not count. Power may have failed while the log of its leaf was programmed.
+    /// Then the log may read with the move once, and without it another time. The overlay entry
+    /// decides.
     fn keep_source(&mut self, tag: &Tag) -> Result<(), Error> {
         let source = tag.source();
         let is_named = self.map.overlay_frame(tag.logical).is_some();
@@ -157,8 +170,8 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         self.pass_when_full(result)
     }
 
-    /// Notes an applied record, if a cut may have met several moves. On raw flash each of these may
-    /// read differently tomorrow.
+    /// Records the tag of an applied move, if a cut may have hit several moves. On raw flash
+    /// each of these may read differently the next time.
     fn note_moves(&mut self, tag: &Tag) {
         if !self.records.layout.moves_join() || !self.records.pages.takes_pages_once() {
             return;
@@ -171,8 +184,9 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         self.moves += 1;
     }
 
-    /// Lets the map name the sources of the last group of moves, if no other record lies behind it.
-    /// Then nothing proves that its program was complete. Each source is there until the next root.
+    /// Lets the map name the sources of the last group of moves, if no other record lies behind
+    /// it. In that case nothing proves that the program of the group was complete. Each source
+    /// is there until the next root.
     fn take_last_moves_back(&mut self) -> Result<(), Error> {
         for index in 0..self.moves.min(self.records.layout.move_group()) {
             let Some(tag) = Tag::parse(self.group.tag_mut(index)) else { continue };
@@ -186,13 +200,15 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         Ok(())
     }
 
-    /// Whether every page of a record has the right checksum and is what its tag says. A journal page is in the journal buffer then.
+    /// Returns true if every page of a record has the right checksum and matches the record's
+    /// tag. The journal buffer then holds a journal page.
     fn is_whole(&mut self, record: &Record, buffered: &mut PageIndex) -> Result<bool, Error> {
         let Record { tag, place } = *record;
         if Kinds::JOURNAL.has(tag.kind) {
             let block = self.records.space.journal_block(place);
             if self.records.is_chain(block) {
-                // One that is whole counts, whatever has become of the ones before. It may be unsteady: each look reads it nine times.
+                // A whole record counts, even if records before it are damaged. The record may
+                // be unsteady: each look reads it nine times.
                 for _ in 0..UNSTEADY_TRIES / 2 {
                     if self.buffer_journal(place, buffered)?.is_some() {
                         return Ok(true);
@@ -218,8 +234,9 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         Ok(true)
     }
 
-    /// Whether what moved was lost before: its copy reads no better, and no cut need have met it. A cut copy of a sound page is another matter: a leaf
-    /// that was written behind it may name it.
+    /// Returns true if the source of a move was lost before. Then its copy reads no better, even
+    /// if no cut has hit the copy. A cut copy of a sound page is different: a leaf that was
+    /// written behind it may name it.
     fn source_is_lost(&mut self, tag: &Tag) -> Result<bool, Error> {
         let source = tag.source();
         if source >= self.records.layout.frame_count() {
@@ -235,8 +252,10 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         Ok(false)
     }
 
-    /// Whether a frame that power may have cut reads well by [`STEADY`] looks more than badly. One that reads well now and then must not count: it could
-    /// not be copied, or read where nothing can be copied. What a journal record says is in the journal buffer already.
+    /// Returns true if the good reads of a frame outnumber its bad reads by [`STEADY`]. A power
+    /// cut may have hit the frame. A frame that reads well only now and then must not count. It
+    /// could not be copied. A mount that copies nothing could not read it. The content of a
+    /// journal record is in the journal buffer already.
     fn reads_well(&mut self, record: &Record) -> Result<bool, Error> {
         let Record { tag, place } = *record;
         if Kinds::JOURNAL.has(tag.kind) {
@@ -258,7 +277,8 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         Ok(true)
     }
 
-    /// Makes the journal buffer hold what a journal record says, reading several times what is damaged.
+    /// Reads the content of a journal record into the journal buffer, several times if it is
+    /// damaged.
     fn buffer_journal(&mut self, place: u32, buffered: &mut u32) -> Result<Option<Tag>, Error> {
         let mut after = core::mem::replace(buffered, NONE);
         for _ in 0..TRIES {
@@ -273,19 +293,24 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         Ok(None)
     }
 
-    /// Programs of a record.
+    /// Returns the number of programs of a record.
     fn record_programs(&self, record: &Record) -> u64 {
         if Kinds::JOURNAL.has(record.tag.kind) { 1 } else { self.records.layout.config.unit_pages.into() }
     }
 
-    /// Whether a cut may leave any part of what was not flushed: that of a cache which reorders, or of a group.
+    /// Returns true if a cut may leave any part of the unflushed data. This applies to a cache
+    /// that reorders, and to a group.
     fn loses_any(&self) -> bool {
         self.records.pages.flash().reorders() || self.records.layout.moves_join()
     }
 
-    /// Where a cut leaves any part of what was not flushed: whether the records end before this one. They do so at the first number that is missing, unless a
-    /// commit lies behind it that was flushed, as anything behind a commit proves. A device that keeps its order loses a part of one command alone, a group of
-    /// moves: there anything else behind proves as much.
+    /// Returns true if the records end before this one, on media where a cut leaves any part of
+    /// the unflushed data.
+    ///
+    /// The records end at the first missing number, unless a flushed commit lies behind it. Any
+    /// record behind a commit proves that the commit was flushed. A device that keeps its order
+    /// loses only a part of one command, a group of moves. There any other record behind the gap
+    /// proves the same.
     fn ends_before(&mut self, tag: &Tag, cursors: &Cursors, mut traces: Traces) -> Result<bool, Error> {
         let gap = tag.sequence.saturating_sub(self.records.space.sequence());
         let unit = u32::from(self.records.layout.config.unit_pages);
@@ -304,7 +329,8 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         Ok(lowest(&ahead, self.base).is_none() || !(committed || in_order))
     }
 
-    /// Takes the record of a cursor; and whether it is the last one of its block.
+    /// Takes the record of a cursor, and moves its head behind the record. Returns the record,
+    /// and true if it is the last one of its block.
     fn next_record(
         &mut self,
         cursor: &mut Option<Cursor>,
@@ -315,7 +341,8 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         let Some((head, block, next, is_other)) = self.step(cursor, traces, &tag)? else { return Ok(None) };
         traces.note_use();
         let ends = cursor.is_none();
-        // One with a number that was used already is not of this volume's order, and no head was ever in a block that begins with it.
+        // A record with a used number does not belong to this volume's order. No head was ever
+        // in a block that begins with such a record.
         if self.records.space.heads().get(head).block == block || tag.sequence >= self.records.space.sequence() {
             let old = self.records.space.heads_mut().replace(head, Head { block, next }).block;
             if old != block {
@@ -323,7 +350,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
                     self.records.space.blocks_mut().set_state(old, State::Used);
                 }
                 self.records.space.blocks_mut().set_state(block, State::Active);
-                // It was erased since the root, which nothing else tells.
+                // The block was erased since the root. Nothing else shows that.
                 self.records.space.count_erase(block);
             }
             traces.note(head, is_other);
@@ -331,8 +358,9 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         Ok(Some((Record { tag, place }, ends)))
     }
 
-    /// Applies a record, as long as there is room for what records change: where a leaf is lost, what it would have made room for is missing from some
-    /// record on, and the mount says so. `lost_chain` is the block of a chain of which a record is lost.
+    /// Applies a record, as long as the overlay has room. If a leaf is lost, the overlay keeps
+    /// the changes that the leaf would have freed. So records may be missing from some point on,
+    /// and the mount reports it. `lost_chain` is the block of a chain with a lost record.
     fn apply(&mut self, record: &Record, buffered: &mut PageIndex, lost_chain: &mut BlockIndex) -> Result<(), Error> {
         if self.is_full {
             return Ok(());
@@ -342,7 +370,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         self.pass_when_full(result)
     }
 
-    /// Passes over what follows where there was no room.
+    /// Skips all later records if there was no room for a change.
     fn pass_when_full(&mut self, result: Result<(), Error>) -> Result<(), Error> {
         if result == Err(Error::Corrupt) {
             (self.damage, self.is_full) = (Some(Damage::Record), true);
@@ -366,7 +394,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
             // A chain that cannot be read up to one record cannot be read up to a later one.
             let is_lost = self.records.is_chain(block) && *lost_chain == block;
             if is_lost || self.buffer_journal(place, buffered)?.is_none() {
-                // What it discards stays.
+                // The pages that the record discards stay.
                 self.damage = Some(Damage::Record);
                 *lost_chain = block;
                 self.records.journal.clear();
@@ -386,8 +414,9 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
                 self.transaction.clear();
                 self.map.replay(logical, frame)?;
             }
-            // A copy was programmed only while the map named its source, and records come in the order of one sequence: the newest
-            // counts. One whose program failed may read as complete, and is followed by another one.
+            // A copy was programmed only while the map named its source. Records come in the
+            // order of one sequence, so the newest copy counts. A copy whose program failed may
+            // read as complete, but another copy follows it.
             Kind::Moved => return self.map.replay(logical, frame),
             Kind::MovedPending => self.transaction.replay_place(logical, frame),
             Kind::Leaf => {
@@ -400,7 +429,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         Ok(())
     }
 
-    /// Applies a commit. The journal buffer holds the page when it discards anything.
+    /// Applies a commit. If the commit discards anything, the journal buffer holds its page.
     fn apply_journal(&mut self, tag: &Tag, page: PageIndex) -> Result<(), Error> {
         let start = tag.transaction_start();
         self.transaction.replay_commit(start);
@@ -425,7 +454,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         Ok(())
     }
 
-    /// Whether a commit names more or fewer pages than there are.
+    /// Returns true if a commit names more or fewer pages than there are.
     fn lacks_pages(&self, tag: &Tag) -> bool {
         let start = tag.transaction_start();
         let there = if self.transaction.is_other(start) { 0 } else { self.transaction.len() };
@@ -433,22 +462,26 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     }
 }
 
-/// Whether the program of a record was reported as failed, whose number is so far before that of the next record: numbers jump behind a failure, and
-/// those of failed programs that left nothing are missing as well. It may be there all the same, or read so today; something later says the same, or
-/// nobody was told of it.
+/// Returns true if the gap in front of the next record shows that the program of this one was
+/// reported as failed. Numbers jump behind a failure. The numbers of failed programs that left
+/// nothing are missing as well.
+///
+/// The record may be there all the same, or read as whole today. Either a later record has the
+/// same content, or the call never reported success.
 fn is_behind_failure(gap: u64) -> bool {
     let failures = gap / FAILURE_JUMP;
     (1..=FAILURES_MAX).contains(&failures) && gap % FAILURE_JUMP < failures
 }
 
-/// Whether programs that failed, of so many pages at most, make the numbers jump like that: then nothing is missing that was not reported.
+/// Returns true if failed programs, of at most `unit` pages each, explain a gap in the numbers.
+/// Then every missing record was reported as failed.
 fn is_of_failures(gap: u64, unit: u64) -> bool {
     let failures = gap / FAILURE_JUMP;
     failures > 0 && gap % FAILURE_JUMP <= failures * unit
 }
 
-/// Whether all that a record says is at another place as well, until the next root. The very last record may be unsteady, so such a one is not
-/// applied.
+/// Returns true if the content of a record exists at another place as well, until the next root.
+/// The very last record may be unsteady, so a last record of such a kind is not applied.
 fn is_copy(kind: Kind) -> bool {
     matches!(kind, Kind::Moved | Kind::MovedPending | Kind::MovedLeaf | Kind::Leaf | Kind::LeafCopy)
 }

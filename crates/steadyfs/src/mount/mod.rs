@@ -1,4 +1,5 @@
-//! What a mount finds: the superblock, and the records that were programmed after the newest root.
+//! Recovery: a mount finds the superblock, and the records that were programmed after the newest
+//! root.
 //!
 //! ```text
 //! superblock → newest root → records since, in the order of their sequence → live frames from the map ─┬→ clean: nothing is programmed
@@ -6,7 +7,8 @@
 //!                                                                                                      └→ settle: a root of its own
 //! ```
 //!
-//! Nothing here programs. The [ring](crate::root) finds the root; the store settles what was found.
+//! No code here programs. The [ring](crate::root) finds the root. The store settles the state
+//! that was found.
 
 mod cursor;
 mod forward;
@@ -21,31 +23,38 @@ pub(crate) use traces::Traces;
 #[cfg(doc)]
 use crate::error::Error;
 
-/// What a mount may do.
+/// Permissions of a mount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Nothing is programmed or erased, ever. After a power cut or an [`Error::Unknown`] the last commit may be shown by one such mount and
-    /// not by the next: only a mount for writing settles that, and [`is_settled`](crate::FileSystem::is_settled) says so.
+    /// A mount for reading: nothing is ever programmed or erased. After a power cut or an
+    /// [`Error::Unknown`], one such mount may show the last commit, and the next may not. Only a
+    /// mount for writing settles that. [`is_settled`](crate::FileSystem::is_settled) reports it.
     ReadOnly,
-    /// The mount settles what a power cut left, and the volume can be changed. Where something is [lost](Damage), it is mounted for reading.
+    /// A mount for writing: it settles the state that a power cut left, and the volume can be
+    /// changed. If something is [lost](Damage), the volume is mounted for reading.
     ReadWrite,
 }
 
-/// What a mount found missing, or since then the write-back of a leaf. The volume can only be read until it is
-/// [repaired](crate::FileSystem::repair).
+/// A loss that a mount found, or later the write-back of a leaf. The volume can only be read
+/// until it is [repaired](crate::FileSystem::repair).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Damage {
-    /// The newest root can be read nowhere. What was committed since the one before may be missing.
+    /// The newest root cannot be read in any copy. Changes that were committed since the root
+    /// before may be missing.
     Root,
-    /// A record since the newest root can be read no more: a page may have the content of before, or a transaction lack a page.
+    /// A record since the newest root cannot be read any more. A page may have its earlier
+    /// content, or a transaction may lack a page.
     Record,
-    /// The newest journal page can be read no more: the small changes that it held are missing, on a volume with few files perhaps all since the format.
+    /// The newest journal page cannot be read any more. The small changes that it held are
+    /// missing. On a volume with few files these may be all small changes since the format.
     Journal,
-    /// A repair was begun that has not ended.
+    /// A repair was begun and has not ended.
     Repair,
-    /// A page of the file system's own tables can be read no more: nobody knows what is free.
+    /// A page of the file system's own tables cannot be read any more. The free pages cannot be
+    /// determined.
     Tables,
-    /// A leaf of the map can be read no more: pages that it maps are [`Error::Corrupt`], and stay so after a repair until they are written anew.
+    /// A leaf of the map cannot be read any more. The pages that it maps are [`Error::Corrupt`].
+    /// After a repair they stay so until they are written anew.
     Leaf,
 }

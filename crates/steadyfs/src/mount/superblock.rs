@@ -1,4 +1,4 @@
-//! Finding a superblock, and mending the copy that is damaged.
+//! Search for a superblock, and repair of a damaged copy.
 
 use crate::config::SUPERBLOCK_BLOCKS;
 use crate::error::{Error, MountError};
@@ -6,20 +6,21 @@ use crate::format::superblock::Superblock;
 use crate::media::{BlockIndex, Flash, TAG_BYTES, Tag};
 use crate::pages::{TRIES, was_read};
 
-/// Finds a superblock; `memory` is used as a page buffer. The second copy lies in the first good block after block 0.
+/// Finds a superblock; `memory` is used as a page buffer. The second copy lies in the first good
+/// block after block 0.
 pub(crate) fn find_superblock<F: Flash>(flash: &mut F, memory: &mut [u8]) -> Result<Superblock, MountError> {
     let page = page_of(flash, memory)?;
     find(flash, page).map(|(superblock, _)| superblock)
 }
 
-/// The part of a buffer that takes a page.
+/// Returns the part of a buffer that takes a page.
 fn page_of<'m, F: Flash>(flash: &F, memory: &'m mut [u8]) -> Result<&'m mut [u8], MountError> {
     let (needed, given) = (flash.geometry().page_bytes as usize, memory.len());
     memory.get_mut(..needed).ok_or(MountError::MemoryTooSmall { needed, given })
 }
 
-/// Finds a superblock, and the block in which it lies. A copy of another version, or for another
-/// medium, is passed over: the other one may be whole.
+/// Finds a superblock, and the block in which it lies. Skips a copy of another version, or for
+/// another medium: the other copy may be whole.
 fn find<F: Flash>(flash: &mut F, page: &mut [u8]) -> Result<(Superblock, BlockIndex), MountError> {
     let mut refused = MountError::NotFormatted;
     for block in 0..flash.geometry().block_count.min(SUPERBLOCK_BLOCKS) {
@@ -56,7 +57,7 @@ fn read_superblock<F: Flash>(flash: &mut F, block: BlockIndex, page: &mut [u8]) 
     Ok(None)
 }
 
-/// Reads the first page of a block, and returns its tag if the page has the checksum that the tag
+/// Reads the first page of a block. Returns its tag if the page has the checksum that the tag
 /// carries.
 fn read_sound<F: Flash>(flash: &mut F, block: BlockIndex, page: &mut [u8]) -> Result<Option<[u8; TAG_BYTES]>, Error> {
     let mut tag = [0; TAG_BYTES];
@@ -112,7 +113,7 @@ impl Superblocks {
         Ok(Self { second: found.copy, damaged: (other != Some(found)).then_some(found.copy) })
     }
 
-    /// Block of a copy that is whole.
+    /// Returns the block of a copy that is whole.
     pub fn whole(&self) -> BlockIndex {
         if self.damaged == Some(0) { self.second } else { 0 }
     }

@@ -1,53 +1,57 @@
-//! What roll-forward met beside records: the traces of a program that was cut, or of a record that is lost.
+//! Traces: places where roll-forward finds something that is no record. A trace is a program
+//! that was cut, or a record that is lost.
 //!
-//! Nobody can tell one from the other. If it was a record, the program behind it may have been cut, and have touched the next place without a
-//! trace: a head must pass both.
+//! The two cannot be distinguished. If the trace was a record, the program behind it may have
+//! been cut, and may have touched the next place without a trace. So a head must skip both
+//! places.
 
 use crate::space::{HeadIndex, Heads};
 
-/// Where the heads stand, and whether they were used.
+/// The traces at the next places of the heads, and the use of the heads.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Traces {
-    /// A bit for each head at whose next place there is something that is no record.
+    /// A bit for each head: set if its next place holds something that is no record.
     at_heads: u16,
-    /// Something was programmed since the root, whether it counts or not.
+    /// True if something was programmed since the root, even if it does not count.
     in_use: bool,
-    /// Moves that could not be read and were gone past.
+    /// Unreadable moves that roll-forward skipped.
     lost_moves: u32,
-    /// Those among them, since the last record that counts, of which the source is lost as well.
+    /// Unreadable moves, since the last record that counts, whose source is lost as well.
     lost_copies: u32,
 }
 
 impl Traces {
-    /// Notes whether something that is no record is at the next place of a head.
+    /// Records whether the next place of a head holds something that is no record.
     pub fn note(&mut self, head: HeadIndex, is_there: bool) {
         self.at_heads = self.at_heads & !head.bit() | if is_there { head.bit() } else { 0 };
         self.in_use |= is_there;
     }
 
-    /// Notes moves that could not be read.
+    /// Counts unreadable moves.
     pub fn lose_moves(&mut self, count: u32) {
         self.lost_moves += count;
     }
 
-    /// Whether so many numbers are missing as moves of `unit` pages that could not be read have, each of which accounts for them once.
+    /// Returns true if a gap in the numbers is exactly the numbers of unreadable moves of `unit`
+    /// pages. Each unreadable move accounts for its numbers once.
     pub fn are_lost_moves(&mut self, gap: u32, unit: u32) -> bool {
         let moves = (gap / unit).min(self.lost_moves);
         self.lost_moves -= moves;
         moves * unit == gap
     }
 
-    /// Notes a move that could not be read, nor its source.
+    /// Counts an unreadable move whose source is unreadable as well.
     pub fn lose_copy(&mut self) {
         self.lost_copies += 1;
     }
 
-    /// Whether so many numbers are missing as copies of `unit` pages have that were made of what was lost.
+    /// Returns true if a gap in the numbers is exactly the numbers of copies, of `unit` pages
+    /// each, whose source was lost.
     pub fn are_lost_copies(&self, gap: u64, unit: u32) -> bool {
         gap > 0 && gap == u64::from(self.lost_copies) * u64::from(unit)
     }
 
-    /// Notes a record that counts.
+    /// Resets the count of lost copies, because a record counts.
     pub fn end_gap(&mut self) {
         self.lost_copies = 0;
     }
@@ -57,18 +61,20 @@ impl Traces {
         self.in_use = true;
     }
 
-    /// Whether anything was programmed. The journal's head comes first after a mount: what it programmed may be lost, and another head have
-    /// touched its place without a trace.
+    /// Returns true if anything was programmed. The journal's head programs first after a mount.
+    /// Its record may be lost, and another head may have touched its own next place without a
+    /// trace.
     pub fn are_there(&self) -> bool {
         self.in_use
     }
 
-    /// Places of a head that may have been touched: the next one, and the one behind it where that is not blank.
+    /// Returns the number of places of a head that a cut may have touched: the next one, and the
+    /// one behind it if the next one is not blank.
     pub fn touched_places(&self, head: HeadIndex) -> u32 {
         1 + u32::from(self.at_heads & head.bit() != 0)
     }
 
-    /// Frames that are passed beyond one for each head.
+    /// Returns the number of frames that all heads skip beyond one frame each.
     pub fn more_frames(&self, heads: &Heads<'_>) -> u32 {
         heads.of_frames().map(|head| self.touched_places(head) - 1).sum()
     }

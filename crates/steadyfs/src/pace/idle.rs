@@ -1,9 +1,15 @@
-//! Work ahead of time: what reclamation would otherwise do in the calls of a burst.
+//! Idle work: work ahead of time, which reclamation would otherwise do in the calls of a burst.
 //!
-//! A burst meets neither moves nor erases when, before it, enough blocks are erased for it, so many frames are free that no victim
-//! has to be chosen while it lasts, the overlay has room for its changes, and the next ring block is erased. Blocks beyond those that a
-//! root lists are erased as well and known as *clean*; a later root lists them as erased. Idle work brings the
-//! store there, a step at a time; each step tells its cost before.
+//! A burst meets neither moves nor erases if all of this holds before it:
+//!
+//! - Enough blocks are erased for the burst.
+//! - So many frames are free that no victim has to be chosen while the burst lasts.
+//! - The overlay has room for the changes of the burst.
+//! - The next ring block is erased.
+//!
+//! Blocks beyond those that a root lists are erased as well, and marked as *clean*. A later root
+//! lists them as erased. Idle work brings the store into this state, a step at a time. The cost
+//! of each step is computed before the step.
 
 use super::{Bounds, Outlook};
 use crate::cost::Cost;
@@ -15,7 +21,7 @@ use crate::space::{Choice, HeadIndex, Space, State};
 pub(crate) enum Step {
     /// Write the root and the journal page that come first after a mount.
     Mark,
-    /// Erase the ring block that comes next.
+    /// Erase the next ring block.
     RingBlock,
     /// Give up the block of a head in which a page is weak.
     Release,
@@ -23,9 +29,9 @@ pub(crate) enum Step {
     Erase,
     /// Erase a block that no root has listed yet.
     Clean,
-    /// Move a frame of the victim; of this one, where the last is empty.
+    /// Move a frame of the victim. If the last victim is empty, this block is the new one.
     Move(Option<BlockIndex>),
-    /// Write a leaf anew.
+    /// Write a leaf back.
     Fold,
     /// End the quarantine of empty blocks.
     Root,
@@ -36,7 +42,8 @@ pub(crate) enum Step {
 }
 
 impl<F: Flash> Outlook<'_, '_, F> {
-    /// What is to be done before a burst of `frames` frames; `None` when everything is ready, or cannot be made so.
+    /// Returns the next step before a burst of `frames` frames; `None` if everything is ready,
+    /// or cannot be made so.
     pub fn idle_step(&self, frames: u32) -> Option<Step> {
         let layout = &self.ftl.layout;
         if self.ftl.ring.is_closed() || self.ftl.space.is_unmarked() {
@@ -49,7 +56,8 @@ impl<F: Flash> Outlook<'_, '_, F> {
         let more = self.ftl.space.blocks().count(State::Dead) + self.ftl.space.blocks().count(State::Clean) > 0;
         let is_low = erased + listed < layout.stock().min(layout.listed_blocks);
         if is_low && (more || self.ftl.space.blocks().count(State::Free) > 0) {
-            // A call that needs a block must not have to write a root for it: its bound has none beside an erase.
+            // A call that needs a block must not have to write a root for it. Its bound includes
+            // no root beside an erase.
             return Some(Step::Root);
         }
         let room = layout.overlay_soft - frames.min(layout.overlay_soft / 4 * 3);
@@ -59,8 +67,8 @@ impl<F: Flash> Outlook<'_, '_, F> {
         if self.ftl.space.weak_head().is_some() {
             return Some(Step::Release);
         }
-        // Before room is made for the burst, for it takes a frame. On NOR the log of the leaf makes it useless
-        // soon.
+        // The copy takes a frame, so it comes before room is made for the burst. On NOR the log
+        // of the leaf makes the copy useless soon.
         if !layout.programs_bytes() && self.can_copy_leaf() {
             return Some(Step::CopyLeaf);
         }
@@ -84,8 +92,8 @@ impl<F: Flash> Outlook<'_, '_, F> {
         (short || due).then_some(Step::Root)
     }
 
-    /// Returns true if a copy of the first leaf is missing and can be made: a head was used since the
-    /// mount, and neither an erase nor a move is needed.
+    /// Returns true if a copy of the first leaf is missing and can be made. A head must have
+    /// been used since the mount, and the copy must need neither an erase nor a move.
     pub fn can_copy_leaf(&self) -> bool {
         let ftl = self.ftl;
         let has_place = ftl.space.rest(HeadIndex::USER) > 0 || ftl.space.blocks().count(State::Erased) > 0;
@@ -97,13 +105,15 @@ impl<F: Flash> Outlook<'_, '_, F> {
             && !self.is_short(ftl.layout.frames_per_block)
     }
 
-    /// Frames that must be free for a burst: no victim is chosen while three blocks beyond the reserve are. Leaves and journal pages
-    /// take half as many as the caller's frames at most.
+    /// Returns the frames that must be free for a burst. No victim is chosen while three blocks
+    /// beyond the reserve are free. Leaves and journal pages take at most half as many frames as
+    /// the caller.
     fn pool_for(&self, frames: u32) -> u32 {
         self.reserve() + 4 * self.ftl.layout.frames_per_block + frames + frames / 2
     }
 
-    /// The block with fewest live frames, if emptying it wins an eighth of a block, whatever its moves make full where the overlay may have `room` entries: so
+    /// Returns the block with fewest live frames, if emptying it wins an eighth of a block. The
+    /// leaves that its moves make full count as a loss, with an overlay of `room` entries. So
     /// idle work comes to an end.
     fn idle_victim(&self, room: u32) -> Option<BlockIndex> {
         let fpb = self.ftl.layout.frames_per_block;
@@ -115,7 +125,7 @@ impl<F: Flash> Outlook<'_, '_, F> {
         (live > 0 && live + full.div_ceil(self.ftl.layout.leaf_changes_above(room)) + fpb.div_ceil(8) <= fpb).then_some(block)
     }
 
-    /// A block that its data must leave, if the room beside the reserve takes all of it.
+    /// Returns a block that its data must leave, unless too much of the reserve is used up.
     fn failing_victim(&self) -> Option<BlockIndex> {
         let block = self.urgent_victim().or_else(|| self.ftl.space.blocks().choose(State::Weak, Choice::LeastWornInUse));
         block.filter(|_| !self.is_short(0))
@@ -123,7 +133,7 @@ impl<F: Flash> Outlook<'_, '_, F> {
 }
 
 impl<F: Flash> Bounds<'_, '_, F> {
-    /// Worst case of a step when nothing fails.
+    /// Returns the worst case of a step if nothing fails.
     pub fn idle_cost(&self, step: Step) -> Cost {
         let fold = self.fold_cost();
         let erase = Cost { erases: 1, ..Cost::default() };

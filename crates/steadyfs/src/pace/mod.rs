@@ -1,20 +1,28 @@
 //! The pace of reclamation, at which every call can afford its share.
 //!
-//! At the end of each call that changed the volume a few live frames of the *victim* are moved, so that it is empty before the
-//! space of the reserve is needed. What a call does is [planned](plan) first, and then carried out by the store.
+//! At the end of each call that changed the volume, a few live frames of the *victim* are moved.
+//! So the victim is empty before the space of the reserve is needed. A call is first
+//! [planned](plan), and then the store carries out the plan.
 //!
-//! With `F` the frames that can still be programmed (quarantine included), `R` the reserve, `w` the live frames left in the
-//! victim, and `fold(n)` the whole leaves that `n` map changes will cost:
+//! The formula has these terms:
+//!
+//! - `F`: frames that can still be programmed (quarantine included)
+//! - `R`: the reserve
+//! - `w`: live frames left in the victim
+//! - `fold(n)`: whole leaves that `n` map changes will cost
 //!
 //! ```text
 //! x = max { x ≥ 0 : F − R − savings − w − x − fold(w + x) ≥ 0 }     frames that the caller may still write
 //! ```
 //!
-//! A call that wrote `h` frames moves `⌈(w + e)·h / x⌉`, where an erase that is still to come counts as `e` moves. Moves and folds
-//! cancel in `x`, so `x` falls by at most `h` a call but for the leaf that is not whole yet, the share `(w + e) / x` does not rise, and the
-//! victim is empty before `x` is 0; or a few frames later, which come out of the reserve.
+//! A call that wrote `h` frames moves `⌈(w + e)·h / x⌉`. An erase that is still to come counts
+//! as `e` moves. Moves and leaf write-backs cancel in `x`. So `x` falls by at most `h` in a
+//! call, except for the leaf that is not whole yet. The share `(w + e) / x` does not rise. The
+//! victim is empty before `x` is 0, or a few frames later. These few frames come out of the
+//! reserve.
 //!
-//! [`Pace`] is what lasts from one call to the next. An [`Outlook`] reads it together with the rooms that it depends on, and changes nothing.
+//! [`Pace`] is the state that lasts from one call to the next. An [`Outlook`] reads it together
+//! with the rooms that it depends on, and changes nothing.
 
 mod bounds;
 mod idle;
@@ -40,10 +48,10 @@ use waiting::Waiting;
 /// Programs by which a root may be late.
 pub(crate) const ROOT_SLACK: u32 = 24;
 
-/// What an erase is for.
+/// The purpose of an erase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Erasure {
-    /// The block of the ring that is used next.
+    /// The next block of the ring.
     Ring,
     /// A block that may be allocated.
     Listed,
@@ -53,27 +61,27 @@ pub(crate) enum Erasure {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     victim: BlockIndex,
-    /// Live frames of the victim before, when it was chosen.
+    /// Live frames that the last chosen victim had when it was chosen.
     last_live: u16,
     calls_since_erase: u8,
-    /// One call since the victim was chosen has erased instead of moving.
+    /// True if one call since the victim was chosen has erased instead of moving.
     has_erased: bool,
-    /// The victim is a block at rest.
+    /// True if the victim is a block at rest.
     levelling: bool,
     /// Frames that the caller wrote since the victim was chosen.
     written: u32,
-    /// Erases until wear was looked at.
+    /// Number of erases at the last check of wear.
     erases_seen: u16,
-    /// Every second victim.
+    /// True at every second victim that saves frames.
     every_second: bool,
-    /// The reclamation of a call failed.
+    /// True if the reclamation of a call failed.
     behind: bool,
-    /// Moves of the victim that are due.
+    /// Moves of the victim that are due and wait.
     waiting: Waiting,
 }
 
 impl Pace {
-    /// Of a new volume: no victim.
+    /// Creates the pace of a new volume, without a victim.
     pub fn new() -> Self {
         Self {
             victim: NONE,
@@ -82,7 +90,7 @@ impl Pace {
             has_erased: false,
             levelling: false,
             written: 0,
-            // None was: it is looked at once.
+            // No number of erases was checked yet, so the first check comes at once.
             erases_seen: u16::MAX,
             every_second: false,
             behind: false,
@@ -90,22 +98,23 @@ impl Pace {
         }
     }
 
-    /// The block whose live frames are being moved, or [`NONE`].
+    /// Returns the block whose live frames are being moved, or [`NONE`].
     pub fn victim(&self) -> BlockIndex {
         self.victim
     }
 
-    /// Another call ends.
+    /// Counts a call that ends.
     pub fn count_call(&mut self) {
         self.calls_since_erase = self.calls_since_erase.saturating_add(1);
     }
 
-    /// What can wait does so: the first calls after a mount are as short as others.
+    /// Delays all work that can wait, so that the first calls after a mount are as short as
+    /// others.
     pub fn wait(&mut self) {
         self.calls_since_erase = 0;
     }
 
-    /// A call has erased instead of moving.
+    /// Records that a call has erased instead of moving.
     pub fn note_erase(&mut self) {
         self.calls_since_erase = 0;
         self.has_erased = true;
@@ -116,39 +125,43 @@ impl Pace {
         self.written += frames;
     }
 
-    /// Whether the reclamation of a call failed, and was not made up for.
+    /// Returns true if the reclamation of a call failed, and was not made up for.
     pub fn is_behind(&self) -> bool {
         self.behind
     }
 
-    /// Notes whether it did.
+    /// Sets whether the reclamation of a call failed.
     pub fn set_behind(&mut self, is_behind: bool) {
         self.behind = is_behind;
     }
 
-    /// Ends the work on an empty victim and begins that on another one, or [`NONE`]. Returns the frames that came out of the savings meanwhile.
+    /// Ends the work on an empty victim, and begins the work on another one, or [`NONE`].
+    /// Returns the frames that came out of the savings meanwhile.
     #[must_use]
     pub fn choose(&mut self, victim: BlockIndex) -> u32 {
         self.victim = victim;
         self.has_erased = false;
         self.waiting = Waiting::default();
         let written = core::mem::take(&mut self.written);
-        // A block at rest took as many frames as it gave; what the caller wrote meanwhile came out of the savings.
+        // A block at rest took as many frames as it gave. The frames that the caller wrote
+        // meanwhile came out of the savings.
         if core::mem::take(&mut self.levelling) { written } else { 0 }
     }
 
-    /// Lets a block be the victim for another reason than its space.
+    /// Makes a block the victim for another reason than its space.
     pub fn take(&mut self, victim: BlockIndex) {
         self.victim = victim;
     }
 
-    /// The same of a block at rest.
+    /// Makes a block at rest the victim.
     pub fn take_rested(&mut self, victim: BlockIndex) {
         (self.victim, self.levelling) = (victim, true);
     }
 
-    /// Begins with the victim that an outlook has found. Where it `saves`, frames are saved for wear levelling: as many as leave the victim's moves within what
-    /// calls may do, and half a one at least. Returns them.
+    /// Begins with the victim that an outlook has found. With `saves`, frames are saved for wear
+    /// levelling. They are at most 4, and as many as keep the victim's moves below the most that
+    /// calls may make. If there are none, one frame is saved at every second victim. Returns the
+    /// number of saved frames.
     #[must_use]
     pub fn begin(&mut self, found: &Emptiest, saves: bool) -> u32 {
         (self.victim, self.last_live) = (found.block, found.live as u16);
@@ -163,17 +176,18 @@ impl Pace {
         (1..=wanted).rev().find(|&saved| calm(saved)).unwrap_or(u32::from(self.every_second))
     }
 
-    /// Notes that wear was looked at after so many erases.
+    /// Records the number of erases at a check of wear.
     pub fn see_wear(&mut self, erases: u16) {
         self.erases_seen = erases;
     }
 
-    /// Whether it was.
+    /// Returns true if wear was checked at this number of erases.
     pub fn has_seen_wear(&self, erases: u16) -> bool {
         self.erases_seen == erases
     }
 
-    /// Adds moves, of a victim with `live` frames, to what waits, and tells how many are made now, `many` at once.
+    /// Adds moves, of a victim with `live` frames, to the waiting moves. Returns the number of
+    /// moves to make now, `many` at once.
     pub fn defer(&mut self, moves: u32, live: u32, many: u32, time: Time) -> u32 {
         self.waiting.defer(moves, live, many, time)
     }
@@ -183,7 +197,7 @@ impl Pace {
 pub(crate) struct Emptiest {
     block: BlockIndex,
     live: u32,
-    /// Frames that the caller may write until it must be empty.
+    /// Frames that the caller may write until the victim must be empty.
     afford: u32,
     promise: Promise,
 }

@@ -1,4 +1,5 @@
-//! What is due in a call, and what it may do, as the rooms are now.
+//! The outlook of a call in the present state of the rooms: the due work, and the most that the
+//! call may do.
 
 use super::plan::{Situation, Want};
 use super::{Emptiest, Erasure, Pace, Plan, Promise, ROOT_SLACK};
@@ -7,14 +8,15 @@ use crate::ftl::Ftl;
 use crate::media::{BlockIndex, Flash};
 use crate::space::{Choice, HeadIndex, NONE, Space, State};
 
-/// Calls between two erases where there is a choice.
+/// Calls between two erases, if there is a choice.
 const ERASE_GAP: u8 = 12;
-/// Calls after an erase in which no leaf is folded and no root written where there is a choice.
+/// Calls after an erase that write no leaf and no root, if there is a choice.
 const SIDE_GAP: u8 = 3;
-/// Room of the overlay above which folds wait for nothing, at least: where blocks are small, several calls in a row may erase, and fold nothing.
+/// Least free entries of the overlay: with fewer, leaf write-backs do not wait. If blocks are
+/// small, several calls in a row may erase, and write no leaf back.
 const HARD_ROOM: u32 = 16;
 
-/// What a call has done so far, as far as it matters to what it still does.
+/// Work that a call has done so far. Its remaining work depends on it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Done {
     /// Frames programmed for the caller.
@@ -22,36 +24,38 @@ pub(crate) struct Done {
     /// Changes of the map.
     pub changes: u32,
     pub has_erased: bool,
-    /// It has emptied the device's cache.
+    /// True if the call has emptied the device's cache.
     pub flushed: bool,
 }
 
-/// The pace, and the rooms that it depends on. All of it is read, and nothing is changed.
+/// The pace, and the rooms that it depends on. An outlook reads them, and changes nothing.
 pub(crate) struct Outlook<'s, 'm, F> {
     pub pace: &'s Pace,
     pub ftl: &'s Ftl<'m, F>,
 }
 
 impl<F: Flash> Outlook<'_, '_, F> {
-    /// What a call may do at the present fill, when `frames` more frames are live.
+    /// Returns the promise of a call at the present fill, with `frames` more live frames.
     pub fn promise(&self, frames: u32) -> Promise {
         self.promise_of(frames, 0)
     }
 
-    /// Frames that calls may leave live beside what they write, when they write so many: those that were replaced, and of which the overlay alone knows. A call that comes behind others finds
-    /// the volume so much fuller.
+    /// Returns the frames that calls may leave live beside the `frames` frames that they write.
+    /// These frames were replaced, and only the overlay supersedes them. A later call finds the
+    /// volume fuller by this number.
     pub fn superseded(&self, frames: u32) -> u32 {
         frames.min(u32::from(self.ftl.layout.config.overlay_entries).saturating_sub(self.entries()))
     }
 
-    /// The same, when `blocks` more blocks could be used.
+    /// Returns the promise of a call with `frames` more live frames, if `blocks` more blocks
+    /// could be used.
     pub fn promise_of(&self, frames: u32, blocks: u32) -> Promise {
         let spare = u32::from(self.ftl.layout.config.bad_blocks_max).saturating_sub(self.ftl.space.blocks().count(State::Bad));
         let blocks = self.ftl.space.data_blocks(&self.ftl.layout) + spare + blocks;
         Promise::new(&self.ftl.layout, self.ftl.space.blocks().live_total() + frames, blocks, self.moves_per_erase())
     }
 
-    /// What a call is to do that has promised so much, and what it erases for.
+    /// Returns the plan of a call with this promise, and the purpose of its erase.
     pub fn plan(&self, done: &Done, promise: &Promise) -> (Plan, Erasure) {
         let live = self.victim_live();
         let (erase, erasure) = self.erase_wanted(promise.moving(done.written).moves);
@@ -59,7 +63,7 @@ impl<F: Flash> Outlook<'_, '_, F> {
         let situation = Situation {
             written: done.written,
             changes: done.changes,
-            // What waits for its group counts as moved.
+            // Moves that wait for their group count as made.
             live: live.saturating_sub(self.pace.waiting.moves()),
             is_urgent: self.victim_is_urgent(),
             afford: self.afford_of(there.saturating_sub(needed)),
@@ -81,31 +85,34 @@ impl<F: Flash> Outlook<'_, '_, F> {
         (situation.plan(promise), erasure)
     }
 
-    /// Whether so much of the reserve is used up, or will be with `frames` frames more, that the victim's frames move at any cost.
+    /// Returns true if so much of the reserve is used up, or will be with `frames` more frames,
+    /// that the victim's frames move at any cost.
     pub fn is_short(&self, frames: u32) -> bool {
         self.ftl.space.pool() <= self.ftl.layout.reserve_frames / 2 + frames
     }
 
-    /// Entries above which leaves are written back by a call that has flushed, or not.
+    /// Returns the number of entries above which a call writes leaves back. `flushed` is true if
+    /// the call has flushed.
     pub fn entries_limit(&self, flushed: bool) -> u32 {
         if self.rests(flushed) { self.entries_hard() } else { self.ftl.layout.overlay_soft }
     }
 
-    /// Whether it is too early for a leaf or a root that can wait.
+    /// Returns true if it is too early for a leaf or a root that can wait.
     fn rests(&self, flushed: bool) -> bool {
         self.pace.calls_since_erase < SIDE_GAP || self.awaits_flush(flushed)
     }
 
-    /// Whether what reads costs less in a call that has flushed: one that commits, and it alone, ends a stream of writes anyway.
+    /// Returns true if work that reads should wait for a call that has flushed, because it costs
+    /// less there. Only a call that commits ends a stream of writes anyway.
     pub fn awaits_flush(&self, flushed: bool) -> bool {
         self.ftl.layout.moves_join() && !flushed
     }
 
-    /// Moves that take as long as one erase.
+    /// Returns the number of moves that take as long as one erase.
     fn moves_per_erase(&self) -> u32 {
         let timing = self.ftl.pages.flash().timing();
         let move_ns = timing.copy_ns * u64::from(self.ftl.layout.config.unit_pages);
-        // Counted up, which is no 64-bit division.
+        // Counting up needs no 64-bit division.
         let (mut moves, mut moves_ns) = (1, 2 * move_ns);
         while moves < self.ftl.layout.frames_per_block && moves_ns <= timing.erase_ns {
             (moves, moves_ns) = (moves + 1, moves_ns + move_ns);
@@ -113,49 +120,55 @@ impl<F: Flash> Outlook<'_, '_, F> {
         moves
     }
 
-    /// Frames that the caller may write before the reserve is touched, when `live` frames must be moved meanwhile.
+    /// Returns the frames that the caller may write before the reserve is touched, if `live`
+    /// frames must be moved meanwhile.
     pub fn affordable(&self, live: u32) -> u32 {
         self.affordable_as(live, self.pace.levelling)
     }
 
-    /// The same, where the victim is a block at rest, or not.
+    /// Returns the same number for a victim that is a block at rest, or not.
     pub fn affordable_as(&self, live: u32, levelling: bool) -> u32 {
         self.afford_of(self.there(levelling).saturating_sub(self.needed(live)))
     }
 
-    /// Frames that the caller may write into room for so many: leaves take their share.
+    /// Returns the frames that the caller may write into `room` frames. Leaves take their share.
     fn afford_of(&self, room: u32) -> u32 {
         room - room / (self.ftl.layout.leaf_changes + 1)
     }
 
-    /// Frames that can be programmed, and those that are lent for a block at rest: what is saved for wear levelling, at most a block.
+    /// Returns the frames that can be programmed. For a block at rest, the savings for wear
+    /// levelling are lent, at most a block.
     fn there(&self, levelling: bool) -> u32 {
         let saved = self.ftl.savings.frames().saturating_sub(self.ftl.layout.frames_per_block);
         self.ftl.space.pool() + if levelling { saved } else { 0 }
     }
 
-    /// Frames that are to be kept, or needed for `live` moves and the leaves that these make full.
+    /// Returns the frames to keep: the reserve, and the frames for `live` moves and for the
+    /// leaves that these moves make full.
     fn needed(&self, live: u32) -> u32 {
         let excess = (self.entries() + live).saturating_sub(self.ftl.layout.overlay_soft);
         self.reserve() + live + excess / self.ftl.layout.leaf_changes
     }
 
-    /// Frames that are kept: the layout's reserve, less what restarts have cost, more what is saved for wear levelling.
+    /// Returns the frames that are kept: the layout's reserve, less the cost of restarts, plus
+    /// the savings for wear levelling.
     pub fn reserve(&self) -> u32 {
         self.ftl.layout.reserve_frames - self.ftl.layout.frames_per_block + self.ftl.savings.frames()
     }
 
-    /// Live frames of the victim.
+    /// Returns the number of live frames of the victim.
     pub fn victim_live(&self) -> u32 {
         if self.pace.victim == NONE { 0 } else { self.ftl.space.blocks().live(self.pace.victim) }
     }
 
-    /// A victim that is not chosen for its space: a failing block, or a block of the ring that holds a copied frame.
+    /// Returns true if the victim was not chosen for its space. It is a failing block, or a
+    /// block of the ring that holds a copied frame.
     pub fn victim_is_urgent(&self) -> bool {
         self.victim_live() > 0 && matches!(self.ftl.space.blocks().state(self.pace.victim), State::Retiring | State::Reserved)
     }
 
-    /// A block that is to be the victim whatever its space: see [`victim_is_urgent`](Self::victim_is_urgent).
+    /// Returns a block that must be the victim regardless of its space: see
+    /// [`victim_is_urgent`](Self::victim_is_urgent).
     pub fn urgent_victim(&self) -> Option<BlockIndex> {
         let in_use = |&block: &u32| block != NONE && self.ftl.space.blocks().live(block) > 0;
         if self.ftl.space.blocks().count(State::Retiring) > 0 {
@@ -168,38 +181,41 @@ impl<F: Flash> Outlook<'_, '_, F> {
         self.ftl.ring.all().find(in_use)
     }
 
-    /// The block with fewest live frames, as late as possible.
+    /// Returns the block with fewest live frames, as late as possible.
     pub fn emptiest(&self) -> Option<Emptiest> {
         let fpb = self.ftl.layout.frames_per_block;
         if self.ftl.space.pool() > self.reserve() + 3 * fpb {
             return None;
         }
-        // Where little is won by a victim, worn blocks are not spared: calls would be longer for it.
+        // If a victim wins little space, worn blocks are not spared, because calls would be
+        // longer.
         let promise = self.promise(0);
         let most = Some(promise.victim).filter(|&most| most <= fpb / 4 * 3).unwrap_or(0);
         let block = self.ftl.space.blocks().choose(State::Used, Choice::Emptiest(most))?;
         let live = self.ftl.space.blocks().live(block);
         let afford = self.affordable(live);
-        // Late, since frames die meanwhile; but a victim with next to nothing must not use up the time of the next.
+        // The choice is late, because frames die meanwhile. But a victim with next to no live
+        // frames must not use up the time of the next one.
         let is_early = afford > live.max(self.pace.last_live.into()) + self.moves_per_erase() + 1;
         (!is_early).then_some(Emptiest { block, live, afford, promise })
     }
 
-    /// Whether data at rest or on weak pages is ever moved. A device that levels wear itself corrects bits itself as well.
+    /// Returns true if data at rest or on weak pages is ever moved. A device that levels wear
+    /// itself corrects bits itself as well.
     pub fn levels_or_scrubs(&self) -> bool {
         (WEAR_LEVELLING || SCRUB) && self.ftl.layout.config.wear_spread > 0
     }
 
-    /// Erases that a block at rest may lag behind the mean: half of the difference that is kept between the blocks, and a sixth of the mean on a volume that
-    /// is young.
+    /// Returns the erases by which a block at rest may lag behind the mean. This is half of the
+    /// difference that is kept between blocks. On a young volume it is a sixth of the mean.
     pub fn lag_kept(&self) -> u32 {
         let spread = u32::from(self.ftl.layout.config.wear_spread) * 5 / 8;
         let most = (spread / 2).max(1);
         ((self.ftl.space.blocks().wear_base + self.ftl.space.blocks().wear_mean()) / 6).clamp(4.min(most), most)
     }
 
-    /// What there is to erase when the call moves `moves` frames, and whether that can wait. Erases keep apart while the stock of erased blocks
-    /// is not low.
+    /// Returns the urgency and the purpose of an erase, if the call moves `moves` frames. Erases
+    /// keep apart while the stock of erased blocks is not low.
     fn erase_wanted(&self, moves: u32) -> (Want, Erasure) {
         let stock = self.ftl.space.blocks().count(State::Erased);
         let since = self.pace.calls_since_erase;
@@ -208,7 +224,8 @@ impl<F: Flash> Outlook<'_, '_, F> {
         // Blocks that the heads may take in the next call; most calls leave the last one.
         let fpb = self.ftl.layout.frames_per_block;
         let least = 1 + (moves + 3 * fpb / 4) / fpb;
-        // A root must not find its next block unprepared, or its call would erase twice. After a mount the first one is far away.
+        // A root must not find its next block unprepared, or its call would erase twice. After a
+        // mount the first root is far away.
         let is_last = self.ftl.ring.roots_left(&self.ftl.layout) < 2;
         let ring_is_urgent = self.ftl.ring.needs_block()
             && self.ftl.ring.is_used(&self.ftl.layout, 4)
@@ -226,7 +243,8 @@ impl<F: Flash> Outlook<'_, '_, F> {
         if lacks_stock && (stock <= self.ftl.layout.stock() / 2 || spaced) {
             return (Want::May, Erasure::Listed);
         }
-        // Not before half of the current one is written: idle time may come first.
+        // This waits until half of the current ring block is written, because idle time may come
+        // first.
         let is_calm = self.ftl.ring.needs_block()
             && self.ftl.ring.is_used(&self.ftl.layout, 2)
             && stock > self.ftl.layout.stock() / 2
@@ -234,13 +252,14 @@ impl<F: Flash> Outlook<'_, '_, F> {
         (if is_calm { Want::May } else { Want::No }, Erasure::Ring)
     }
 
-    /// Whether the first of `parts` parts of the time between two roots is over, or the next one waits for no time.
+    /// Returns true if the first of `parts` parts of the time between two roots is over, or if a
+    /// root is wanted already.
     fn root_is_near(&self, parts: u32) -> bool {
         parts * self.ftl.space.programs_since_root() >= u32::from(self.ftl.layout.config.checkpoint_programs)
             || self.root_wanted() != Want::No
     }
 
-    /// Whether a root is to be written.
+    /// Returns the urgency of a root.
     fn root_wanted(&self) -> Want {
         let due = u32::from(self.ftl.layout.config.checkpoint_programs);
         let allocatable = self.ftl.space.blocks().count(State::Erased) + self.ftl.space.blocks().count(State::Listed);
@@ -248,7 +267,8 @@ impl<F: Flash> Outlook<'_, '_, F> {
             + self.ftl.space.blocks().count(State::Clean)
             + self.ftl.space.blocks().count(State::Dead);
         let lacks_blocks = allocatable < self.ftl.layout.stock() && more > 0;
-        // The call that writes it may take a block for the caller's pages, and those that its moves fill.
+        // The call that writes the root may take a block for the caller's pages, and the blocks
+        // that its moves fill.
         let least = 1 + self.promise(0).moving(1).moves.div_ceil(self.ftl.layout.frames_per_block);
         match self.ftl.space.programs_since_root() {
             programs if programs >= due + ROOT_SLACK || (lacks_blocks && allocatable <= least) => Want::Must,
@@ -257,17 +277,19 @@ impl<F: Flash> Outlook<'_, '_, F> {
         }
     }
 
-    /// Entries that the overlay has, and will have when the open transaction commits.
+    /// Returns the number of entries that the overlay has, and will have when the open
+    /// transaction commits.
     pub fn entries(&self) -> u32 {
         self.ftl.map.len() + self.ftl.transaction.len()
     }
 
-    /// Entries above which a change of the map makes room for itself, and for one of the next call.
+    /// Returns the number of entries above which a change of the map makes room for itself, and
+    /// for one change of the next call.
     pub fn entries_most(&self) -> u32 {
         self.ftl.map.changes_max() - 2
     }
 
-    /// Entries above which folds wait for nothing.
+    /// Returns the number of entries above which leaf write-backs do not wait.
     pub fn entries_hard(&self) -> u32 {
         self.ftl.map.capacity() - (self.ftl.layout.frames_per_block + 2).min(self.ftl.map.capacity() / 8).max(HARD_ROOM)
     }

@@ -1,7 +1,13 @@
-//! What a call does beside what its caller asked for: a plan, made as a whole before any of it is carried out.
+//! The plan of a call: its work beside the caller's request. The plan is made as a whole before
+//! any of it is carried out.
 //!
-//! With `P` frames per block, `φ` map changes that a leaf's write-back takes out of the overlay, `C` blocks for data, `U` live frames, and
-//! `e` moves that last as long as an erase:
+//! The formulas have these terms:
+//!
+//! - `P`: frames per block
+//! - `φ`: map changes that a leaf write-back takes out of the overlay
+//! - `C`: blocks for data
+//! - `U`: live frames
+//! - `e`: moves that last as long as an erase
 //!
 //! ```text
 //! m = ⌊U / C⌋                            live frames of the worst victim (pigeonhole)
@@ -10,19 +16,28 @@
 //! c = ⌈(m + e + s)·h / n⌉                moves of a call that writes h frames
 //! ```
 //!
-//! An erase stands in the place of `e` moves, a leaf or a root in the place of one. So a call does `c` moves; or `c − 1` and a
-//! leaf or a root; or `c − e` and an erase. [`Promise`] is `c`, [`Situation::plan`] makes a plan that never exceeds it, and the
-//! bound of a call is what a [`Promise`] allows at most. Where the executor falls behind (it need not count leaves and roots
-//! ahead, and several blocks may be erased for one victim), what is missing comes out of the reserve, a few frames at most, because `c`
-//! counted up exceeds the need.
+//! An erase stands in the place of `e` moves, a leaf or a root in the place of one move. So a
+//! call does one of these:
 //!
-//! A move must not bring about what the plan does not have: it is made only where a place is erased, and where the overlay has room for it. Else a
-//! leaf, a root or an erase would stand beside as many moves as there may be without.
+//! - `c` moves
+//! - `c − 1` moves and a leaf or a root
+//! - `c − e` moves and an erase
+//!
+//! [`Promise`] is `c`. [`Situation::plan`] makes a plan that never exceeds it. The bound of a
+//! call is the most that a [`Promise`] allows.
+//!
+//! The executor may fall behind: it need not count leaves and roots ahead, and several blocks
+//! may be erased for one victim. The missing frames come out of the reserve. They are a few at
+//! most, because `c` rounded up exceeds the need.
+//!
+//! A move must not cause work that the plan does not have. So a move is made only if a place is
+//! erased, and if the overlay has room for it. Otherwise a leaf, a root or an erase would come
+//! beside the full number of moves.
 
 use super::waiting::made_at_most;
 use crate::config::Layout;
 
-/// What a call does, or may do, beside what its caller asked for.
+/// Work that a call does, or may do, beside the caller's request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Plan {
     /// Blocks erased.
@@ -31,20 +46,21 @@ pub(crate) struct Plan {
     pub moves: u32,
     /// Leaves written back.
     pub folds: u32,
-    /// A root, or a superblock, is written.
+    /// True if a root or a superblock is written.
     pub root: bool,
 }
 
-/// The most that a call may do, at a given fill.
+/// The most work of a call at a given fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Promise {
     /// Live frames of the worst victim.
     pub victim: u32,
-    /// Moves in whose place an erase stands.
+    /// Moves that one erase replaces.
     pub per_erase: u32,
     /// Moves that last as long as a root.
     pub root_moves: u32,
-    /// Work per victim, in moves, and frames that the caller may write meanwhile; both in parts of a frame, `leaf_changes + 1` each.
+    /// Work per victim, in moves, and frames that the caller may write meanwhile. Both are in
+    /// parts of a frame: a frame has `leaf_changes + 1` parts.
     work: u32,
     gain: u32,
     fold_frees: u32,
@@ -55,14 +71,15 @@ pub(crate) struct Promise {
 }
 
 impl Promise {
-    /// For a volume with `live` live frames in `blocks` blocks, where an erase lasts as long as `erase_moves` moves.
+    /// Creates the promise of a volume with `live` live frames in `blocks` blocks. An erase
+    /// lasts as long as `erase_moves` moves.
     pub fn new(layout: &Layout, live: u32, blocks: u32, erase_moves: u32) -> Self {
         let (frames_per_block, leaf_changes) = (layout.frames_per_block, layout.leaf_changes);
         let victim = (live / blocks.max(1)).min(frames_per_block);
         let gain = (frames_per_block * leaf_changes).saturating_sub(victim * (leaf_changes + 1)).max(1);
         let work = |per_erase: u32| (victim + per_erase + 1) * (leaf_changes + 1) + frames_per_block;
         let moves = work(erase_moves).div_ceil(gain);
-        // An erase takes the place of more moves where counting up leaves room for it.
+        // An erase replaces more moves if rounding up leaves room for them.
         let mut per_erase = erase_moves;
         while per_erase < moves && work(per_erase + 1).div_ceil(gain) == moves {
             per_erase += 1;
@@ -81,116 +98,120 @@ impl Promise {
         }
     }
 
-    /// Frames moved by a call that writes `frames` frames.
+    /// Returns the frames moved by a call that writes `frames` frames.
     pub fn moves(&self, frames: u32) -> u32 {
         if frames == 0 {
             // A failing block is emptied by calls that write nothing, too.
             return 1;
         }
-        // Data at rest fills its block, and moves over as many frames as the worst victim's.
+        // Data at rest fills its block. It moves while the caller writes as many frames as for
+        // the worst victim.
         self.work.saturating_mul(frames).div_ceil(self.gain).clamp(1 + frames, self.frames_per_block * (frames + 1))
     }
 
-    /// Moves that a call makes at most in which so many are due.
+    /// Returns the most moves of a call in which `moves` moves are due.
     fn made(&self, moves: u32) -> u32 {
         made_at_most(moves, self.group)
     }
 
-    /// Leaves written back by a call that makes so many changes of the map.
+    /// Returns the leaves written back by a call that makes `changes` changes of the map.
     pub fn folds(&self, changes: u32) -> u32 {
         changes.div_ceil(self.fold_frees).max(1)
     }
 
-    /// The same of a call that erases: most leave it to the next call.
+    /// Returns the leaves written back by a call that erases. Most such calls leave them to the
+    /// next call.
     fn folds_beside_erase(&self, changes: u32) -> u32 {
         (changes + self.fold_frees / 2) / self.fold_frees
     }
 
-    /// The share of a call that writes `frames` frames in what a victim costs.
+    /// Returns the share of a call that writes `frames` frames in the cost of a victim.
     pub fn share_ns(&self, victim_ns: u64, frames: u32) -> u64 {
         (victim_ns * u64::from(frames) * u64::from(self.leaf_changes + 1)).div_ceil(u64::from(self.gain))
     }
 
-    /// Whole frames that the caller may write per victim.
+    /// Returns the whole frames that the caller may write per victim.
     pub fn gain_frames(&self) -> u32 {
         (self.gain / (self.leaf_changes + 1)).max(1)
     }
 
-    /// The most of a call without an erase that writes `frames` frames.
+    /// Returns the largest plan of a call that writes `frames` frames, without an erase.
     pub fn moving(&self, frames: u32) -> Plan {
         Plan { moves: self.made(self.moves(frames)), ..Plan::default() }
     }
 
-    /// The most of a call that writes leaves back, or a root: it moves a frame less for each.
+    /// Returns the largest plan of a call that writes leaves back, or a root. It moves one frame
+    /// less.
     pub fn folding(&self, frames: u32, changes: u32) -> Plan {
         let folds = self.folds(changes + self.made(self.moves(frames)));
         Plan { moves: self.made(self.moves(frames).saturating_sub(1)), folds, root: true, ..Plan::default() }
     }
 
-    /// The most of a call that erases.
+    /// Returns the largest plan of a call that erases.
     pub fn erasing(&self, frames: u32, changes: u32) -> Plan {
         let moves = self.made(self.moves(frames).saturating_sub(self.per_erase));
         Plan { erases: 1, moves, folds: self.folds_beside_erase(changes + moves), root: false }
     }
 }
 
-/// Whether something is to be done in a call.
+/// Urgency of work in a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Want {
     No,
-    /// Now, if it suits.
+    /// The work is done now, if it suits.
     May,
-    /// Now, unless leaves cannot wait.
+    /// The work is done now, unless leaves cannot wait.
     Should,
     Must,
 }
 
-/// Frames that the reserve may lack before calls do all that they may.
+/// Frames that the reserve may lack before calls do the most that they may.
 const LACK: u32 = 4;
 
-/// Calls before the end of a victim that leave leaves and roots to those of the next one.
+/// Last calls of a victim, which let the calls of the next victim write leaves and roots.
 const LAST: u32 = 3;
 
-/// Where reclamation stands when a call ends.
+/// The state of reclamation when a call ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Situation {
     /// Frames that the call has written.
     pub written: u32,
-    /// Changes of the map that it has made.
+    /// Changes of the map that the call has made.
     pub changes: u32,
     /// Live frames that are left in the victim.
     pub live: u32,
-    /// The victim is not chosen for its space: each call moves a frame.
+    /// True if the victim is not chosen for its space. Then each call moves a frame.
     pub is_urgent: bool,
     /// Frames that the caller may write until the victim must be empty.
     pub afford: u32,
     /// Frames that the reserve lacks if the victim is emptied now.
     pub lacks: u32,
-    /// No call of this victim has erased yet.
+    /// True if no call of this victim has erased yet.
     pub needs_erase: bool,
-    /// The call has erased already.
+    /// True if the call has erased already.
     pub has_erased: bool,
     pub erase: Want,
     pub root: Want,
-    /// It is too early after an erase for a leaf or a root.
+    /// True if it is too early after an erase for a leaf or a root.
     pub rests: bool,
     /// Entries of the overlay and of the open transaction.
     pub entries: u32,
-    /// Entries above which leaves are written back, and above which that waits for nothing.
+    /// Entries above which leaves are written back (`soft`), and above which this does not wait
+    /// (`hard`).
     pub soft: u32,
     pub hard: u32,
     /// Entries above which the next change of the map writes a leaf back at once.
     pub most: u32,
-    /// Places for moved frames and for leaves in blocks that are begun, and erased blocks.
+    /// Places for moved frames and for leaves in begun blocks, and erased blocks.
     pub places: u32,
     pub leaf_places: u32,
     pub stock: u32,
-    /// So much of the reserve is used up that the victim's frames move at any cost.
+    /// True if so much of the reserve is used up that the victim's frames move at any cost.
     pub is_short: bool,
 }
 
 impl Situation {
-    /// What the call is to do.
+    /// Returns the plan of the call.
     pub fn plan(&self, promise: &Promise) -> Plan {
         let most = promise.moves(self.written);
         let must_fold = self.entries > self.hard;
@@ -202,8 +223,9 @@ impl Situation {
             return Plan { erases, moves: self.with_room(promise, moves, folds, erases), folds, root: false };
         }
         let moves = self.moves(promise, most);
-        // Calls that move more than others leave the rest to those, and so do the last ones of a victim, whose moves no later call could make; where
-        // blocks are small all calls are among the last.
+        // A call that moves more than others lets the others write leaves and roots. So do the
+        // last calls of a victim, because no later call could make their moves. If blocks are
+        // small, all calls are among the last, so this does not apply.
         let is_last = self.live > 0 && self.afford <= LAST * self.written && promise.frames_per_block > 4 * LAST;
         let waits = self.rests || is_last || moves > promise.per_erase + 1;
         let root = match self.root {
@@ -218,29 +240,32 @@ impl Situation {
         Plan { erases, moves: self.with_room(promise, moves, folds, erases), folds, root }
     }
 
-    /// So many of the moves as there are places and entries of the overlay for, where so many leaves may be written back before them.
+    /// Returns the number of these moves for which there are places and overlay entries. Before
+    /// the moves, `folds` leaves may be written back.
     fn with_room(&self, promise: &Promise, moves: u32, folds: u32, erases: u32) -> u32 {
         let blocks = (self.stock + erases).saturating_sub(u32::from(self.leaf_places < folds));
         let entries = (self.most + folds * promise.fold_frees).saturating_sub(self.entries);
         moves.min(self.places + blocks * promise.frames_per_block).min(entries)
     }
 
-    /// Frames that the call moves, where it may move `most`.
+    /// Returns the frames that the call moves, at most `most`.
     fn moves(&self, promise: &Promise, most: u32) -> u32 {
         if self.is_short {
             return self.live.max(most);
         }
         if self.afford < self.written {
-            // A little behind: the rest of the victim, and the calls that empty the next one make up for it. Else all that may be moved, and then
-            // of the next one.
+            // A little behind: the call moves the rest of the victim, and the calls that empty
+            // the next one make up for it. Further behind: the call makes all moves that it may,
+            // also those of the next victim.
             let suffices = self.live > 0 && self.lacks <= LACK;
             return if suffices { self.live.min(most) } else { most };
         }
         self.due(promise, self.live, self.afford).max(u32::from(self.is_urgent)).min(self.live).min(most)
     }
 
-    /// Moves that are due in the call with `live` frames left in the victim, and `afford` frames that the caller may write until it must be
-    /// empty: the same share of both, so that never more are due later.
+    /// Returns the moves that are due in the call. The victim has `live` live frames left, and
+    /// the caller may write `afford` frames until it must be empty. The call takes the same
+    /// share of both, so that no later call has more moves due.
     fn due(&self, promise: &Promise, live: u32, afford: u32) -> u32 {
         let erase = if self.needs_erase { promise.per_erase } else { 0 };
         match afford {
@@ -250,8 +275,12 @@ impl Situation {
         }
     }
 
-    /// Fewer moves than `moves`, in a call that also writes a leaf or a root, which lasts as long as `beside` of them: as many less, `beside` at
-    /// most, as make the longer of this call and the next ones shortest. One less at least where the call may not do more beside that.
+    /// Returns fewer moves than `moves`, for a call that also writes a leaf or a root. The leaf
+    /// or root lasts as long as `beside` moves.
+    ///
+    /// The call makes at most `beside` moves less. The number makes the longer of this call and
+    /// the next ones as short as possible. It is at least one if the call already makes the most
+    /// moves that it may.
     fn less(&self, promise: &Promise, moves: u32, beside: u32) -> u32 {
         if self.is_short {
             return moves;
@@ -267,7 +296,8 @@ impl Situation {
         moves.saturating_sub(waits.min_by_key(longest).unwrap_or(least))
     }
 
-    /// Moves of a call that erases: so many that it lasts as long as the next calls, to which the others are left.
+    /// Returns the moves of a call that erases. So many moves make it last as long as the next
+    /// calls, which make the other moves.
     fn beside_erase(&self, promise: &Promise, most: u32) -> u32 {
         if self.is_short || self.is_urgent {
             return u32::MAX;
@@ -278,7 +308,7 @@ impl Situation {
         (0..most).find(is_fair).unwrap_or(most)
     }
 
-    /// Whether the call erases: where it must, or where it need not move anything beside.
+    /// Returns true if the call erases: it must, or it need not move anything beside.
     fn erases(&self, promise: &Promise, must_fold: bool) -> bool {
         match self.erase {
             Want::Must => true,
@@ -288,7 +318,8 @@ impl Situation {
         }
     }
 
-    /// Leaves that are written back, while the overlay has more than `limit` entries, in a call that moves so many frames.
+    /// Returns the leaves that a call with `moves` moves writes back, while the overlay has more
+    /// than `limit` entries.
     fn folds_above(&self, limit: u32, promise: &Promise, moves: u32) -> u32 {
         let beyond = (self.entries + moves).saturating_sub(limit);
         beyond.div_ceil(promise.fold_frees).min(promise.folds(self.changes + promise.moves(self.written)))
@@ -302,7 +333,7 @@ mod tests {
     use crate::media::Geometry;
     use proptest::prelude::*;
 
-    /// Whether a plan does no more than one of the largest.
+    /// Returns true if a plan does no more than `limit`, one of the largest plans.
     fn is_within(plan: &Plan, limit: &Plan) -> bool {
         plan.erases <= limit.erases && plan.moves <= limit.moves && plan.folds <= limit.folds && plan.root <= limit.root
     }
@@ -312,7 +343,8 @@ mod tests {
     }
 
     proptest! {
-        /// The bound is the cost of the largest plans: whatever reclamation finds, no plan is larger, unless the reserve is used up.
+        /// The bound is the cost of the largest plans. No plan in any situation is larger,
+        /// unless the reserve is used up.
         #[test]
         fn no_plan_exceeds_the_promise(
             (written, changes, live, afford) in (0u32..6, 0u32..40, 0u32..33, 0u32..200),

@@ -1,39 +1,42 @@
-//! Moves that wait to be as many as a group: see `group` of [`ftl`](crate::ftl).
+//! Moves that wait until they fill a group: see `group` of [`ftl`](crate::ftl).
 
 use crate::features::GROUPS;
 
-/// Whether the time suits for a group of moves.
+/// The present time, as it suits a group of moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Time {
     /// A stream of writes goes on.
     Streaming,
-    /// A flush has ended it.
+    /// A flush has ended the stream.
     Flushed,
-    /// The victim must be left, whatever it costs.
+    /// The victim must become empty, at any cost.
     Now,
-    /// All that is due is made now: the reserve is used up.
+    /// All due moves are made now, because the reserve is used up.
     Last,
 }
 
-/// Moves that a call makes at most in which `moves` are due, where `many` are made at once.
+/// Returns the most moves of a call in which `moves` moves are due and `many` are made at once.
 pub(super) fn made_at_most(moves: u32, many: u32) -> u32 {
     if many > 1 { moves.max(1).next_multiple_of(many) } else { moves }
 }
 
-/// Moves of the victim that are due, and not made yet. A build without groups makes each when it is due.
+/// Due moves of the victim that are not made yet. A build without groups makes each move when it
+/// is due.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Waiting([u32; GROUPS as usize]);
 
 impl Waiting {
-    /// Moves that wait.
+    /// Returns the number of waiting moves.
     pub fn moves(&self) -> u32 {
         self.0.first().copied().unwrap_or(0)
     }
 
-    /// Adds moves, of a victim with `live` frames, to what is due, and tells how many are made now.
+    /// Adds moves, of a victim with `live` frames, to the due moves. Returns the number of moves
+    /// to make now.
     ///
-    /// A group of `many` is made where the `time` suits, or where no more frames are left. Where two are due as many are made as leave less than two: so a call
-    /// that adds `m` makes `m` at most, counted up to whole groups.
+    /// A group of `many` moves is made if the `time` suits, or if no more frames are left. If
+    /// two groups are due, as many moves are made as leave less than two groups. So a call that
+    /// adds `m` moves makes at most `m`, rounded up to whole groups.
     pub fn defer(&mut self, moves: u32, live: u32, many: u32, time: Time) -> u32 {
         let Some(waiting) = self.0.first_mut().filter(|_| many > 1) else { return moves };
         let all = *waiting + moves;
@@ -42,7 +45,7 @@ impl Waiting {
             _ if all >= 2 * many => (all + 1 - 2 * many).next_multiple_of(many),
             Time::Now => all.min(many),
             _ if all >= live => all.min(many),
-            // Not right behind one that was made because two were due.
+            // Not right behind a group that was made because two were due.
             Time::Flushed if all >= many + many / 4 => many,
             Time::Flushed | Time::Streaming => 0,
         };
@@ -61,7 +64,8 @@ mod tests {
     }
 
     proptest! {
-        /// What waits is never as much as two groups, and no call makes more than is due in it, counted up to whole groups.
+        /// Less than two groups wait at any time. No call makes more than its own due moves,
+        /// rounded up to whole groups.
         #[test]
         fn a_call_makes_no_more_than_its_own_moves_counted_up(calls in prop::collection::vec((0u32..40, 0u32..100, time()), 1..60), many in 2u32..17) {
             let mut group = Waiting::default();

@@ -1,46 +1,46 @@
-//! What a call changes at most, beside reclamation.
+//! The most changes of a call, beside reclamation.
 
-/// Most bytes of the patches of each class but the last.
+/// Most bytes of a patch in each class but the last.
 const CLASSES: [u32; 3] = [4, 16, 64];
 
-/// What a call changes at most, beside reclamation.
+/// The most changes of a call, beside reclamation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Work {
-    /// Logical pages that it writes itself.
+    /// Logical pages that the call writes itself.
     pub frames: u32,
     /// Small changes.
     pub patches: Patches,
-    /// Logical pages that they are of.
+    /// Logical pages of the small changes.
     pub pages: u32,
-    /// Logical pages that it discards.
+    /// Logical pages that the call discards.
     pub discards: u32,
-    /// Journal pages that it commits with.
+    /// Journal pages of the call's commits.
     pub commits: u32,
 }
 
 /// Numbers of patches, and their bytes without headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Patches {
-    /// Those of each class.
+    /// Patches of each class.
     counts: [u16; CLASSES.len() + 1],
-    /// Bytes of all.
+    /// Bytes of all patches.
     bytes: u32,
-    /// Bytes of the longest one.
+    /// Bytes of the longest patch.
     longest: u32,
 }
 
 impl Work {
-    /// Nothing.
+    /// No changes.
     pub(crate) const NONE: Self = Self::patched(&[], 0);
     /// A logical page that is written.
     pub(crate) const PAGE: Self = Self { frames: 1, ..Self::NONE };
     /// A commit.
     pub(crate) const COMMIT: Self = Self { commits: 1, ..Self::NONE };
 
-    /// Pieces of which all patches can be counted.
+    /// Most pieces of work whose patches can be counted.
     pub(crate) const MANY: u32 = 1 << 10;
 
-    /// Patches of so many bytes each, on so many pages.
+    /// Returns patches with these lengths in bytes, on `pages` pages.
     pub(crate) const fn patched(lengths: &[u32], pages: u32) -> Self {
         let mut patches = Patches { counts: [0; CLASSES.len() + 1], bytes: 0, longest: 0 };
         let mut index = 0;
@@ -57,7 +57,7 @@ impl Work {
         Self { frames: 0, patches, pages, discards: 0, commits: 0 }
     }
 
-    /// Both one after the other.
+    /// Returns both pieces of work, one after the other.
     pub(crate) const fn plus(&self, other: &Self) -> Self {
         let (one, two) = (self.patches, other.patches);
         let mut counts = one.counts;
@@ -76,7 +76,7 @@ impl Work {
         }
     }
 
-    /// So many one after the other: at most [`MANY`](Self::MANY).
+    /// Returns this work `count` times, one after the other: at most [`MANY`](Self::MANY).
     pub fn times(&self, count: u32) -> Self {
         let patches = self.patches;
         Self {
@@ -88,23 +88,25 @@ impl Work {
         }
     }
 
-    /// Records of the journal buffer: patches, and one for each page that is discarded.
+    /// Returns the number of records in the journal buffer: patches, and one for each discarded
+    /// page.
     pub fn records(&self) -> u32 {
         self.patches.counts.iter().map(|&count| u32::from(count)).sum::<u32>() + self.discards
     }
 
-    /// Bytes of these, with headers of so many bytes.
+    /// Returns the bytes of these records, with headers of `header` bytes.
     pub fn bytes(&self, header: u32) -> u32 {
         self.patches.bytes + self.records() * header
     }
 
-    /// Patches that may have more than so many bytes beside their headers.
+    /// Returns the number of patches that may have more than `bytes` bytes beside their headers.
     pub fn longer_than(&self, bytes: u32) -> u32 {
         let most = CLASSES.into_iter().chain([self.patches.longest]);
         self.patches.counts.iter().zip(most).filter(|&(_, most)| most > bytes).map(|(&count, _)| u32::from(count)).sum()
     }
 
-    /// Bytes of the shortest ones of these, so many, with headers of so many bytes.
+    /// Returns the bytes of the `count` shortest of these patches, with headers of `header`
+    /// bytes.
     pub fn shortest(&self, count: u32, bytes: u32, header: u32) -> u32 {
         let Patches { counts, longest, .. } = self.patches;
         let (mut left, mut sum, mut least) = (count, 0, 0);
@@ -120,7 +122,8 @@ impl Work {
         sum
     }
 
-    /// Records that may find no room where that is for so many bytes, with headers of so many: the shortest ones, when all others are there.
+    /// Returns the number of records that may find no room. There is room for `room` bytes, and
+    /// headers have `header` bytes. The shortest records find no room if all others are there.
     pub fn left_out(&self, room: u32, header: u32) -> u32 {
         let least = [0].into_iter().chain(CLASSES.map(|most| most + 1));
         let patches = self.patches.counts.into_iter().zip(least).map(|(count, least)| (u32::from(count), header + least));
@@ -133,7 +136,8 @@ impl Work {
         left_out
     }
 
-    /// Pages that leave the journal buffer at most, whatever is in it.
+    /// Returns the number of pages that leave the journal buffer at most, for any content of the
+    /// buffer.
     pub fn flushes_of_any(&self) -> u32 {
         if self.records() == 0 { 0 } else { self.pages + self.records() + 1 }
     }

@@ -1,15 +1,22 @@
-//! Finding the root that ended the use of a volume, where nothing came behind it.
+//! Search for the root that ended the use of a volume, if nothing came behind it.
 //!
 //! ```text
 //! the ring block with the largest number:   | … | closed root | journal | its copies | blank … |
 //! any other one:                            blank, or older roots
 //! ```
 //!
-//! Nothing is programmed after a clean end before the ring says so: by a root with a larger number in another block, which is not closed, or by a mark behind the
-//! closed one. So the newest root is the volume's state, if it is closed, no mark is behind it, and no newer one can be there: each page of the root and of
-//! its copies can be read, the rest of the block is blank, and every other block tells the number of its first root, or is blank, or was bad before.
+//! After a clean end, the first program goes into the ring. It is a root with a larger number in
+//! another block, which is not closed, or a mark behind the closed root. So the newest root is
+//! the volume's state if all of these hold:
 //!
-//! What a cut may have left is in doubt here, and in no case put right: that is for a [search](super::Search) that recovers.
+//! - It is closed, and no mark lies behind it.
+//! - Each page of the root and of its copies can be read.
+//! - The rest of the block is blank.
+//! - Every other block shows the number of its first root, or is blank, or was bad before. So no
+//!   newer root can be there.
+//!
+//! Here all remains of a cut are doubtful, and none are repaired. A [search](super::Search) that
+//! recovers does that.
 
 use super::Search;
 use super::scan::newest_below;
@@ -19,8 +26,9 @@ use crate::media::Flash;
 use crate::space::{NONE, State};
 
 impl<F: Flash> Search<'_, '_, F> {
-    /// Reads the newest root into the tables; `false` unless it is closed, and nothing can have been programmed since. [`find`](Self::find) would begin with
-    /// the same one, at every mount.
+    /// Reads the newest root into the tables. Returns `false` unless it is closed, and nothing
+    /// can have been programmed since. [`find`](Self::find) would begin with the same root, at
+    /// every mount.
     pub fn find_closed(&mut self) -> Result<bool, Error> {
         let firsts = self.first_numbers()?;
         let Some((place, _)) = newest_below(&firsts, u32::MAX) else { return Ok(false) };
@@ -28,8 +36,9 @@ impl<F: Flash> Search<'_, '_, F> {
         Ok(self.read_closed(place, end)? && !self.is_marked(place, end)? && !self.has_doubtful_place()?)
     }
 
-    /// Reads the root whose copies end at a page of a ring block into the tables. Returns whether it is
-    /// closed, each of its pages and of its copies can be read, and no repair was begun.
+    /// Reads the root whose copies end at a page of a ring block into the tables. Returns
+    /// whether it is closed, each of its pages and of its copies can be read, and no repair was
+    /// begun.
     fn read_closed(&mut self, place: u32, end: u32) -> Result<bool, Error> {
         let (mut header, mut number) = ([0; BYTES], None);
         let (pages, programs) = (self.tables.layout.root_pages, self.tables.layout.root_programs);
@@ -47,7 +56,7 @@ impl<F: Flash> Search<'_, '_, F> {
         if !ends_the_use {
             return Ok(false);
         }
-        // The copies name what lies between them and the root.
+        // The copies name the journal page between them and the root.
         let copy = self.tables.space.journal_copy();
         let is_between = copy != NONE && self.ring.has(self.tables.space.journal_block(copy));
         let journal = if is_between { self.tables.layout.journal_pages() } else { 0 };
@@ -60,8 +69,8 @@ impl<F: Flash> Search<'_, '_, F> {
         Ok(true)
     }
 
-    /// Returns true if page `index` of a root and its copies can be read at a page of a ring block. The number
-    /// of the root is that of the page that is read first.
+    /// Returns true if page `index` of a root and its copies can be read at a page of a ring
+    /// block. The first page that is read determines the number of the root.
     fn is_root_page(&mut self, place: u32, page: u32, index: u32, number: &mut Option<u64>) -> Result<bool, Error> {
         let pages = self.tables.layout.root_pages;
         let tag = self.root_page(place, page)?;
@@ -70,13 +79,15 @@ impl<F: Flash> Search<'_, '_, F> {
         }))
     }
 
-    /// Whether a mark behind a closed root, which ends at a page of a ring block, says that the volume was opened. Where the block ends there can be none.
+    /// Returns true if a mark behind a closed root shows that the volume was opened. The root
+    /// ends at page `end` of a ring block. At the end of the block there can be no mark.
     fn is_marked(&mut self, place: u32, end: u32) -> Result<bool, Error> {
         let pages = self.tables.layout.geometry.pages_per_block;
         Ok(self.tables.layout.programs_bytes() && end < pages && self.is_opened(self.ring.block(place) * pages + end)?)
     }
 
-    /// Whether a ring block holds what nobody can tell, and was not bad before the root in the tables.
+    /// Returns true if a ring block has undetermined content, and was not bad before the root in
+    /// the tables.
     fn has_doubtful_place(&mut self) -> Result<bool, Error> {
         for place in 0..self.tables.layout.ring_count {
             let is_known = self.ring.unknown >> place & 1 == 0;

@@ -1,7 +1,7 @@
 //! The ring of roots: the states from which a mount starts.
 //!
-//! A *root* is all that a mount begins with. It is written whole, and then again (its *copies*), before anything that an older root needs
-//! is destroyed:
+//! A *root* is the state with which a mount begins. It is written as a whole, and then again
+//! (its *copies*), before anything that an older root needs is destroyed:
 //!
 //! ```text
 //! a ring block of a mount:      | root | frames and journal page that a cut may have touched | copies | root | copies | …
@@ -9,16 +9,21 @@
 //! at the end of a clean one:    … | root | copy of the newest journal page | copies |
 //! ```
 //!
-//! The copies are the root's *seals*: each of their pages proves that the root was complete when it was begun. So a root *counts* when a
-//! page of a copy can be read, and is *certain* when another page lies behind that one. What can be read may be metastable, what is
-//! certain is not: that is why a root that was cut, and reads as whole today and as damaged tomorrow, does no harm. A root that lost a page
-//! is read from its copy. Where a block is too small for copies, the seals are the first two pages of one.
+//! The copies are the root's *seals*. Each page of a copy proves that the root was complete when
+//! this page was begun. So a root *counts* if a page of a copy can be read. It is *certain* if
+//! another page lies behind that page. A page that can be read may be metastable; a certain root
+//! is not. So a cut root that reads as whole today and as damaged tomorrow does no harm. A root
+//! that lost a page is read from its copy. If a block is too small for copies, the seals are the
+//! first two pages of one copy.
 //!
-//! The ring's blocks are chosen by `format` and named in the superblocks for good. A root's number, modulo their number, is its place in
-//! the ring. One that has gone bad is left out; every root says which.
+//! `format` chooses the blocks of the ring, and the superblocks name them for good. A root's
+//! number, modulo the number of ring blocks, is its place in the ring. A bad block is left out.
+//! Every root contains the list of bad blocks.
 //!
-//! [`Ring`] is what is known of them. For a call of the store it works with the medium and the rooms whose state a root says, its [`Tables`]: a
-//! [`Search`] finds the root that a mount begins with, also where nothing may have to be recovered ([`closed`]); [`Roots`] writes them.
+//! [`Ring`] is the state of the ring in RAM. For a call of the store it works with its
+//! [`Tables`]: the medium, and the rooms whose state a root contains. A [`Search`] finds the
+//! root that a mount begins with. A reader that recovers nothing has a search of its own
+//! ([`closed`]). [`Roots`] writes the roots.
 
 mod closed;
 mod program;
@@ -37,24 +42,27 @@ use core::num::NonZeroU32;
 /// Numbers of roots are below this.
 const NUMBER_MAX: u32 = 1 << 31;
 
-/// Where roots are, and where the next one goes. See the [module](self).
+/// The places of the roots, and of the next root. See the [module](self).
 #[derive(Debug)]
 pub(crate) struct Ring {
     /// The blocks of the ring: bit 0 is block 1.
     blocks: u64,
     /// Block of the second superblock.
     superblock_copy: BlockIndex,
-    /// No number is larger than this: of a root that is complete, that was seen, or that was begun.
+    /// Upper limit of the numbers of all roots: complete ones, ones that were seen, and begun
+    /// ones.
     number: u32,
-    /// Number of the newest root that counts, which the next root names. While a mount looks for the root to begin with: what that one names.
+    /// Number of the newest root that counts; the next root names it. While a mount searches for
+    /// its root: the number that the found root names.
     follows: u32,
     /// After a mount, until its own root is complete: a bit for each place that may not be erased.
     kept: u32,
-    /// After a mount: a bit for each place where no root can be read, and something is.
+    /// After a mount: a bit for each place that is not blank and has no readable root.
     unknown: u32,
-    /// Number of the root that a mount begins with, if it is not certain.
+    /// Number of the root that a mount begins with, if only one of its seals can be read.
     uncertain: Option<NonZeroU32>,
-    /// The page behind the newest root, where the volume is closed and a mark says that it was opened; [`NONE`] where none can be.
+    /// The page behind the newest root of a closed volume. A mark there proves that the volume
+    /// was opened. [`NONE`] if no mark can be there.
     mark: PageIndex,
     /// The next page of the block of the next root.
     next: u16,
@@ -62,18 +70,19 @@ pub(crate) struct Ring {
     place: u8,
     /// Place in the ring of the newest complete root.
     complete: u8,
-    /// The place whose block is erased and comes next.
+    /// The place whose block is erased and is used next.
     prepared: Option<u8>,
-    /// The newest root ends the use of the volume, and nothing was changed since.
+    /// True if the newest root ends the use of the volume, and nothing was changed since.
     closed: bool,
-    /// No cut can have touched a block behind that of the next root since a format erased it: see [`is_blank`](Self::is_blank).
+    /// True if no cut can have touched a block behind the next root's block since a format
+    /// erased it: see [`is_blank`](Self::is_blank).
     untouched: bool,
-    /// Blocks were freed or listed, and no root says so yet.
+    /// True if blocks were freed or listed, and no root contains that yet.
     needs_root: bool,
 }
 
 impl Ring {
-    /// Without blocks.
+    /// Creates a ring without blocks.
     pub fn new() -> Self {
         Self {
             blocks: 0,
@@ -94,13 +103,14 @@ impl Ring {
         }
     }
 
-    /// Of the blocks that a superblock names; `false` where they are not so many as there should be.
+    /// Takes over the blocks that a superblock names. Returns `false` if their number is wrong.
     pub fn adopt(&mut self, blocks: u64, superblock_copy: BlockIndex, layout: &Layout) -> bool {
         (self.blocks, self.superblock_copy) = (blocks, superblock_copy);
         blocks.count_ones() == layout.ring_count
     }
 
-    /// Takes another block for the superblocks and the ring of a volume that is made; how many the ring has then.
+    /// Takes another block for the superblocks and the ring of a new volume. Returns the number
+    /// of blocks in the ring.
     pub fn take_block(&mut self, block: BlockIndex) -> u32 {
         match (block, self.superblock_copy) {
             (0, _) => {}
@@ -110,13 +120,13 @@ impl Ring {
         self.blocks.count_ones()
     }
 
-    /// Gives up the blocks of a volume that is made. Returns the block of the second superblock.
+    /// Gives up the blocks of a new volume. Returns the block of the second superblock.
     pub fn release_blocks(&mut self) -> BlockIndex {
         self.blocks = 0;
         core::mem::replace(&mut self.superblock_copy, NONE)
     }
 
-    /// The block at a place of the ring.
+    /// Returns the block at a place of the ring.
     #[inline(never)]
     fn block(&self, place: u32) -> BlockIndex {
         let mut bits = self.blocks;
@@ -126,27 +136,27 @@ impl Ring {
         bits.trailing_zeros() + 1
     }
 
-    /// The block of the next root.
+    /// Returns the block of the next root.
     pub fn current(&self) -> BlockIndex {
         self.block(self.place.into())
     }
 
-    /// The block of the newest complete root, and the next page of the ring.
+    /// Returns the block of the newest complete root, and the next page of the ring.
     pub fn newest(&self) -> (BlockIndex, u32) {
         (self.block(self.complete.into()), self.next.into())
     }
 
-    /// Whether a block is one of the ring.
+    /// Returns true if the ring contains a block.
     pub fn has(&self, block: BlockIndex) -> bool {
         (1..=64).contains(&block) && self.blocks >> (block - 1) & 1 != 0
     }
 
-    /// Whether superblocks name a block: one of theirs, or of the ring.
+    /// Returns true if a block belongs to the superblocks or to the ring.
     pub fn owns(&self, block: BlockIndex) -> bool {
         block == 0 || block == self.superblock_copy || self.has(block)
     }
 
-    /// Blocks of the ring, in the order of their places.
+    /// Returns the blocks of the ring, in the order of their places.
     pub fn all(&self) -> impl Iterator<Item = BlockIndex> + use<> {
         let mut left = self.blocks;
         core::iter::from_fn(move || {
@@ -156,53 +166,57 @@ impl Ring {
         })
     }
 
-    /// Pages that the current block still takes.
+    /// Returns the number of pages that the current block still takes.
     fn pages_left(&self, layout: &Layout) -> u32 {
         layout.geometry.pages_per_block.saturating_sub(self.next.into())
     }
 
-    /// Roots that the current block still takes.
+    /// Returns the number of roots that the current block still takes.
     pub fn roots_left(&self, layout: &Layout) -> u32 {
         self.pages_left(layout) / layout.root_programs
     }
 
-    /// Whether the last of `parts` parts of the current block is begun.
+    /// Returns true if the last of `parts` parts of the current block is begun.
     pub fn is_used(&self, layout: &Layout, parts: u32) -> bool {
         let pages = layout.geometry.pages_per_block;
         self.roots_left(layout) == 0 || u32::from(self.next) + pages / parts > pages
     }
 
-    /// Whether the block that comes next is not erased yet.
+    /// Returns true if the next block is not erased yet.
     pub fn needs_block(&self) -> bool {
         self.prepared.is_none()
     }
 
-    /// Whether the newest root ends the use of the volume, and nothing was changed since.
+    /// Returns true if the newest root ends the use of the volume, and nothing was changed
+    /// since.
     pub fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// Returns true if the next root ends the use of the volume.
+    /// Sets whether the next root ends the use of the volume.
     pub fn set_closed(&mut self, closed: bool) {
         self.closed = closed;
     }
 
-    /// The next page of the current block.
+    /// Returns the next page of the current block.
     pub fn next_page(&self, layout: &Layout) -> PageIndex {
         self.current() * layout.geometry.pages_per_block + u32::from(self.next)
     }
 
-    /// Whether blocks were freed or listed, and no root says so yet.
+    /// Returns true if blocks were freed or listed, and no root contains that yet.
     pub fn needs_root(&self) -> bool {
         self.needs_root
     }
 
-    /// Number of the root that a mount begins with, if it is not certain.
+    /// Returns the number of the root that a mount begins with, if only one of its seals can be
+    /// read.
     pub fn uncertain(&self) -> Option<NonZeroU32> {
         self.uncertain
     }
 
-    /// Whether nobody needs what is in the block at a place: neither that of the next root nor, until that is complete, that of the newest one.
+    /// Returns true if the block at a place may be erased. It must not be the block of the next
+    /// root. Nor must it be the block of the newest complete root, until the next root is
+    /// complete. It must not be kept, and must hold no live frame and no newest journal page.
     fn rests(&self, place: u32, space: &Space<'_>) -> bool {
         let block = self.block(place);
         place != self.place.into()
@@ -213,45 +227,50 @@ impl Ring {
             && !space.holds_journal(block)
     }
 
-    /// Whether the block at a place is as a format has left it, which erased all of the ring: this is the first round, for what later rounds use is erased
-    /// before, and the use of the volume was begun by a mark. So what has begun to use the block was neither an earlier use, which would have been ended by
-    /// a cut, nor a start that was cut.
+    /// Returns true if the block at a place is as the format left it. A format erases all of the
+    /// ring.
+    ///
+    /// Two conditions must hold. This is the first round, because later rounds erase a block
+    /// before they use it. The use of the volume was begun by a mark. So nothing has begun the
+    /// block: neither an earlier use that a cut ended, nor a start that was cut.
     fn is_blank(&self, place: u32, space: &Space<'_>) -> bool {
         let erased_once = |place| space.blocks().wear_base == 0 && space.blocks().wear(self.block(place)) == 1;
         self.untouched && place > self.place.into() && erased_once(self.place.into()) && erased_once(place)
     }
 
-    /// Erases that the first change after a mount may need.
+    /// Returns the number of erases that the first change after a mount may need.
     pub fn opening_erases(&self) -> u32 {
         if self.closed { 1 + self.unknown.count_ones() } else { 0 }
     }
 
-    /// Whether so few good blocks are left that the volume is to be read only.
+    /// Returns true if so few good blocks are left that the volume becomes read-only.
     pub fn is_worn_out(&self, space: &Space<'_>, layout: &Layout) -> bool {
         let good = self.all().filter(|&block| space.blocks().state(block) != State::Bad).count();
         (good as u32) < RING_MIN.min(layout.ring_count) - 1
     }
 
-    /// The number of the next root: the smallest one beyond all others that belongs to its place.
+    /// Takes the number of the next root: the smallest one beyond all others that belongs to its
+    /// place.
     fn take_number(&mut self, layout: &Layout) -> u32 {
         let (count, least) = (layout.ring_count, self.number + 1);
         self.number = least + (u32::from(self.place) + count - least % count) % count;
         self.number
     }
 
-    /// Takes the next pages of the current block, also where their program fails: it may have touched them. The first of them.
+    /// Takes the next pages of the current block, and returns the first of them. If their
+    /// program fails they stay taken, because it may have touched them.
     pub fn take_pages(&mut self, count: u32, layout: &Layout) -> PageIndex {
         let first = self.next_page(layout);
         self.next += count as u16;
         first
     }
 
-    /// Goes on at a page of the current block.
+    /// Continues at a page of the current block.
     pub fn go_to(&mut self, page: PageIndex, layout: &Layout) {
         self.next = (page % layout.geometry.pages_per_block) as u16;
     }
 
-    /// Nothing more goes into the current block.
+    /// Closes the current block: no more pages go there.
     fn leave_block(&mut self, layout: &Layout) {
         self.next = layout.geometry.pages_per_block as u16;
     }

@@ -1,4 +1,4 @@
-//! Writing roots.
+//! Writes roots.
 
 use super::{Ring, Said, Tables};
 use crate::error::Error;
@@ -7,13 +7,13 @@ use crate::media::{BlockIndex, Flash, Kind, PageIndex, TAG_BYTES, Tag};
 use crate::pages::Group;
 use crate::space::NONE;
 
-/// Roots that a call has lost because the device did not answer.
+/// Number of roots that a call has lost because the device did not answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lost {
     roots: u8,
 }
 
-/// The ring, and roots that are written there.
+/// The ring, and the roots that are written there.
 pub(crate) struct Roots<'s, 'm, F> {
     pub ring: &'s mut Ring,
     pub tables: Tables<'s, 'm, F>,
@@ -21,8 +21,9 @@ pub(crate) struct Roots<'s, 'm, F> {
 }
 
 impl<F: Flash> Roots<'_, '_, F> {
-    /// Erases the ring block that comes next, ahead of time, unless it is blank. If the device does
-    /// not answer, the one behind it is tried, at most `failures` times, and once in any case.
+    /// Erases the next ring block ahead of time, unless it is blank. If the device does not
+    /// answer, the block behind it is tried. This happens at most `failures` times, and once in
+    /// any case.
     pub fn prepare_block(&mut self) -> Result<(), Error> {
         let (count, mut failures) = (self.tables.layout.ring_count, 0);
         for step in 1..count {
@@ -44,12 +45,11 @@ impl<F: Flash> Roots<'_, '_, F> {
         Err(Error::MediaFailing)
     }
 
-    /// Erases the ring blocks of which nobody can tell what they hold: the root of a mount that was cut there may be readable tomorrow, and
-    /// have a larger number than the newest one.
+    /// Erases the ring blocks with undetermined content. The root of a mount that was cut there
+    /// may be readable tomorrow, with a larger number than the newest root.
     ///
     /// If the device does not answer, a root is written and the erase is repeated. A device that
-    /// took
-    /// the root, and does not answer for this block, has a bad block.
+    /// took the root, and does not answer for this block, has a bad block.
     pub fn erase_unknown(&mut self, said: Said, lost: &mut Lost) -> Result<(), Error> {
         if self.ring.unknown == 0 {
             return Ok(());
@@ -88,16 +88,17 @@ impl<F: Flash> Roots<'_, '_, F> {
         Ok(())
     }
 
-    /// Goes on to the next ring block where the current one has no room for so many pages.
+    /// Goes on to the next ring block if the current one has no room for `pages` pages.
     pub fn find_room(&mut self, pages: u32) -> Result<(), Error> {
         if self.ring.pages_left(self.tables.layout) < pages { self.advance() } else { Ok(()) }
     }
 
-    /// Writes a root with its copies: in another block of the ring where one has gone bad, and where the device did not answer, which may happen as often
-    /// in a call as the settings say.
+    /// Writes a root with its copies. If a block has gone bad, the root goes into another block
+    /// of the ring. It also does so if the device does not answer, as often in a call as the
+    /// settings allow.
     ///
     /// # Cost
-    /// `root_programs` programs; one erase when the next ring block was not prepared.
+    /// `root_programs` programs, and one erase if the next ring block was not prepared.
     ///
     /// # Power loss
     /// The root before stays the newest until a page of the copies can be read.
@@ -111,15 +112,18 @@ impl<F: Flash> Roots<'_, '_, F> {
         Err(Error::MediaFailing)
     }
 
-    /// Writes a root and its copies at the next page of the ring. `false` when another block is to be tried.
+    /// Writes a root and its copies at the next page of the ring. Returns `false` if another
+    /// block must be tried.
     fn write_here(&mut self, said: Said, lost: &mut Lost) -> Result<bool, Error> {
         let number = self.begin();
         let result = self.program(number, said).and_then(|()| self.program_copies(number, said));
         self.was_written(result, lost)
     }
 
-    /// Lets each ring block but the first tell the number of a root that never was, smaller than that of any which is: one look tells a mount then that nothing newer is there.
-    /// Where the first round erases no block they stay blank.
+    /// Programs the first page of a root into each ring block but the first. Its number is
+    /// smaller than the number of each real root. So one read of a block shows a mount that
+    /// nothing newer is there. On media that program bytes, the first round erases no block, so
+    /// these blocks stay blank.
     fn number_blocks(&mut self, said: Said) -> Result<(), Error> {
         let count = self.tables.layout.ring_count;
         let end = if self.tables.layout.programs_bytes() { 1 } else { count };
@@ -129,7 +133,7 @@ impl<F: Flash> Roots<'_, '_, F> {
             match self.program_page(place, said, 0) {
                 Ok(()) => has_failed = false,
                 Err(Error::MediaFailing) => self.tables.space.lose(self.ring.current()),
-                // It is erased before a root goes there.
+                // The block is erased before a root goes there.
                 Err(Error::Device) if !has_failed => has_failed = true,
                 Err(error) => return Err(error),
             }
@@ -138,7 +142,8 @@ impl<F: Flash> Roots<'_, '_, F> {
         Ok(())
     }
 
-    /// Writes the first root of a volume that is made, which nothing was done to.
+    /// Writes the first root of a new volume. The root is closed, because nothing was changed
+    /// yet.
     pub fn write_first(&mut self, said: Said) -> Result<(), Error> {
         self.number_blocks(said)?;
         self.ring.closed = true;
@@ -148,19 +153,21 @@ impl<F: Flash> Roots<'_, '_, F> {
         Ok(())
     }
 
-    /// Frees what is dead, lists the blocks that may be allocated until the next root, and gives that its number.
+    /// Frees the dead blocks, and lists the blocks that may be allocated until the next root.
+    /// Returns the number of the root.
     pub fn begin(&mut self) -> u32 {
         self.ring.needs_root = true;
         self.tables.space.free_and_list(self.tables.layout.listed_blocks);
         self.ring.take_number(self.tables.layout)
     }
 
-    /// What follows from the programs of a root and its copies: `false` when another block is to be tried.
+    /// Handles the result of the programs of a root and its copies. Returns `false` if another
+    /// block must be tried.
     pub fn was_written(&mut self, result: Result<(), Error>, lost: &mut Lost) -> Result<bool, Error> {
         match result {
             Ok(()) => {
                 self.ring.follows = self.ring.number;
-                // The blocks that it frees are erased only when it is there.
+                // The blocks that the root frees are erased only when the root is there.
                 self.tables.pages.flush()?;
                 self.tables.space.begin_after_root();
                 self.ring.complete = self.ring.place;
@@ -172,8 +179,9 @@ impl<F: Flash> Roots<'_, '_, F> {
                 self.ring.leave_block(self.tables.layout);
                 Ok(false)
             }
-            // It may be there or not: another one must follow before a block is used that this one lists. In the next ring block, since a
-            // page of this one may be blank.
+            // The root may be there or not. Another root must follow before a block is used that
+            // this one lists. It goes into the next ring block, because a page of this one may
+            // be blank.
             Err(Error::Device) if lost.roots < self.tables.layout.config.failures.max(1) => {
                 lost.roots += 1;
                 self.ring.leave_block(self.tables.layout);
@@ -188,9 +196,10 @@ impl<F: Flash> Roots<'_, '_, F> {
         self.program_pages(number, said, 0, self.tables.layout.root_pages)
     }
 
-    /// Programs the copies of a root that was just programmed, which say the same.
+    /// Programs the copies of a root that was just programmed. They have the same content.
     ///
-    /// A root that fails behind the first page of its copies counts at every mount, and may be certain at one: the next root names it.
+    /// A root that fails behind the first page of its copies counts at every mount, and may be
+    /// certain at one. So the next root names it.
     pub fn program_copies(&mut self, number: u32, said: Said) -> Result<(), Error> {
         let pages = self.tables.layout.root_pages;
         self.tables.pages.keep_order()?;
@@ -199,8 +208,9 @@ impl<F: Flash> Roots<'_, '_, F> {
 
     /// Programs pages of a root and its copies: one by one, or as many at once as a group takes.
     ///
-    /// The second copied page proves that the first one was complete. So on raw flash the copies are
-    /// programmed one by one: a driver that kept no order in a command would leave a false proof.
+    /// The second copied page proves that the first one was complete. So on raw flash the copies
+    /// are programmed one by one. A driver that kept no order in a command would leave a false
+    /// proof.
     fn program_pages(&mut self, number: u32, said: Said, from: u32, to: u32) -> Result<(), Error> {
         let is_proof = from >= self.tables.layout.root_pages && self.tables.pages.takes_pages_once();
         let many = if is_proof { 0 } else { self.tables.layout.group_pages() };
@@ -208,7 +218,7 @@ impl<F: Flash> Roots<'_, '_, F> {
             let last = to.min(first + many.max(1));
             let result =
                 if many > 0 { self.program_group(number, said, first, last) } else { self.program_page(number, said, first) };
-            // Behind the first page of a copy, or in a command that has it.
+            // The failure is behind the first page of a copy, or in a command with that page.
             if last > self.tables.layout.root_pages + 1 && result.is_err() {
                 self.ring.follows = number;
             }
@@ -229,14 +239,16 @@ impl<F: Flash> Roots<'_, '_, F> {
         Ok(self.tables.pages.program_many(first, data, tags)?)
     }
 
-    /// Programs the next page of the ring: page `index` of a root, or, from the number of its pages on, of its copies.
+    /// Programs the next page of the ring: page `index` of a root and its copies. The pages of
+    /// the copies follow the pages of the root.
     fn program_page(&mut self, number: u32, said: Said, index: u32) -> Result<(), Error> {
         let tag = self.compose_page(number, said, index);
         let page = self.ring.take_pages(1, self.tables.layout);
         self.tables.pages.program_buffer(page, &tag)
     }
 
-    /// Makes page `index` of a root and its copies in the page buffer. Not inlined: what it needs is off the stack when the page is programmed.
+    /// Makes page `index` of a root and its copies in the page buffer. Not inlined, so that its
+    /// data is off the stack when the page is programmed.
     #[inline(never)]
     fn compose_page(&mut self, number: u32, said: Said, index: u32) -> Tag {
         let pages = self.tables.layout.root_pages;
@@ -248,7 +260,7 @@ impl<F: Flash> Roots<'_, '_, F> {
         Tag { sequence: number.into(), logical: index % pages, kind: Kind::Root, aux: pages | (index / pages) << 8 }
     }
 
-    /// Programs the second superblock: the first of both.
+    /// Programs the second superblock. It is programmed before the first one.
     pub fn program_superblock_copy(&mut self) -> Result<(), Error> {
         self.program_superblock(self.ring.superblock_copy)
     }
@@ -266,13 +278,17 @@ impl<F: Flash> Roots<'_, '_, F> {
         self.tables.pages.program_buffer(page, &Tag { sequence: 1, logical: 0, kind: Kind::Super, aux: 0 })
     }
 
-    /// Makes the first change after a clean end possible: erases a ring block and writes a root there, which it tells, before anything is programmed
-    /// elsewhere. A place that reads as blank may have been touched by an earlier start that was cut, and a chain of such starts would
-    /// use it twice.
+    /// Makes the first change after a clean end possible, before anything is programmed
+    /// elsewhere. Erases a ring block and writes a root there, and returns true. On media that
+    /// program bytes, a mark may replace the root; then it returns false.
+    ///
+    /// Otherwise a chain of starts that were cut would use a place twice. Each of them may have
+    /// touched a place that reads as blank.
     ///
     /// # Cost
-    /// One erase and `root_programs` programs, once after a mount that found nothing to settle, and an erase of each ring block in which cuts
-    /// have left what nobody can read; one program where the medium programs bytes, and there are no such blocks.
+    /// Once after a mount that found nothing to settle: one erase and `root_programs` programs.
+    /// In addition, one erase of each ring block in which cuts have left unreadable pages. One
+    /// program if the medium programs bytes and there are no such blocks.
     pub fn open(&mut self, said: Said, lost: &mut Lost) -> Result<bool, Error> {
         (self.ring.closed, self.ring.untouched) = (false, true);
         let mark = core::mem::replace(&mut self.ring.mark, NONE);
@@ -282,7 +298,8 @@ impl<F: Flash> Roots<'_, '_, F> {
         result.map(|()| !is_marked)
     }
 
-    /// Goes on to a root that no other one outranks, today or tomorrow.
+    /// Goes on to the next ring block, and writes a root there. No other root outranks it, today
+    /// or tomorrow.
     fn begin_new_block(&mut self, said: Said, lost: &mut Lost) -> Result<(), Error> {
         self.ring.untouched = false;
         self.advance()?;
@@ -290,7 +307,8 @@ impl<F: Flash> Roots<'_, '_, F> {
         self.erase_unknown(said, lost)
     }
 
-    /// Completes the mark of an opened volume that a cut may have begun: it might say tomorrow that nothing was opened, and hide what follows.
+    /// Completes the mark of an opened volume. A cut may have interrupted the mark. An
+    /// incomplete mark might read as blank tomorrow, and hide the changes that follow.
     pub fn complete_mark(&mut self) -> Result<(), Error> {
         let mark = core::mem::replace(&mut self.ring.mark, NONE);
         if mark != NONE {
@@ -302,8 +320,9 @@ impl<F: Flash> Roots<'_, '_, F> {
         Ok(())
     }
 
-    /// Where the medium programs bytes, zeros behind the closed root say that it was opened. Until they are complete nothing else is touched, so
-    /// they can be programmed again.
+    /// Programs the mark, on media that program bytes: zeros behind the closed root. They prove
+    /// that the volume was opened. Until they are complete nothing else is touched, so they can
+    /// be programmed again.
     fn mark_opened(&mut self, page: PageIndex) -> Result<(), Error> {
         let pages = self.tables.layout.geometry.pages_per_block;
         let offset = page % pages * self.tables.layout.geometry.page_bytes;

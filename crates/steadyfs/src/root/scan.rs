@@ -1,12 +1,22 @@
-//! Finding the root that a mount begins with.
+//! Search for the root that a mount begins with.
 //!
-//! The first page of each ring block tells the number of its first root. Beginning with the newest block, the pages at its end are read
-//! until there is a root that *counts*: a page of a copy can be read. It is *certain* if that is not the first page of the first copy, which
-//! alone may have been cut. With one such page alone, which may be what a cut erase has left of the block, it counts only with all
-//! that it names in its own block.
-//! The newest root that counts is the base; unless it is not certain and follows an older one than the newest certain one, which is the base then.
-//! Until this mount has written a root of its own it erases neither the base, nor the newest
-//! root that is certain, nor, where there is none, the oldest that counts: what counts for this mount may not count for the next one.
+//! The first page of each ring block contains the number of its first root. The search begins
+//! with the newest block. It reads the pages at the end of the block until it finds a root that
+//! *counts*: a page of a copy can be read. The root is *certain* if that page is not the first
+//! page of the first copy. Only the first page may have been cut.
+//!
+//! If only one page of the copies can be read, a cut erase may have left it in the block. Then
+//! the root counts only if all pages can be read that it names in its own block.
+//!
+//! The newest root that counts is the base. There is one exception: the newest root is not
+//! certain, and it follows an older root than the newest certain one. Then the newest certain
+//! root is the base.
+//!
+//! A root that counts for this mount may not count for the next one. So until this mount has
+//! written a root of its own, it erases neither of these:
+//!
+//! - the base
+//! - the newest certain root, or, if there is none, the oldest root that counts
 
 use super::{NUMBER_MAX, Ring, Said, Tables};
 use crate::config::{COPIED_MAX, Layout, RING_MAX};
@@ -17,17 +27,17 @@ use crate::pages::was_read;
 use crate::space::{Frame, NONE};
 use core::num::NonZeroU32;
 
-/// Pages that are asked behind one that looks blank or cannot be read, at most.
+/// Most pages that are read behind a page that looks blank or cannot be read.
 const LOOKS_BEHIND: u32 = 8;
-/// A root and its copies: at most this many whole ones.
+/// Most whole instances of a root: the root and its copies.
 const INSTANCES: usize = 3;
 
-/// The root that a mount begins with; its tables are read.
+/// The root that a mount begins with. Its tables are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Base {
-    /// A newer one counts, and can be read nowhere.
+    /// True if a newer root counts, and cannot be read in any copy.
     pub lost: bool,
-    /// What it says of the store.
+    /// The state of the store in this root.
     pub said: Said,
 }
 
@@ -38,11 +48,12 @@ struct Found {
     place: u32,
     /// First page of the root and of each copy, as far as any page of it was seen.
     starts: [PageIndex; INSTANCES],
-    /// A bit for each page of the root that can be read, in whichever copy.
+    /// A bit for each page of the root that can be read in any copy.
     pages: u64,
-    /// A bit for each page of the copies that can be read. A page that a cut has left may say that it is one which is elsewhere: that counts once.
+    /// A bit for each page of the copies that can be read. A page that a cut has left may have
+    /// the index of a page elsewhere. Each index counts once.
     seals: u64,
-    /// The last of them, counted over all copies.
+    /// The last readable page of the copies, counted over all copies.
     last_seal: u32,
 }
 
@@ -53,7 +64,7 @@ pub(crate) struct Search<'s, 'm, F> {
 }
 
 impl<F: Flash> Search<'_, '_, F> {
-    /// The tag of a page of a root at a place of the ring.
+    /// Returns the tag of a page of a root at a place of the ring.
     pub(super) fn root_page(&mut self, place: u32, index: u32) -> Result<Option<Tag>, Error> {
         let page = self.ring.block(place) * self.tables.layout.geometry.pages_per_block + index;
         let (count, pages) = (self.tables.layout.ring_count, self.tables.layout.root_pages);
@@ -62,7 +73,7 @@ impl<F: Flash> Search<'_, '_, F> {
                 && number_of(tag) % count == place
                 && tag.aux & 0xFF == pages & 0xFF
                 && tag.logical < pages
-                // All pages of it lie in its block.
+                // All pages of the root lie in its block.
                 && tag.logical <= index
                 && index - tag.logical + pages <= self.tables.layout.geometry.pages_per_block
                 && (tag.aux >> 8) as usize <= INSTANCES
@@ -70,7 +81,8 @@ impl<F: Flash> Search<'_, '_, F> {
         Ok(self.tables.pages.read_tagged(page, Kinds::of(&[Kind::Root]))?.filter(of_place))
     }
 
-    /// The number of the first root in the block at a place of the ring. Where its first page is lost another one tells.
+    /// Returns the number of the first root in the block at a place of the ring. If its first
+    /// page is lost, another page contains the number.
     fn first_number(&mut self, place: u32) -> Result<Option<u32>, Error> {
         let first = self.ring.block(place) * self.tables.layout.geometry.pages_per_block;
         for index in 0..self.tables.layout.first_root_pages() {
@@ -84,8 +96,9 @@ impl<F: Flash> Search<'_, '_, F> {
         Ok(None)
     }
 
-    /// Finds the root to begin with, of a number below a limit, notes which places must not be erased, and reads it into the tables. `Ok(None)` when there is
-    /// none.
+    /// Finds the root to begin with, among the roots with numbers below a limit. Reads it into
+    /// the tables, and records the places that must not be erased. Returns `Ok(None)` if there
+    /// is no root.
     #[inline(never)]
     pub fn find(&mut self, below: u32) -> Result<Option<Base>, Error> {
         (self.ring.kept, self.ring.uncertain) = (0, None);
@@ -101,6 +114,7 @@ impl<F: Flash> Search<'_, '_, F> {
                 if !found.counts() || found.number >= below {
                     continue;
                 }
+                // The newest root that counts and can be read as a whole is the base.
                 let is_there = self.is_whole_root(&found) && (base.is_some() || self.read_root(&found, &mut said)?);
                 if base.is_none() && is_there && (found.is_firm() || self.has_its_own(found.place)?) {
                     base = Some(found);
@@ -113,6 +127,7 @@ impl<F: Flash> Search<'_, '_, F> {
                 if is_there {
                     oldest = Some(found);
                 }
+                // The newest certain root ends the search.
                 if is_there && found.is_certain() {
                     if base.is_some_and(|newer| self.is_stale(&newer, &found)) {
                         (base, self.ring.kept) = (Some(found), 0);
@@ -125,13 +140,14 @@ impl<F: Flash> Search<'_, '_, F> {
                 }
             }
         }
-        // No root is certain: the oldest that counts takes its place.
+        // No root is certain. The oldest root that counts is kept in its place.
         self.ring.kept |= oldest.map_or(0, |found| 1 << found.place);
         self.begin_with(base, Base { lost, said })
     }
 
-    /// Whether the root in the tables, which is not certain, was begun before a certain one of a smaller number: it follows an older one. A cut
-    /// erase had hidden it from whoever began that one.
+    /// Returns true if the root in the tables is not certain, and was begun before a certain
+    /// root with a smaller number. It follows an older root. A cut erase had hidden it from the
+    /// mount that began the certain root.
     fn is_stale(&self, newer: &Found, certain: &Found) -> bool {
         !newer.is_certain() && self.ring.follows < certain.number && certain.number < newer.number
     }
@@ -141,18 +157,20 @@ impl<F: Flash> Search<'_, '_, F> {
         self.ring.uncertain = NonZeroU32::new(found.number).filter(|_| !found.is_firm());
         let place = found.place as u8;
         (self.ring.complete, self.ring.place, self.ring.follows) = (place, place, found.number);
-        // Nothing is programmed behind it: each power cycle begins with a block of its own.
+        // Nothing is programmed behind the root: each power cycle begins with a block of its
+        // own.
         self.ring.leave_block(self.tables.layout);
         self.ring.prepared = None;
         let is_newest = self.ring.number == found.number;
-        // Numbers that nobody can read today may be read tomorrow.
+        // Numbers that cannot be read today may be read tomorrow.
         self.ring.number += self.tables.layout.ring_count * self.tables.layout.geometry.pages_per_block;
         self.ring.mark = NONE;
         if self.ring.closed && self.tables.layout.programs_bytes() {
             let behind = found.end(self.tables.layout);
-            // Damaged tags may tell of another block.
+            // Damaged tags may lead to another block.
             if behind / self.tables.layout.geometry.pages_per_block == self.ring.block(found.place) {
-                // A mark says nothing once its root does not count any more, or one that was seen with a larger number does.
+                // A mark proves nothing if its root may not count any more, or if a root with a
+                // larger number was seen.
                 self.ring.mark = if found.is_firm() && is_newest { behind } else { NONE };
                 self.ring.closed = !self.is_opened(behind)?;
             }
@@ -160,7 +178,7 @@ impl<F: Flash> Search<'_, '_, F> {
         Ok(Some(base))
     }
 
-    /// The number of the first root in each ring block; 0 where none can be read.
+    /// Returns the number of the first root in each ring block; 0 if none can be read.
     pub(super) fn first_numbers(&mut self) -> Result<[u32; RING_MAX as usize], Error> {
         self.ring.unknown = 0;
         let mut firsts = [0; RING_MAX as usize];
@@ -173,7 +191,8 @@ impl<F: Flash> Search<'_, '_, F> {
         Ok(firsts)
     }
 
-    /// Takes the ring blocks that are blank for such as hold nothing that may be read tomorrow.
+    /// Clears the `unknown` bit of blank ring blocks: they hold nothing that may be read
+    /// tomorrow.
     pub fn know_blank_places(&mut self) -> Result<(), Error> {
         for place in 0..self.tables.layout.ring_count {
             if self.ring.unknown >> place & 1 != 0 && self.has_no_root(place)? {
@@ -183,7 +202,8 @@ impl<F: Flash> Search<'_, '_, F> {
         Ok(())
     }
 
-    /// Whether a ring block begins with a blank page, and those of the copies, without which no root counts, are blank as well.
+    /// Returns true if the first page of a ring block is blank, and the pages of the copies are
+    /// blank as well. Without a page of a copy no root counts.
     pub(super) fn has_no_root(&mut self, place: u32) -> Result<bool, Error> {
         let first = self.ring.block(place) * self.tables.layout.geometry.pages_per_block;
         for index in core::iter::once(0).chain(self.tables.layout.root_pages..self.tables.layout.root_programs) {
@@ -194,8 +214,9 @@ impl<F: Flash> Search<'_, '_, F> {
         Ok(true)
     }
 
-    /// The last root before page `end` in the block at a place of the ring, read backwards; `end` becomes its first page that was read.
-    /// [`NONE`] stands for the end of what is programmed.
+    /// Returns the last root before page `end` in the block at a place of the ring. Reads
+    /// backwards, and sets `end` to the first page that was read. [`NONE`] stands for the end of
+    /// the programmed pages.
     fn root_before(&mut self, place: u32, end: &mut u32) -> Result<Option<Found>, Error> {
         let first = self.ring.block(place) * self.tables.layout.geometry.pages_per_block;
         if *end == NONE {
@@ -214,7 +235,8 @@ impl<F: Flash> Search<'_, '_, F> {
             *end -= 1;
             let found = found.get_or_insert(Found::new(number_of(&tag), place));
             found.add(&tag, first + *end, self.tables.layout.root_pages);
-            // A page of the copies may read as damaged the next time: the root itself is looked for as well.
+            // A page of the copies may read as damaged the next time. So the root itself is
+            // searched as well.
             if found.is_certain() && found.starts[0] != NONE && self.is_whole_root(found) {
                 break;
             }
@@ -222,12 +244,12 @@ impl<F: Flash> Search<'_, '_, F> {
         Ok(found)
     }
 
-    /// Whether every page of a root can be read, in whichever copy.
+    /// Returns true if every page of a root can be read in any copy.
     fn is_whole_root(&self, found: &Found) -> bool {
         found.pages.count_ones() == self.tables.layout.root_pages
     }
 
-    /// The page behind the last one of a ring block that is not blank.
+    /// Returns the page behind the last page of a ring block that is not blank.
     pub(super) fn find_end(&mut self, first: PageIndex) -> Result<u32, Error> {
         let (mut low, mut high) = (1, self.tables.layout.geometry.pages_per_block);
         while low < high {
@@ -237,9 +259,12 @@ impl<F: Flash> Search<'_, '_, F> {
         Ok(low)
     }
 
-    /// Whether a ring block is blank from one of its pages on. Behind the root of a mount there may be a gap: what it copied begins
-    /// with a whole frame. Where a damaged page may look blank one behind it tells as well. Where it may, an erase changes no page, and one that cannot be read
-    /// may be of before it: then two that can be read behind it tell.
+    /// Returns true if a ring block is blank from one of its pages on.
+    ///
+    /// Behind the root of a mount there may be a gap, because the copied pages begin with a
+    /// whole frame. On some media a damaged page may look blank. There a page behind it must be
+    /// blank as well. On such media an erase changes no page, so an unreadable page may be older
+    /// than the erase. Then two readable pages behind it must be blank.
     fn is_blank_from(&mut self, first: PageIndex, page: u32) -> Result<bool, Error> {
         let (root, frame) = (self.tables.layout.root_pages, self.tables.layout.copied_page());
         let hides = self.tables.pages.flash().hides_damage();
@@ -255,7 +280,8 @@ impl<F: Flash> Search<'_, '_, F> {
         Ok(!is_at_gap || self.tables.pages.is_blank(first + frame)?)
     }
 
-    /// Whether the next `wanted` pages of a ring block that can be read are blank. Where the block ends before there are so many, those that there are.
+    /// Returns true if the next `wanted` readable pages of a ring block are blank. If the block
+    /// ends before, the remaining pages decide.
     fn are_blank_behind(&mut self, first: PageIndex, page: u32, mut wanted: u32) -> Result<bool, Error> {
         let end = self.tables.layout.geometry.pages_per_block;
         for next in page + 1..(page + 1 + LOOKS_BEHIND).min(end) {
@@ -268,7 +294,7 @@ impl<F: Flash> Search<'_, '_, F> {
         Ok(page + 1 + LOOKS_BEHIND >= end)
     }
 
-    /// Reads a root into the tables. `false` when it is not sound.
+    /// Reads a root into the tables. Returns `false` if it is not sound.
     fn read_root(&mut self, found: &Found, said: &mut Said) -> Result<bool, Error> {
         let mut header = [0; BYTES];
         for index in 0..self.tables.layout.root_pages {
@@ -282,7 +308,8 @@ impl<F: Flash> Search<'_, '_, F> {
         Ok(found.is_some())
     }
 
-    /// Takes over what the header of a root says, once its tables are read. `None` when it is not sound.
+    /// Takes over the header of a root, once its tables are read. Returns `None` if it is not
+    /// sound.
     pub(super) fn adopt_root(&mut self, header: &[u8; BYTES]) -> Option<Said> {
         if !self.tables.pages.flash().is_clean() {
             // The tables were replaced, even if the header is refused.
@@ -296,7 +323,8 @@ impl<F: Flash> Search<'_, '_, F> {
         Some(Said { worn_out: header.worn_out, unchecked: header.unchecked, savings: header.savings })
     }
 
-    /// Whether all can be read that the root in the tables names in its own ring block.
+    /// Returns true if all pages can be read that the root in the tables names in its own ring
+    /// block.
     fn has_its_own(&mut self, place: u32) -> Result<bool, Error> {
         let (block, fpb) = (self.ring.block(place), self.tables.layout.frames_per_block);
         for leaf in 0..self.tables.layout.leaf_count {
@@ -314,7 +342,7 @@ impl<F: Flash> Search<'_, '_, F> {
         Ok(!self.tables.space.holds_journal(block) || self.journal_copy_can_be_read()?)
     }
 
-    /// Whether every page of the journal's copy in the ring can be read.
+    /// Returns true if every page of the journal's copy in the ring can be read.
     fn journal_copy_can_be_read(&mut self) -> Result<bool, Error> {
         let first = self.tables.layout.journal_page(self.tables.space.journal_at());
         for page in first..first + self.tables.layout.journal_pages() {
@@ -325,7 +353,8 @@ impl<F: Flash> Search<'_, '_, F> {
         Ok(true)
     }
 
-    /// Whether every page of a frame can be read, and is what it should be.
+    /// Returns true if every page of a frame can be read, and has the right kind and logical
+    /// page.
     fn frame_can_be_read(&mut self, frame: Frame, kinds: Kinds, logical: u32) -> Result<bool, Error> {
         let first = self.tables.layout.frame_page(frame);
         for page in first..first + u32::from(self.tables.layout.config.unit_pages) {
@@ -336,7 +365,8 @@ impl<F: Flash> Search<'_, '_, F> {
         Ok(true)
     }
 
-    /// Reads a page of a root, or of a copy, into the page buffer.
+    /// Reads a page of a root, or of a copy, into the page buffer. Returns `false` if none can
+    /// be read.
     fn load_root_page(&mut self, found: &Found, index: u32) -> Result<bool, Error> {
         for start in found.starts.into_iter().rev().filter(|&start| start != NONE) {
             let tag = self.tables.pages.read_tagged(start + index, Kinds::of(&[Kind::Root]))?;
@@ -347,8 +377,9 @@ impl<F: Flash> Search<'_, '_, F> {
         Ok(false)
     }
 
-    /// Whether anything was programmed where the ring is [opened](super::Roots::open). What is not whole may be: a mount rolls forward then, and
-    /// finds nothing.
+    /// Returns true if anything was programmed at the page where the ring is
+    /// [opened](super::Roots::open). An incomplete mark counts as well: a mount then rolls
+    /// forward, and finds nothing.
     pub(super) fn is_opened(&mut self, page: PageIndex) -> Result<bool, Error> {
         let pages = self.tables.layout.geometry.pages_per_block;
         let mut mark = [0; TAG_BYTES];
@@ -357,18 +388,19 @@ impl<F: Flash> Search<'_, '_, F> {
     }
 }
 
-/// The number of the root that a page is of.
+/// Returns the number of the root that a page belongs to.
 fn number_of(tag: &Tag) -> u32 {
     tag.sequence as u32
 }
 
-/// The place with the largest first number below a limit, and the number.
+/// Returns the place with the largest first number below a limit, and the number.
 pub(super) fn newest_below(firsts: &[u32], limit: u32) -> Option<(u32, u32)> {
     let below = (0u32..).zip(firsts).filter(|&(_, &first)| first > 0 && first < limit);
     below.max_by_key(|&(_, &first)| first).map(|(place, &first)| (place, first))
 }
 
-/// Pages at the end of a ring block in which there is a whole root: one that was cut, and one with what a mount copied behind it.
+/// Returns the number of pages at the end of a ring block that contain a whole root. These pages
+/// may hold a cut root, and a root with the pages that a mount copied behind it.
 pub(crate) const fn ring_window(layout: &Layout) -> u32 {
     2 * layout.root_programs + (COPIED_MAX + 1) * layout.config.unit_pages as u32 + layout.journal_pages()
 }
@@ -378,35 +410,39 @@ impl Found {
         Self { number, place, starts: [NONE; INSTANCES], pages: 0, seals: 0, last_seal: 0 }
     }
 
-    /// A page of a copy can be read.
+    /// Returns true if a page of a copy can be read.
     fn counts(&self) -> bool {
         self.seals != 0
     }
 
-    /// And it will be at every mount, or another one of them.
+    /// Returns true if a page of the copies behind the first one can be read. Then this page, or
+    /// another page of the copies, can be read at every mount.
     fn is_certain(&self) -> bool {
         self.last_seal > 0
     }
 
-    /// Two pages of the copies can be read: the block is not one that lost a root whose only good page a cut erase has left.
+    /// Returns true if two pages of the copies can be read. One good page alone may be left of a
+    /// root that a cut erase has destroyed.
     fn is_firm(&self) -> bool {
         self.seals & self.seals.wrapping_sub(1) != 0
     }
 
-    /// Whether it was complete once, and a page of it can be read nowhere now. If its copies end with that page, it was never shown to anybody.
+    /// Returns true if the root was complete once, and one of its pages cannot be read in any
+    /// copy now. If its copies end with that page, the root was never in use.
     fn is_missed(&self, root_pages: u32) -> bool {
         let missing = (0..root_pages).rev().find(|page| self.pages >> page & 1 == 0);
         self.is_certain() && missing.is_some_and(|page| self.last_seal > page)
     }
 
-    /// The page behind the copies.
+    /// Returns the page behind the copies.
     fn end(&self, layout: &Layout) -> PageIndex {
-        // The last copy: between the root and its copies may lie one of the journal.
+        // The last copy counts, because a copy of the journal may lie between the root and its
+        // copies.
         let known = (0..).zip(self.starts).filter(|&(_, start)| start != NONE).last();
         known.map_or(0, |(copy, start): (u32, _)| start + layout.root_programs - copy * layout.root_pages)
     }
 
-    /// Notes a page that can be read.
+    /// Records a page that can be read.
     fn add(&mut self, tag: &Tag, page: PageIndex, root_pages: u32) {
         let copy = tag.aux >> 8;
         self.pages |= 1 << (tag.logical & 63);

@@ -1,4 +1,4 @@
-//! What a root says: a header, and behind it the tables of the rooms.
+//! Content of a root: a header, and behind it the tables of the rooms.
 
 use super::Ring;
 use crate::commit::{IDLE, Transaction};
@@ -9,23 +9,24 @@ use crate::media::Flash;
 use crate::pages::Pages;
 use crate::space::{Head, HeadIndex, NONE, Space};
 
-/// Sequences that a root may say: a tag has 36 bits, and what a mount and its session add must fit as well.
+/// Limit of the sequence number in a root. A tag has 36 bits, and the numbers that a mount and
+/// its session add must fit as well.
 pub(crate) const SEQUENCE_MAX: u64 = (1 << 36) - (1 << 24);
 /// The heads that every volume has, whose places are in the header of a root.
 const HEADER_HEADS: [HeadIndex; 3] = [HeadIndex::USER, HeadIndex::MOVED, HeadIndex::JOURNAL];
 
-/// What a root says of the store itself.
+/// State of the store itself, as a root contains it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Said {
-    /// The volume can only be read.
+    /// True if the volume can only be read.
     pub worn_out: bool,
-    /// A loss was accepted, and what it left is not mended yet.
+    /// True if a loss was accepted, and its results are not repaired yet.
     pub unchecked: bool,
     /// Frames of the reserve that are there.
     pub savings: u16,
 }
 
-/// The rooms whose state a root says, and the medium.
+/// The rooms whose state a root contains, and the medium.
 pub(crate) struct Tables<'s, 'm, F> {
     pub layout: &'s Layout,
     pub pages: &'s mut Pages<'m, F>,
@@ -35,7 +36,8 @@ pub(crate) struct Tables<'s, 'm, F> {
 }
 
 impl<F: Flash> Tables<'_, '_, F> {
-    /// The header of a root of this ring. Not inlined: what it is made of is off the stack when the root is programmed.
+    /// Returns the header of a root of this ring. Not inlined, so that the parts of the header
+    /// are off the stack when the root is programmed.
     #[inline(never)]
     pub(super) fn header(&self, said: Said, ring: &Ring) -> [u8; BYTES] {
         let header = Header {
@@ -58,15 +60,18 @@ impl<F: Flash> Tables<'_, '_, F> {
         header.emit()
     }
 
-    /// The copy of the newest journal page that a root names; 0 if there is none. The copy must last
-    /// as long as the root. So it lies in the root's block, or in the block of the newest page.
+    /// Returns the copy of the newest journal page that a root names; 0 if there is none. The
+    /// copy must last as long as the root. So it lies in the root's block, or in the block of
+    /// the newest page.
     fn journal_copy_to_name(&self, ring: &Ring) -> u32 {
         let copy = self.space.journal_copy();
         let is_in_ring = copy != NONE && self.space.journal_block(copy) == ring.current();
         if is_in_ring || self.space.has_copy_beside() { copy } else { 0 }
     }
 
-    /// Copies what page `index` of a root holds to the header and the tables, which follow each other, or from them.
+    /// Copies page `index` of a root between the page buffer and the header and tables. In a
+    /// root the tables follow the header, one behind the other. With `read` the page buffer is
+    /// the source.
     pub(super) fn exchange(&mut self, header: &mut [u8; BYTES], index: u32, read: bool) {
         let at = (index * self.layout.geometry.page_bytes) as usize;
         let [wear, state, streams] = self.space.tables_mut();
@@ -83,7 +88,8 @@ impl<F: Flash> Tables<'_, '_, F> {
         }
     }
 
-    /// Returns whether a journal record can be at a place. In the ring its pages lie in one block.
+    /// Returns true if a journal record can be at a place. In the ring its pages lie in one
+    /// block.
     fn is_journal_place(&self, place: u32, ring: &Ring) -> bool {
         let (layout, pages) = (self.layout, self.layout.geometry.pages_per_block);
         let block = place / layout.journal_places();
@@ -100,7 +106,7 @@ impl<F: Flash> Tables<'_, '_, F> {
         }
         let names_journal = [header.journal_at, header.journal_copy].iter().all(|&place| self.is_journal_place(place, ring));
         if self.pages.flash().is_clean() {
-            // Nothing of it is changed: what lies where is enough.
+            // This mount changes nothing, so the places of the pages are enough.
             return self.map.adopt(header.overlay_len, self.layout) && names_journal;
         }
         for (head, (block, next)) in HEADER_HEADS.into_iter().zip(header.heads) {

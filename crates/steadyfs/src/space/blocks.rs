@@ -1,4 +1,4 @@
-//! What RAM knows of each block: its state, its wear, and which of its frames are live.
+//! The table of blocks in RAM: state, wear, and live frames of each block.
 
 use crate::config::Layout;
 
@@ -14,19 +14,20 @@ pub(crate) enum State {
     Free = 2,
     /// May be allocated before the next root, once erased.
     Listed = 3,
-    /// The same, erased since the mount.
+    /// As `Listed`, and erased since the mount.
     Erased = 4,
-    /// Quarantine: empty, but the last root's recovery may need it.
+    /// In quarantine: empty, but a recovery from the last root may need it.
     Dead = 5,
     /// Full, or given up before it was full, with live frames or the journal page in it.
     Used = 6,
     /// A head programs it.
     Active = 7,
-    /// As `Used`; a program failed in it, and it goes bad with the first root that is written when it is empty.
+    /// As `Used`; a program failed in it. It goes bad with the first root that is written after
+    /// it has become empty.
     Retiring = 8,
-    /// As `Free`, and known to be erased.
+    /// As `Free`, and already erased.
     Clean = 9,
-    /// As `Used`; a page in it needed so many corrections that its frames are to move.
+    /// As `Used`; a page in it needed so many corrections that its frames must move.
     Weak = 10,
 }
 
@@ -48,21 +49,23 @@ impl State {
     }
 }
 
-/// States of blocks that nobody uses and no root has listed.
+/// States of unused blocks that no root has listed.
 pub(crate) const UNUSED: [State; 2] = [State::Free, State::Clean];
 
 /// Number of states.
 const STATES: usize = 11;
 
-/// Which of the blocks in one state.
+/// The criterion for a choice among the blocks in one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     LeastWorn,
-    /// The most worn that is not out of line: data at rest does not stay for ever, and what is in front would run away.
+    /// The most worn block that is not out of line. Data at rest does not stay for ever, and a
+    /// block that is ahead would run away.
     MostWorn,
-    /// The least worn of those with live frames.
+    /// The least worn block with live frames.
     LeastWornInUse,
-    /// The one with fewest live frames, but some; the least worn of equals. Two frames more count for each erase out of line, up to so many.
+    /// The block with fewest live frames, but at least one; the least worn of equals. Each erase
+    /// out of line counts as two more live frames, up to this number.
     Emptiest(u32),
 }
 
@@ -74,16 +77,17 @@ pub(crate) struct Blocks<'m> {
     frames_per_block: u32,
     bitmap_bytes: usize,
     count: [u32; STATES],
-    /// Erases of every block that were taken off all of them, so that wear fits in a byte.
+    /// Erases that were subtracted from the wear of all blocks, so that wear fits in a byte.
     pub wear_base: u32,
-    /// Live frames on the whole medium, superseded ones whose leaf is not folded yet included.
+    /// Live frames on the whole medium. Superseded frames count until their leaf is written
+    /// back.
     live_total: u32,
     /// Sum of the wear of all blocks.
     wear_total: u32,
 }
 
 impl<'m> Blocks<'m> {
-    /// The tables are zero: every block is bad, no frame is live.
+    /// Creates the table from zeroed bytes: every block is bad, and no frame is live.
     pub fn new(live: &'m mut [u8], wear: &'m mut [u8], state: &'m mut [u8], layout: &Layout) -> Self {
         let mut blocks = Self {
             live,
@@ -112,13 +116,14 @@ impl<'m> Blocks<'m> {
         State::from_number(self.number(block))
     }
 
-    /// The number of a block's state.
+    /// Returns the number of a block's state.
     #[inline(always)]
     fn number(&self, block: u32) -> u8 {
         self.state[block as usize / 2] >> (block % 2 * 4) & 0xF
     }
 
-    /// The blocks in one of these states. Numbers are compared as a set, and the search ends with the last block: there may be thousands of others.
+    /// Returns the blocks in one of these states. It compares numbers as a set, and ends with
+    /// the last such block, because there may be thousands of others.
     fn blocks_in(&self, states: &[State]) -> impl Iterator<Item = u32> {
         let set = states.iter().fold(0_u32, |set, &state| set | 1 << state as u32);
         let count: u32 = states.iter().map(|&state| self.count(state)).sum();
@@ -133,7 +138,7 @@ impl<'m> Blocks<'m> {
         *byte = *byte & !(0xF << shift) | (state as u8) << shift;
     }
 
-    /// Number of blocks in a state.
+    /// Returns the number of blocks in a state.
     pub fn count(&self, state: State) -> u32 {
         self.count[state as usize]
     }
@@ -147,7 +152,7 @@ impl<'m> Blocks<'m> {
         }
     }
 
-    /// Marks a frame as live or not; whether that changed anything.
+    /// Marks a frame as live or not. Returns true if that changed anything.
     pub fn set_live(&mut self, frame: u32, live: bool) -> bool {
         if self.is_live(frame) == live {
             return false;
@@ -173,7 +178,8 @@ impl<'m> Blocks<'m> {
         &self.live[at..at + self.bitmap_bytes]
     }
 
-    /// Live frames of a block. Four bytes at once: a processor that cannot count bits takes as long for one.
+    /// Returns the number of live frames of a block. It counts four bytes at once: a processor
+    /// that cannot count bits takes as long for one.
     pub fn live(&self, block: u32) -> u32 {
         let mut count = 0;
         let mut left = self.bitmap(block);
@@ -184,20 +190,20 @@ impl<'m> Blocks<'m> {
         left.iter().fold(count, |count, &byte| count + byte.count_ones())
     }
 
-    /// First live frame of a block.
+    /// Returns the first live frame of a block.
     pub fn first_live(&self, block: u32) -> Option<u32> {
         let index = self.bitmap(block).iter().position(|&byte| byte != 0)?;
         let bit = self.bitmap(block)[index].trailing_zeros();
         Some(block * self.frames_per_block + index as u32 * 8 + bit)
     }
 
-    /// Whether a frame is live.
+    /// Returns true if a frame is live.
     pub fn is_live(&self, frame: u32) -> bool {
         let (byte, bit) = self.place(frame);
         self.live[byte] & bit != 0
     }
 
-    /// First live frame from `frame` on.
+    /// Returns the first live frame from `frame` on.
     pub fn live_from(&self, frame: u32) -> Option<u32> {
         (frame..self.block_count() * self.frames_per_block).find(|&frame| self.is_live(frame))
     }
@@ -210,7 +216,8 @@ impl<'m> Blocks<'m> {
         self.wear[block as usize]
     }
 
-    /// Counts an erase. Wear is relative: when it would overflow, the smallest is taken off all.
+    /// Counts an erase. Wear is relative: before it overflows, the smallest wear is subtracted
+    /// from all.
     pub fn add_wear(&mut self, block: u32) {
         if self.wear[block as usize] == u8::MAX {
             let least = self.wears().min().unwrap_or(0);
@@ -228,12 +235,12 @@ impl<'m> Blocks<'m> {
         self.wear_total = self.wear.iter().map(|&wear| u32::from(wear)).sum();
     }
 
-    /// Mean wear of all blocks.
+    /// Returns the mean wear of all blocks.
     pub fn wear_mean(&self) -> u32 {
         self.wear_total / self.block_count()
     }
 
-    /// The block in `state` that `choice` names. A weak block is a used one.
+    /// Returns the block in `state` that `choice` names. A weak block is a used one.
     pub fn choose(&self, state: State, choice: Choice) -> Option<u32> {
         match state {
             State::Used => self.choose_among(&[State::Used, State::Weak], choice),
@@ -241,7 +248,8 @@ impl<'m> Blocks<'m> {
         }
     }
 
-    /// The block in one of the states that `choice` names; one that is erased before others, then the first one of equals.
+    /// Returns the block in one of the states that `choice` names. Among equals, an erased block
+    /// comes first, then the first block.
     pub fn choose_among(&self, states: &[State], choice: Choice) -> Option<u32> {
         let (mut best, mut least) = (None, u32::MAX);
         let in_line = self.wear_mean() + self.wear_mean() / 16 + 1;
@@ -251,11 +259,11 @@ impl<'m> Blocks<'m> {
             let key = match choice {
                 Choice::LeastWorn => worn,
                 Choice::MostWorn => in_line.checked_sub(wear).unwrap_or(wear + u32::from(u8::MAX)) << 1 | last,
-                // Whether anything is live in it is asked of few.
+                // The wear is compared first, so the live frames of few blocks are counted.
                 Choice::LeastWornInUse if worn >= least || self.live(block) == 0 => continue,
                 Choice::LeastWornInUse => worn,
                 Choice::Emptiest(most) => match self.live(block) {
-                    // Wear can only add to it.
+                    // Wear can only increase the key.
                     live if live == 0 || live << 9 > least => continue,
                     live => live.max((live + 2 * wear.saturating_sub(in_line)).min(most)) << 9 | worn,
                 },
@@ -267,13 +275,13 @@ impl<'m> Blocks<'m> {
         best
     }
 
-    /// Wear of the blocks that are levelled: neither bad nor reserved.
+    /// Returns the wear of the blocks that are levelled: neither bad nor reserved.
     pub fn wears(&self) -> impl Iterator<Item = u8> {
         let levelled = |&block: &u32| !matches!(self.state(block), State::Bad | State::Reserved);
         (0..self.block_count()).filter(levelled).map(|block| self.wear(block))
     }
 
-    /// Forgets which frames are live.
+    /// Clears the live mark of all frames.
     pub fn clear_live(&mut self) {
         self.live.fill(0);
         self.live_total = 0;

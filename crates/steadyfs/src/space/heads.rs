@@ -1,7 +1,11 @@
-//! The blocks that are being programmed: one for each stream of the caller's pages, one or as many for moved frames, one for journal pages.
+//! Heads: the blocks that are being programmed.
 //!
-//! A page's tag says which head has programmed it, so that a mount knows whose block it has found. Where there is one stream nothing of this costs
-//! anything: the heads are three.
+//! - Each stream of the caller's pages has a head.
+//! - Moved frames have one head, or one for each stream.
+//! - Journal pages have one head.
+//!
+//! A page's tag names the head that has programmed it, so a mount can assign a block to its
+//! head. A volume with one stream has three heads, and streams cost it nothing.
 
 use super::frame::NONE;
 use super::lifetimes::{self, Lifetimes};
@@ -13,7 +17,7 @@ use crate::table::{read_word, write_word};
 /// Bytes of a head: block, and next place in it.
 const BYTES: usize = HEAD_BYTES as usize;
 
-/// A place where the next program of its kind goes.
+/// The place of the next program of one kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
     pub block: BlockIndex,
@@ -26,28 +30,28 @@ impl Head {
     pub const IDLE: Self = Self { block: NONE, next: 0 };
 }
 
-/// Which head: its place in the table.
+/// The index of a head in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HeadIndex(u8);
 
 impl HeadIndex {
     /// The caller's pages of stream 0, and leaves of the map.
     pub const USER: Self = Self(0);
-    /// Frames that reclamation moves; where these are kept apart, of stream 0.
+    /// Frames that reclamation moves; if streams keep them apart, the moved frames of stream 0.
     pub const MOVED: Self = Self(1);
     pub const JOURNAL: Self = Self(2);
 
-    /// The caller's pages of a stream.
+    /// Returns the head of the caller's pages of a stream.
     pub const fn user(stream: u8) -> Self {
         if stream == 0 { Self::USER } else { Self(1 + 2 * stream) }
     }
 
-    /// Frames of a stream that reclamation moves.
+    /// Returns the head of a stream's frames that reclamation moves.
     pub const fn moved(stream: u8) -> Self {
         if stream == 0 { Self::MOVED } else { Self(2 + 2 * stream) }
     }
 
-    /// The head that programs what a tag says.
+    /// Returns the head that programs pages with this tag; `None` for superblocks and roots.
     #[inline(never)]
     pub fn of(tag: &Tag) -> Option<Self> {
         match tag.kind {
@@ -59,34 +63,35 @@ impl HeadIndex {
         }
     }
 
-    /// Whether it programs pages of the caller.
+    /// Returns true if the head programs pages of the caller.
     pub fn is_user(self) -> bool {
         self == Self::USER || self.0 > 2 && self.0 % 2 == 1
     }
 
-    /// Whether it programs frames that move.
+    /// Returns true if the head programs frames that move.
     pub fn is_moved(self) -> bool {
         self != Self::JOURNAL && !self.is_user()
     }
 
-    /// The bit that stands for it in a set of heads.
+    /// Returns the bit of the head in a set of heads.
     pub fn bit(self) -> u16 {
         1 << self.0
     }
 
-    /// The stream of the frames that it programs.
+    /// Returns the stream of the frames that the head programs.
     pub fn stream(self) -> u8 {
         self.0.saturating_sub(1) / 2
     }
 }
 
-/// The table of heads, in lent bytes as a root has them. Behind it are the lifetimes, where streams are chosen by these.
+/// The table of heads, in lent bytes and in the layout of a root. The lifetimes follow the table
+/// if they choose the streams.
 pub(crate) struct Heads<'m> {
     bytes: &'m mut [u8],
 }
 
 impl<'m> Heads<'m> {
-    /// Bytes of the table.
+    /// Returns the bytes of the table.
     pub const fn bytes_needed(layout: &Layout) -> u32 {
         layout.head_table_bytes()
     }
@@ -108,7 +113,7 @@ impl<'m> Heads<'m> {
         Head { block: read_word(self.bytes, at, 4), next: read_word(self.bytes, at + 4, 2) }
     }
 
-    /// Gives a head another place; returns where it was.
+    /// Gives a head another place. Returns its place before.
     #[inline(never)]
     pub fn replace(&mut self, head: HeadIndex, to: Head) -> Head {
         let (before, at) = (self.get(head), usize::from(head.0) * BYTES);
@@ -121,39 +126,40 @@ impl<'m> Heads<'m> {
         if STREAMS { (self.lifetimes_at() / BYTES) as u8 } else { 3 }
     }
 
-    /// Where the table of heads ends.
+    /// Returns the end of the table of heads.
     fn lifetimes_at(&self) -> usize {
         let len = self.bytes.len();
         len.checked_sub(lifetimes::BYTES as usize).unwrap_or(len)
     }
 
-    /// How long pages live, of a volume with so many logical pages and streams; `None` where that chooses no stream.
+    /// Returns the lifetimes of a volume with `pages` logical pages and `streams` streams;
+    /// `None` if they choose no stream.
     pub fn lifetimes(&mut self, pages: u32, streams: u8) -> Option<Lifetimes<'_>> {
         let at = self.lifetimes_at();
         if STREAMS && at < self.bytes.len() { Some(Lifetimes { bytes: &mut self.bytes[at..], pages, streams }) } else { None }
     }
 
-    /// All heads.
+    /// Returns all heads.
     pub fn all(&self) -> impl Iterator<Item = HeadIndex> + use<> {
         (0..self.count()).map(HeadIndex)
     }
 
-    /// Those that program frames.
+    /// Returns the heads that program frames.
     pub fn of_frames(&self) -> impl Iterator<Item = HeadIndex> + use<> {
         self.all().filter(|&head| head != HeadIndex::JOURNAL)
     }
 
-    /// Whether there is such a head. Only damaged tags name another one.
+    /// Returns true if the volume has this head. Only damaged tags name another one.
     pub fn has(&self, head: HeadIndex) -> bool {
         head.0 < self.count()
     }
 
-    /// Those that only a volume with several streams has.
+    /// Returns the heads that only a volume with several streams has.
     pub fn of_streams(&self) -> impl Iterator<Item = HeadIndex> + use<> {
         (3..self.count()).map(HeadIndex)
     }
 
-    /// What a root has of these.
+    /// Returns the bytes of these heads, which a root contains.
     pub fn streams_mut(&mut self) -> &mut [u8] {
         &mut self.bytes[3 * BYTES..]
     }

@@ -1,21 +1,25 @@
-//! How long pages live, so that their stream need not be named.
+//! Lifetimes of pages. They choose the stream of a page, so the caller need not name it.
 //!
-//! The logical pages are divided into 256 equal *extents*. A pass over an extent ends when it has taken as many writes as it has pages, and the mean time
-//! between two passes is the life to be expected of its pages, written or moved. That needs no look at the copy that is overwritten, and no memory that
-//! grows with the medium. Time counts what the caller writes: 128 ticks while it writes as much as the medium holds.
+//! The logical pages are divided into 256 equal *extents*. A pass over an extent ends when the
+//! extent has taken as many writes as it has pages. The mean time between two passes is the
+//! expected life of its pages, written or moved. So the copy that is overwritten need not be
+//! read, and the memory does not grow with the medium. The clock counts the caller's writes: 128
+//! ticks while the caller writes as much as the medium holds.
 
 use crate::table::{read_word, write_word};
 
-/// Extents.
+/// Number of extents.
 const EXTENTS: u32 = 256;
 /// Ticks while the caller writes as much as the medium holds.
 const TICKS: u32 = 128;
-/// Pages that live as long as this belong to the coldest stream, those that live an eighth of it to the next one, and so on.
+/// Life of the pages of the coldest stream, at least. Pages that live an eighth of it belong to
+/// the next stream, and so on.
 const COLDEST_TICKS: u8 = 96;
-/// Times that are further back than this are moved along with the clock: they have a byte.
+/// Largest age of a time. A time has one byte, so older times move along with the clock.
 const AGE_MAX: u8 = 254;
 
-/// The clock; the writes since its last tick (24 bits); and of each extent when its pass began, its writes since, and its life.
+/// Offsets in the table: the clock, the writes since its last tick (24 bits), and three bytes of
+/// each extent. These are the begin of its pass, its writes since then, and its life.
 const CLOCK: usize = 0;
 const SINCE: usize = 1;
 const BEGUN: usize = 4;
@@ -24,12 +28,13 @@ const LIFE: usize = WRITES + EXTENTS as usize;
 /// Bytes of the table, in RAM and in a root.
 pub(crate) const BYTES: u32 = LIFE as u32 + EXTENTS;
 
-/// The table, in lent bytes as a root has them. What a root says may be anything: it decides where pages go, and nothing else.
+/// The table, in lent bytes and in the layout of a root. A root may contain any values. They
+/// decide the places of pages, and nothing else.
 pub(crate) struct Lifetimes<'t> {
     pub bytes: &'t mut [u8],
     /// Logical pages of the volume.
     pub pages: u32,
-    /// Its streams.
+    /// Streams of the volume.
     pub streams: u8,
 }
 
@@ -42,8 +47,9 @@ impl Lifetimes<'_> {
         bytes[LIFE..].fill(AGE_MAX);
     }
 
-    /// Counts a write of the caller to a page; the stream that the page belongs to. `sequence` is any number that is another one for each write, `room` the
-    /// pages that the medium holds.
+    /// Counts a write of the caller to a page, and returns the stream of the page. `sequence` is
+    /// any number that differs for each write. `room` is the number of pages that the medium
+    /// holds.
     pub fn written(&mut self, logical: u32, sequence: u64, room: u32) -> u8 {
         let since = read_word(self.bytes, SINCE, 3) + 1;
         let ticks = since * TICKS >= room;
@@ -52,7 +58,8 @@ impl Lifetimes<'_> {
             self.tick();
         }
         let (extent, size) = self.extent(logical);
-        // Where an extent has more pages than a byte counts, one write of several counts, by chance: writers take turns.
+        // A byte counts the writes of an extent. If the extent has more pages, one write of
+        // several counts, by chance, because writers take turns.
         let share = size.div_ceil(u8::MAX.into());
         let full = size.div_ceil(share) as u8;
         if self.bytes[WRITES + extent] >= full {
@@ -67,29 +74,31 @@ impl Lifetimes<'_> {
         self.stream_of(self.bytes[LIFE + extent])
     }
 
-    /// The stream of a page that is moved: what has not been written for long may never be.
+    /// Returns the stream of a moved page. A page that was not written for long may never be
+    /// written again.
     pub fn at_rest(&self, logical: u32) -> u8 {
         let (extent, _) = self.extent(logical);
         self.stream_of(self.bytes[LIFE + extent].max(self.age(extent)))
     }
 
-    /// The stream of pages that live so many ticks, 0 for those that die first.
+    /// Returns the stream of pages that live `ticks` ticks; 0 for the pages that die first.
     fn stream_of(&self, ticks: u8) -> u8 {
         (1..self.streams).map(|warmer| COLDEST_TICKS >> (3 * (warmer - 1))).filter(|&least| ticks >= least).count() as u8
     }
 
-    /// The extent of a page, and how many pages it has. A damaged tag may name a page that there is not.
+    /// Returns the extent of a page, and the number of pages of an extent. A damaged tag may
+    /// name a page that does not exist.
     fn extent(&self, logical: u32) -> (usize, u32) {
         let size = self.pages.div_ceil(EXTENTS);
         ((logical / size).min(EXTENTS - 1) as usize, size)
     }
 
-    /// Ticks since an extent's pass began.
+    /// Returns the ticks since an extent's pass began.
     fn age(&self, extent: usize) -> u8 {
         self.bytes[CLOCK].wrapping_sub(self.bytes[BEGUN + extent])
     }
 
-    /// Lets the clock go on; times that it would overtake go with it.
+    /// Advances the clock. Times that it would overtake move with it.
     fn tick(&mut self) {
         self.bytes[CLOCK] = self.bytes[CLOCK].wrapping_add(1);
         for extent in 0..EXTENTS as usize {
@@ -117,7 +126,8 @@ mod tests {
         let mut bytes = [0; BYTES as usize];
         let mut times = table(&mut bytes);
         assert_eq!(times.at_rest(0), 2, "nothing is known");
-        // Every second write goes to the first extent, one of sixteen to the next ten, and the others to the rest.
+        // Every second write goes to the first extent, one of sixteen to the next ten, and the
+        // others to the rest.
         for write in 0..40 * PAGES {
             let page = match write % 16 {
                 0 => EXTENT + write / 16 % (10 * EXTENT),

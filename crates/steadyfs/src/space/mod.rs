@@ -1,7 +1,9 @@
-//! The blocks of the medium: what is in them, which are being programmed, and in which order.
+//! The blocks of the medium: their content, the blocks that are being programmed, and the order
+//! of programs.
 //!
-//! A *frame* is `unit_pages` consecutive program pages of one block. Frames are programmed in order by [heads]; every program carries the next sequence
-//! number. Blocks are erased here; places are taken here, and programmed by whoever took them.
+//! A *frame* is `unit_pages` consecutive program pages of one block. [Heads](heads) program
+//! frames in order. Every program carries the next sequence number. This folder erases blocks
+//! and assigns places; the caller that takes a place programs it.
 
 mod blocks;
 mod frame;
@@ -28,25 +30,28 @@ pub(crate) struct Space<'m> {
     heads: Heads<'m>,
     /// Places of a block for the journal's head.
     journal_places: u32,
-    /// Wear is counted here, and not levelled by the device.
+    /// True if wear is counted here, and not levelled by the device.
     counts_wear: bool,
-    /// Sequence of the next program.
+    /// Sequence number of the next program.
     sequence: u64,
     programs_since_root: u32,
-    /// Nothing was programmed by a head since the mount: a journal page comes first, so that a mount knows that heads were used.
+    /// True if no head has programmed anything since the mount. A journal page comes first then.
+    /// It shows the next mount that heads were used.
     is_unmarked: bool,
-    /// The place of the newest journal page or record: its block stays, whatever else is in it.
+    /// The place of the newest journal page or record. Its block stays, even if it holds no live
+    /// frame.
     journal_at: u32,
-    /// Another place that holds the same as that one.
+    /// Another place with the content of the newest journal page or record.
     journal_copy: u32,
-    /// A block that holds, or held, a frame of which nobody can tell what it is: it goes bad when it is empty.
+    /// A block that holds, or held, a frame whose content cannot be determined. It goes bad when
+    /// it is empty.
     spoiled: BlockIndex,
-    /// The block of a head in which a page is weak.
+    /// The block of a head with a weak page.
     weak_active: BlockIndex,
 }
 
 impl<'m> Space<'m> {
-    /// Every block is bad, and no head has one.
+    /// Creates the state in which every block is bad, and no head has a block.
     pub fn new(blocks: Blocks<'m>, heads: Heads<'m>, layout: &Layout) -> Self {
         Self {
             blocks,
@@ -71,7 +76,7 @@ impl<'m> Space<'m> {
         &mut self.blocks
     }
 
-    /// What a root has of them: wear, states, and the heads of streams.
+    /// Returns the tables that a root contains: wear, states, and the heads of streams.
     pub fn tables_mut(&mut self) -> [&mut [u8]; 3] {
         let [wear, state] = self.blocks.tables_mut();
         [wear, state, self.heads.streams_mut()]
@@ -85,8 +90,9 @@ impl<'m> Space<'m> {
         &mut self.heads
     }
 
-    /// Returns whether heads and states of blocks agree. A head has no block, or an active one that is not
-    /// `reserved` and no other head's. No further block is active.
+    /// Returns true if the heads and the states of blocks agree. A head has no block, or an
+    /// active block that is not `reserved` and belongs to no other head. No further block is
+    /// active.
     pub fn heads_are_sound(&self, reserved: impl Fn(BlockIndex) -> bool) -> bool {
         let block_of = |head: HeadIndex| self.heads.get(head).block;
         let mut active = 0;
@@ -101,29 +107,29 @@ impl<'m> Space<'m> {
         all_sound && self.blocks.count(State::Active) == active
     }
 
-    /// Block of a frame.
+    /// Returns the block of a frame.
     pub fn block_of(&self, frame: Frame) -> BlockIndex {
         frame / self.blocks.frames_per_block()
     }
 
-    /// Sequence of the next program.
+    /// Returns the sequence number of the next program.
     pub fn sequence(&self) -> u64 {
         self.sequence
     }
 
-    /// Goes on with another sequence.
+    /// Sets the sequence number of the next program.
     pub fn set_sequence(&mut self, sequence: u64) {
         self.sequence = sequence;
     }
 
-    /// Takes so many sequences; the first of them.
+    /// Takes `count` sequence numbers. Returns the first of them.
     pub fn take_sequences(&mut self, count: u64) -> u64 {
         let first = self.sequence;
         self.sequence += count;
         first
     }
 
-    /// Programs of heads since the newest root.
+    /// Returns the number of programs of heads since the newest root.
     pub fn programs_since_root(&self) -> u32 {
         self.programs_since_root
     }
@@ -133,43 +139,43 @@ impl<'m> Space<'m> {
         self.programs_since_root += programs;
     }
 
-    /// A root was written.
+    /// Begins the count of programs anew, because a root was written.
     pub fn begin_after_root(&mut self) {
         self.programs_since_root = 0;
     }
 
-    /// Lets a root be due after so many programs be due now.
+    /// Makes a root due now, which would be due after `due` programs.
     #[cfg(feature = "scrub")]
     pub fn want_root(&mut self, due: u32) {
         self.programs_since_root = self.programs_since_root.max(due);
     }
 
-    /// Whether a journal page comes first.
+    /// Returns true if a journal page comes first.
     pub fn is_unmarked(&self) -> bool {
         self.is_unmarked
     }
 
-    /// Lets a journal page come first, or not.
+    /// Sets whether a journal page comes first.
     pub fn set_unmarked(&mut self, is_unmarked: bool) {
         self.is_unmarked = is_unmarked;
     }
 
-    /// The place of the newest journal page or record; [`NONE`] where there is none.
+    /// Returns the place of the newest journal page or record; [`NONE`] if there is none.
     pub fn journal_at(&self) -> u32 {
         self.journal_at
     }
 
-    /// Block of a place of the journal's head.
+    /// Returns the block of a place of the journal's head.
     pub fn journal_block(&self, place: u32) -> BlockIndex {
         place / self.journal_places
     }
 
-    /// The first place of the block of a place of the journal's head.
+    /// Returns the first place in the block of a place of the journal's head.
     pub fn journal_start(&self, place: u32) -> u32 {
         place - place % self.journal_places
     }
 
-    /// Whether a block holds the newest journal record.
+    /// Returns true if a block holds the newest journal record.
     pub fn holds_journal(&self, block: BlockIndex) -> bool {
         self.journal_at != NONE && self.journal_block(self.journal_at) == block
     }
@@ -190,22 +196,23 @@ impl<'m> Space<'m> {
         }
     }
 
-    /// A second place that holds the same as the newest journal record; [`NONE`] without one.
+    /// Returns a second place with the content of the newest journal record; [`NONE`] if there
+    /// is none.
     pub fn journal_copy(&self) -> u32 {
         self.journal_copy
     }
 
-    /// Returns true if that place lies in the block of the newest journal record.
+    /// Returns true if this copy lies in the block of the newest journal record.
     pub fn has_copy_beside(&self) -> bool {
         self.journal_copy != NONE && self.holds_journal(self.journal_block(self.journal_copy))
     }
 
-    /// Records where the newest journal record was programmed once more.
+    /// Records a second place at which the newest journal record was programmed.
     pub fn set_journal_copy(&mut self, place: u32) {
         self.journal_copy = place;
     }
 
-    /// Frames (or places of journal records) in a block.
+    /// Returns the number of frames (or places of journal records) in a block.
     pub fn capacity(&self, head: HeadIndex) -> u32 {
         match head {
             HeadIndex::JOURNAL => self.journal_places,
@@ -213,21 +220,21 @@ impl<'m> Space<'m> {
         }
     }
 
-    /// Frames (or places of journal records) left in the block of a head.
+    /// Returns the number of frames (or places of journal records) left in the block of a head.
     #[inline(never)]
     pub fn rest(&self, head: HeadIndex) -> u32 {
         let current = self.heads.get(head);
         if current.block == NONE { 0 } else { self.capacity(head).saturating_sub(current.next) }
     }
 
-    /// Takes the next frame (or places for a journal record) of a head that has room.
+    /// Takes the next frame (or the next places for a journal record) of a head that has room.
     pub fn take_places(&mut self, head: HeadIndex, places: u32) -> u32 {
         let Head { block, next } = self.heads.get(head);
         self.heads.replace(head, Head { block, next: next + places });
         block * self.capacity(head) + next
     }
 
-    /// Gives the block of a head up.
+    /// Gives up the block of a head.
     pub fn close(&mut self, head: HeadIndex) {
         let block = self.heads.replace(head, Head::IDLE).block;
         if block != NONE {
@@ -236,14 +243,15 @@ impl<'m> Space<'m> {
         }
     }
 
-    /// Gives the block of a head up in which a program failed: it goes out of use when it is empty.
+    /// Gives up the block of a head in which a program failed. The block goes out of use when it
+    /// is empty.
     pub fn retire_head(&mut self, head: HeadIndex) {
         let block = self.heads.replace(head, Head::IDLE).block;
         self.blocks.set_state(block, State::Retiring);
         self.quarantine_if_empty(block);
     }
 
-    /// Lets the data of a block move in which a program failed.
+    /// Retires a block in which a program failed, so that its data moves.
     pub fn retire(&mut self, block: BlockIndex) {
         for head in self.heads.of_frames() {
             if self.heads.get(head).block == block {
@@ -255,7 +263,7 @@ impl<'m> Space<'m> {
         }
     }
 
-    /// Gives up the blocks of streams that are full: they may not be written again for long.
+    /// Gives up the full blocks of streams. A stream may not be written again for long.
     pub fn close_full_streams(&mut self) {
         for head in self.heads.of_streams() {
             if self.heads.get(head).block != NONE && self.rest(head) == 0 {
@@ -264,7 +272,8 @@ impl<'m> Space<'m> {
         }
     }
 
-    /// Gives a head an erased block: the least worn, or the most worn. `false` when there is none.
+    /// Gives a head an erased block: the least worn one, or, with `worn`, the most worn one.
+    /// Returns `false` if there is none.
     pub fn open_head(&mut self, head: HeadIndex, worn: bool) -> bool {
         let choice = if worn { Choice::MostWorn } else { Choice::LeastWorn };
         let Some(block) = self.blocks.choose(State::Erased, choice) else { return false };
@@ -280,7 +289,8 @@ impl<'m> Space<'m> {
         }
     }
 
-    /// Erases a block and counts that. `false` where it does not erase: it is bad from now on.
+    /// Erases a block and counts the erase. Returns `false` if the block cannot be erased; it is
+    /// bad from now on.
     pub fn erase<F: Flash>(&mut self, pages: &mut Pages<'_, F>, block: BlockIndex) -> Result<bool, Error> {
         debug_assert!(self.blocks.live(block) == 0 && !self.holds_journal(block), "a block in use is erased");
         match pages.erase(block) {
@@ -299,12 +309,14 @@ impl<'m> Space<'m> {
         self.blocks.set_state(block, State::Bad);
     }
 
-    /// Nobody can tell what a frame of a block is: no other data is to take its place.
+    /// Marks a block as spoiled: the content of one of its frames cannot be determined. No other
+    /// data may take its place.
     pub fn spoil(&mut self, block: BlockIndex) {
         self.spoiled = block;
     }
 
-    /// Lets the frames of a block move in which a page is weak; of a head's, when that has [given it up](Self::weak_head).
+    /// Marks a block with a weak page, so that its frames move. The frames of a head's block
+    /// move when the head has [given it up](Self::weak_head).
     pub fn weaken(&mut self, block: BlockIndex) {
         match self.blocks.state(block) {
             State::Used => self.blocks.set_state(block, State::Weak),
@@ -313,14 +325,15 @@ impl<'m> Space<'m> {
         }
     }
 
-    /// Lets the frames of the blocks move in which reads have found a weak page.
+    /// Marks the blocks in which reads have found a weak page.
     pub fn note_weak(&mut self, watch: &mut Watch) {
         while let Some(block) = watch.take_weak() {
             self.weaken(block);
         }
     }
 
-    /// The head in whose block a page is weak. Journal pages are written anew with every commit, and need no move.
+    /// Returns the head whose block has a weak page. Journal pages are written anew with every
+    /// commit, and need no move.
     pub fn weak_head(&self) -> Option<HeadIndex> {
         if !SCRUB || self.weak_active == NONE {
             return None;
@@ -335,7 +348,8 @@ impl<'m> Space<'m> {
         }
     }
 
-    /// Moves a block that has just become empty on: to quarantine, or, when it cannot be told what is in it, out of use.
+    /// Puts a block that has just become empty into quarantine. A spoiled block goes out of use
+    /// instead.
     pub fn quarantine_if_empty(&mut self, block: BlockIndex) {
         if self.blocks.live(block) > 0 || self.holds_journal(block) {
             return;
@@ -347,7 +361,7 @@ impl<'m> Space<'m> {
         }
     }
 
-    /// A block that is empty and in which a program failed.
+    /// Returns an empty block in which a program failed.
     pub fn retired(&self) -> Option<BlockIndex> {
         if self.blocks.count(State::Retiring) == 0 {
             return None;
@@ -358,8 +372,8 @@ impl<'m> Space<'m> {
         (0..self.blocks.block_count()).find(is_done)
     }
 
-    /// Frees what is dead, and lists the blocks that may be allocated until the next root: the least worn, and every fourth time the most worn for data
-    /// that rests.
+    /// Frees the dead blocks, and lists the blocks that may be allocated until the next root. It
+    /// lists the least worn blocks, and every fourth time the most worn block, for data at rest.
     pub fn free_and_list(&mut self, listed_blocks: u32) {
         for block in 0..self.blocks.block_count() {
             if self.blocks.state(block) == State::Dead {
@@ -375,7 +389,8 @@ impl<'m> Space<'m> {
         }
     }
 
-    /// Frames that can be programmed before anything else is won back, quarantine included.
+    /// Returns the number of frames that can be programmed before more space is reclaimed,
+    /// quarantine included.
     pub fn pool(&self) -> u32 {
         let states = [State::Erased, State::Listed, State::Free, State::Clean, State::Dead];
         let blocks: u32 = states.into_iter().map(|state| self.blocks.count(state)).sum();
@@ -383,43 +398,45 @@ impl<'m> Space<'m> {
         begun + blocks * self.blocks.frames_per_block()
     }
 
-    /// Frames of the blocks that are for data.
+    /// Returns the number of frames in the blocks for data.
     pub fn data_frames(&self, layout: &Layout) -> u32 {
         self.data_blocks(layout) * self.blocks.frames_per_block()
     }
 
-    /// Blocks for data: fewer where more have gone bad than the volume has to spare.
+    /// Returns the number of blocks for data. There are fewer if more blocks are bad than the
+    /// volume has to spare.
     pub fn data_blocks(&self, layout: &Layout) -> u32 {
         layout.data_blocks_with(self.blocks.count(State::Bad))
     }
 
-    /// Whether live frames, and so many more, fill so much that stale marks would matter.
+    /// Returns true if live frames, and `more` further frames, fill more than 85 % of the frames
+    /// for data. Above that, stale marks would matter.
     pub fn near_full(&self, layout: &Layout, more: u32) -> bool {
         self.blocks.live_total() + more > self.data_frames(layout) / 20 * 17
     }
 
-    /// Whether so little space is left that streams share a block.
+    /// Returns true if so little space is left that streams share a block.
     fn streams_join(&self, layout: &Layout) -> bool {
         let spare = self.data_frames(layout).saturating_sub(self.blocks.live_total()) / self.blocks.frames_per_block();
         spare < SPARE_BLOCKS * (2 + layout.extra_heads())
     }
 
-    /// How long pages live; `None` where the caller names streams.
+    /// Returns the lifetimes of pages; `None` if the caller names streams.
     pub fn lifetimes(&mut self, layout: &Layout) -> Option<Lifetimes<'_>> {
         self.heads.lifetimes(layout.logical_count, layout.config.streams)
     }
 
-    /// The head that programmed a page with this tag; `None` where none does.
+    /// Returns the head that programmed a page with this tag; `None` if no head did.
     pub fn head_of(layout: &Layout, tag: &Tag) -> Option<HeadIndex> {
         HeadIndex::of(tag).map(|head| if head.is_moved() && layout.moves_join() { HeadIndex::USER } else { head })
     }
 
-    /// The heads of frames that move.
+    /// Returns the heads of frames that move.
     pub fn moved_heads(layout: &Layout) -> impl Iterator<Item = HeadIndex> + use<> {
         (0..=layout.extra_moved_heads()).map(|stream| HeadIndex::moved(stream as u8))
     }
 
-    /// The head for a page of a stream.
+    /// Returns the head for a page of a stream.
     pub fn user_head(&self, layout: &Layout, stream: u8) -> HeadIndex {
         if !STREAMS || layout.config.streams == 1 {
             return HeadIndex::USER;
@@ -431,7 +448,7 @@ impl<'m> Space<'m> {
         HeadIndex::user(stream)
     }
 
-    /// The head for a frame with this tag that moves.
+    /// Returns the head for a moved frame with this tag.
     pub fn moved_head(&mut self, layout: &Layout, tag: &[u8; TAG_BYTES]) -> HeadIndex {
         if layout.moves_join() {
             return HeadIndex::USER;

@@ -1,4 +1,4 @@
-//! Where the next record of each block is, by looks at tags.
+//! The search for the next record of each block, by reads of tags.
 
 use super::super::cursor::{Cursor, Cursors, HORIZON};
 use super::super::traces::Traces;
@@ -7,11 +7,11 @@ use crate::error::Error;
 use crate::media::{BlockIndex, Flash, Kinds, PageIndex, TAG_BYTES, Tag, is_blank};
 use crate::space::{Head, HeadIndex, NONE, Space, State};
 
-/// What a page says by its tag.
+/// The content of a page, as its tag shows it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sight {
     Blank,
-    /// It is not blank, and nobody can tell what it is.
+    /// The page is not blank, and its content cannot be determined.
     Unknown,
     Tag(Tag),
 }
@@ -31,7 +31,7 @@ impl<F: Flash> Forward<'_, '_, F> {
         for block in 0..self.records.space.blocks().block_count() {
             if self.records.space.blocks().state(block) == State::Listed && count < cursors.len() {
                 if self.look(&mut cursors[count], traces, None, block, 0)? {
-                    // The first record of a power cycle may be lost there.
+                    // The lost record may be the first one of a power cycle.
                     traces.note_use();
                 }
                 count += usize::from(cursors[count].is_some());
@@ -40,7 +40,7 @@ impl<F: Flash> Forward<'_, '_, F> {
         Ok(())
     }
 
-    /// What a page says, read by its tag alone.
+    /// Reads the tag of a page, without its checksum.
     fn sight_of(&mut self, page: PageIndex) -> Result<Sight, Error> {
         let mut tag = [0; TAG_BYTES];
         if !self.records.pages.read_tag_anyhow(page, &mut tag)? {
@@ -53,8 +53,9 @@ impl<F: Flash> Forward<'_, '_, F> {
         })
     }
 
-    /// What the first page of a listed block says, checksum and all: one that is not erased yet may begin with a page that a power cut tore long
-    /// ago, and whose tag may say anything.
+    /// Reads the first page's tag and verifies all checksums. A listed block that is not erased
+    /// yet may begin with a page that a power cut tore long ago. The tag of that page may hold
+    /// any value.
     fn sight_of_listed(&mut self, page: PageIndex) -> Result<Sight, Error> {
         Ok(match self.records.pages.record_tag(page, Kinds::ALL)? {
             Some(tag) => Sight::Tag(tag),
@@ -63,8 +64,12 @@ impl<F: Flash> Forward<'_, '_, F> {
         })
     }
 
-    /// Makes a cursor at a place of a head's block, or at the start of a listed one that any head may have taken since the root, if a new record is
-    /// there or right behind. Whether there is something else: what a power cut has torn, or a record that is lost with nothing behind it.
+    /// Makes a cursor if a new record is at a place, or right behind it. The place lies in a
+    /// head's block. Or it is the start of a listed block, which any head may have taken since
+    /// the root.
+    ///
+    /// Returns true if something else is there: a page that a power cut tore, or a lost record
+    /// with nothing behind it.
     fn look(
         &mut self,
         cursor: &mut Option<Cursor>,
@@ -84,9 +89,9 @@ impl<F: Flash> Forward<'_, '_, F> {
         let sight = if head.is_some() { self.sight_of(page)? } else { self.sight_of_listed(page)? };
         match sight {
             Sight::Tag(tag) if self.is_new(&tag, head) => *cursor = Some(self.cursor(&tag, block, next)),
-            // A page of long ago.
+            // The page is of an earlier use of the block.
             Sight::Tag(_) if head.is_none() => return Ok(false),
-            // No head begins a block behind its first page.
+            // A head begins a block with its first page.
             Sight::Blank if head.is_none() => {}
             _ => self.look_behind(cursor, traces, head, block, next)?,
         }
@@ -96,8 +101,11 @@ impl<F: Flash> Forward<'_, '_, F> {
         Ok(cursor.is_none() && sight != Sight::Blank)
     }
 
-    /// Makes a cursor at the first record of a chain from a place on, and tells whether something else is there. One that lies behind a damaged one
-    /// tells by its number that something is lost: a page that is lost may take the beginning of a record behind it.
+    /// Makes a cursor at the first new record of a chain from a place on. Returns true if
+    /// something else is there.
+    ///
+    /// If the found record lies behind a damaged one, its number shows that something is lost. A
+    /// lost page may contain the beginning of the record behind it.
     fn look_in_chain(&mut self, cursor: &mut Option<Cursor>, block: u32, next: u32) -> Result<bool, Error> {
         let end = next + 2 * self.records.layout.journal_record_places() + 1;
         let mut from = next;
@@ -109,7 +117,7 @@ impl<F: Flash> Forward<'_, '_, F> {
                 return Ok(false);
             }
             if at == 0 {
-                // A chain of long ago.
+                // The chain is of an earlier use of the block.
                 return Ok(false);
             }
             from = at + 1;
@@ -122,21 +130,23 @@ impl<F: Flash> Forward<'_, '_, F> {
         Cursor::new(tag, self.base, place)
     }
 
-    /// First page of a place in a block.
+    /// Returns the first page of a place in a block.
     fn place_page(&self, head: Option<HeadIndex>, block: u32, next: u32) -> PageIndex {
         let unit = if head == Some(HeadIndex::JOURNAL) { 1 } else { u32::from(self.records.layout.config.unit_pages) };
         block * self.records.layout.geometry.pages_per_block + next * unit
     }
 
-    /// Whether a tag is of a record that was programmed after the root, by a head.
+    /// Returns true if a tag belongs to a record that was programmed after the root. If a head
+    /// is given, that head must have programmed it.
     fn is_new(&self, tag: &Tag, head: Option<HeadIndex>) -> bool {
         let of_head = Space::head_of(self.records.layout, tag)
             .is_some_and(|found| self.records.space.heads().has(found) && head.is_none_or(|head| head == found));
         of_head && (self.base..self.base + HORIZON).contains(&tag.sequence) && self.records.layout.names_something(tag)
     }
 
-    /// At a place without a record: behind a page that a power cut tore lies nothing. One with another record behind it was lost, or its
-    /// program failed: the numbers tell.
+    /// Looks behind a place without a record. Behind a page that a power cut tore there is
+    /// nothing. If another record lies behind it, the record at the place was lost, or its
+    /// program failed. The numbers show the difference.
     fn look_behind(
         &mut self,
         cursor: &mut Option<Cursor>,
@@ -160,7 +170,8 @@ impl<F: Flash> Forward<'_, '_, F> {
             if let Some(of) = Space::head_of(self.records.layout, &tag)
                 && (of == HeadIndex::JOURNAL) == (head == HeadIndex::JOURNAL)
             {
-                // Behind the caller's pages nobody knows what was lost.
+                // In a block of the caller's pages a lost record may be of any kind. It counts
+                // as no move.
                 traces.lose_moves(of.is_moved().into());
                 *cursor = Some(self.cursor(&tag, block, next + 1));
                 return Ok(());
@@ -169,7 +180,9 @@ impl<F: Flash> Forward<'_, '_, F> {
         Ok(())
     }
 
-    /// Moves a cursor on to the next record of its block; where that is, or would be, and whether something else is there.
+    /// Moves a cursor on to the next record of its block. Returns the head, the block and the
+    /// next place, even if no record is there. The last value is true if something else is
+    /// there.
     pub(super) fn step(
         &mut self,
         cursor: &mut Option<Cursor>,
@@ -180,7 +193,7 @@ impl<F: Flash> Forward<'_, '_, F> {
         let capacity = self.records.space.capacity(head);
         let (block, next) = (before.place() / capacity, before.place() % capacity + before.places());
         let mut is_other = self.look(cursor, traces, Some(head), block, next)?;
-        // Sequences grow within a block.
+        // Sequence numbers grow within a block.
         if cursor.is_some_and(|after| after.distance() <= before.distance()) {
             (*cursor, is_other) = (None, true);
         }
