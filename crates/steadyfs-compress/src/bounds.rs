@@ -1,4 +1,4 @@
-//! The worst case of each call, by that of the calls of the file system that it makes.
+//! The worst case of each call: the sum of the bounds of the file system calls that it makes.
 
 use crate::file::PackedFile;
 use crate::format::{ENTRY_BYTES, Shape};
@@ -6,28 +6,34 @@ use steadyfs::media::Flash;
 use steadyfs::{Call, Cost, FileSystem};
 
 impl<B> PackedFile<B> {
-    /// Worst case of a read of at most `bytes` bytes, made now.
+    /// Returns the worst case of a read of at most `bytes` bytes, made now.
     ///
-    /// The size; for each chunk its entry, and as many bytes as a chunk has at most:
-    /// `Read(8) + n · (Read(8) + Read(chunk))`, where `n` chunks are touched.
+    /// The read takes the size. For each chunk it takes the entry and at most the bytes of a
+    /// chunk: `Read(8) + n · (Read(8) + Read(chunk))`, where `n` chunks are touched.
     pub fn read_bound<F: Flash>(&self, fs: &FileSystem<'_, F>, bytes: u32) -> Cost {
         let chunk_bytes = self.stored.shape.chunk_bytes() as u32;
         let small = read(fs, ENTRY_BYTES as u32);
-        // Each read may also tell the file system of a page that is to move; its bound has that.
+        // Each read may also report to the file system that a page must move. The bound of the
+        // read contains this.
         let chunk = small.plus(&read(fs, chunk_bytes));
         small.plus(&chunk.times(bytes.div_ceil(chunk_bytes) + 1))
     }
 
-    /// Worst case of a write within one chunk, at the present fill, in a file without a gap before it.
+    /// Returns the worst case of a write within one chunk, at the present fill, in a file without
+    /// a gap before the write.
     ///
-    /// What is looked up: the size, the entry, a chunk, the header. What is written: at most a chunk, which lies in `p` logical pages; an entry; the size.
-    /// `2 · Read(8) + Read(8) + Read(chunk) + Read(header) + p · Write(page) + 2 · Write(8)`, and `Sync` where the volume commits on writes.
+    /// - It looks up the size, the entry, a chunk and the header.
+    /// - It writes at most a chunk, which lies in `p` logical pages, an entry, and the size.
+    ///
+    /// The sum is
+    /// `2 · Read(8) + Read(8) + Read(chunk) + Read(header) + p · Write(page) + 2 · Write(8)`.
+    /// It always contains a `Sync`, which volumes that commit on writes need.
     pub fn write_bound<F: Flash>(&self, fs: &FileSystem<'_, F>) -> Cost {
         write_of(fs, &self.stored.shape)
     }
 
-    /// Worst case of [`convert`](Self::convert) where no step fails: `2 · Open`, `2 · Sync`, `Read(chunk)`, `Truncate`, `SetAttribute`, and a
-    /// [write](Self::write_bound).
+    /// Returns the worst case of [`convert`](Self::convert) if no step fails: `2 · Open`,
+    /// `2 · Sync`, `Read(chunk)`, `Truncate`, `SetAttribute`, and a [write](Self::write_bound).
     pub fn convert_bound<F: Flash>(fs: &FileSystem<'_, F>, shape: &Shape) -> Cost {
         let call = |call| fs.bound_at_fill(call, 0).most();
         let twice = call(Call::Open { depth: 1 }).plus(&call(Call::Sync)).times(2);
@@ -35,16 +41,17 @@ impl<B> PackedFile<B> {
         twice.plus(&change).plus(&read(fs, shape.chunk_bytes() as u32)).plus(&write_of(fs, shape))
     }
 
-    /// Worst case of a truncate, at the present fill: a [write](Self::write_bound), `Read(header)`, `Write(header)`, and `Truncate`.
+    /// Returns the worst case of a truncate, at the present fill: a [write](Self::write_bound),
+    /// `Read(header)`, `2 · Write(header)`, and `Truncate`.
     pub fn truncate_bound<F: Flash>(&self, fs: &FileSystem<'_, F>) -> Cost {
         let header = self.stored.shape.header_bytes() as u32;
         let cut = fs.bound_at_fill(Call::Truncate, 0).most();
-        // A header lies in one or, where logical pages have 256 bytes, two.
+        // A header lies in one logical page, or in two if logical pages have 256 bytes.
         self.write_bound(fs).plus(&read(fs, header)).plus(&write(fs, header).times(2)).plus(&cut)
     }
 }
 
-/// A write within one chunk.
+/// Returns the worst case of a write within one chunk.
 fn write_of<F: Flash>(fs: &FileSystem<'_, F>, shape: &Shape) -> Cost {
     let logical_bytes = fs.usage().logical_bytes;
     let pages = (shape.chunk_bytes() as u32).div_ceil(logical_bytes) + 1;
@@ -61,7 +68,7 @@ fn read<F: Flash>(fs: &FileSystem<'_, F>, bytes: u32) -> Cost {
     fs.bound_at_fill(Call::Read(bytes), 0).most()
 }
 
-/// A write of at most so many bytes within one logical page.
+/// Returns the worst case of a write of at most `bytes` bytes within one logical page.
 fn write<F: Flash>(fs: &FileSystem<'_, F>, bytes: u32) -> Cost {
     fs.bound_at_fill(Call::Write(bytes.min(fs.usage().logical_bytes)), 0).most()
 }

@@ -1,21 +1,22 @@
-//! Chunks to bytes and back, by each method.
+//! Compresses and decodes chunks, by each method.
 
 use crate::lz4;
 use crate::method::Method;
 
-/// The level of a method that has levels, where none was chosen: 9 for deflate, 3 for Zstandard.
+/// The default level of a method that has levels: 9 for deflate, 3 for Zstandard.
 pub const LEVEL_DEFAULT: i32 = 0;
 
-/// Why a chunk was not decoded.
+/// The reason why a chunk was not decoded.
 pub(crate) enum Refusal {
-    /// It is damaged.
+    /// The chunk is damaged.
     Damaged,
-    /// This build is without the method.
+    /// This build does not contain the method.
     #[cfg_attr(all(feature = "deflate", feature = "zstd"), allow(dead_code, reason = "such a build knows all methods"))]
     Unknown,
 }
 
-/// Decodes the last `stored` bytes of `room` to its beginning; returns how many bytes that makes, at most `limit`.
+/// Decodes the last `stored` bytes of `room` to the beginning of `room`. Returns the number of
+/// decoded bytes, at most `limit`.
 pub(crate) fn decode(method: Method, room: &mut [u8], stored: usize, limit: usize) -> Result<usize, Refusal> {
     match method {
         Method::Lz4 => lz4::decode(room, stored, limit).ok_or(Refusal::Damaged),
@@ -28,7 +29,7 @@ pub(crate) fn decode(method: Method, room: &mut [u8], stored: usize, limit: usiz
     }
 }
 
-/// Decodes by a method that cannot work in place.
+/// Decodes with a method that cannot work in place.
 #[cfg(any(feature = "deflate", feature = "zstd"))]
 fn apart(
     room: &mut [u8],
@@ -40,9 +41,12 @@ fn apart(
     decode(&stored, &mut room[..limit]).ok_or(Refusal::Damaged)
 }
 
-/// Compresses a chunk, by LZ4 where this build is without the method. Returns the method and how many bytes of `out` it takes; `None` where that is more than `out` has.
+/// Compresses a chunk. Uses LZ4 if this build does not contain the method.
 ///
-/// `table` is that of [`lz4::encode`].
+/// Returns the method and the number of bytes of `out` that the result takes. Returns `None` if
+/// the result is longer than `out`.
+///
+/// `table` is the table of [`lz4::encode`].
 ///
 /// # Panics
 /// As [`lz4::encode`].

@@ -1,7 +1,11 @@
-//! A plain file that begins to grow becomes a compressed one.
+//! Converts a plain file that begins to grow into a compressed one.
 //!
-//! The content moves and the attribute comes, and neither means anything without the other: so both are one transaction, which begins with nothing else
-//! in it, commits nothing by itself, and is rolled back as a whole where a step fails.
+//! The content moves, and the attribute is set. Neither means anything without the other, so both
+//! are one transaction:
+//!
+//! - It begins with nothing else in it.
+//! - It commits nothing by itself.
+//! - It is rolled back as a whole if a step fails.
 
 use crate::Error;
 use crate::error::Fault;
@@ -10,22 +14,26 @@ use crate::format::{ATTRIBUTE, Shape, Spot};
 use steadyfs::media::Flash;
 use steadyfs::{CommitOn, FileSystem, InodeNumber, OpenOptions};
 
-/// How often the way back is tried before the last time.
+/// Number of attempts to roll back before the last attempt.
 const ROLLBACKS: usize = 3;
 
 impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
-    /// Makes a plain file of at most a chunk a compressed one, and opens it. Other handles of it must be closed and opened again.
+    /// Converts a plain file of at most one chunk into a compressed one, and opens it. Other
+    /// handles of the file must be closed and opened again.
     ///
     /// # Power loss
-    /// The content is the same before and after; where the file is not empty, what waited for a commit is committed first, and what this call does waits
-    /// for the next one.
+    /// The content is the same before and after. If the file is not empty, the call first commits
+    /// the changes that waited. The changes of this call wait for the next commit.
     ///
     /// # Cost
-    /// [`convert_bound`](Self::convert_bound); where a step fails, [`FileSystem::rollback`] as well.
+    /// [`convert_bound`](Self::convert_bound). If a step fails, [`FileSystem::rollback`] as well.
     ///
     /// # Errors
-    /// Those of the calls named: the file is plain, and what it was. [`Error::TooLarge`], [`Error::MemoryTooSmall`] with less than
-    /// [`Shape::write_bytes`]. [`Error::NotUndone`] where the rollback fails too, again and again: no commit must be made before one succeeds.
+    /// - The errors of the calls named: the file is plain, with its old content.
+    /// - [`Error::TooLarge`].
+    /// - [`Error::MemoryTooSmall`] with less than [`Shape::write_bytes`].
+    /// - [`Error::NotUndone`] if each attempt to roll back fails too: no commit must be made
+    ///   before a rollback succeeds.
     pub fn convert<F: Flash>(fs: &mut FileSystem<'_, F>, inode: InodeNumber, shape: Shape, memory: B) -> Result<Self, Error> {
         check_memory(shape.write_bytes(), memory.as_ref())?;
         let mut packed = Self::new(fs.open_inode(inode, OpenOptions::WRITE)?, shape, memory);
@@ -38,7 +46,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         }
     }
 
-    /// Takes the content of the plain file over.
+    /// Takes over the content of the plain file.
     fn take_over<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>) -> Result<(), Error> {
         let length = fs.size(&mut self.stored.file)?;
         if length > self.stored.shape.chunk_bytes() as u64 {
@@ -53,7 +61,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         let mut result = self.move_content(fs, length as usize).map_err(|fault| self.error(fault));
         if result.is_err() {
             self.forget();
-            // A read that fails now and then is made again: half of this must never be committed.
+            // A rollback is tried again because a read may fail now and then. Half of this
+            // transaction must never be committed.
             let undone = (0..ROLLBACKS).map(|_| fs.rollback()).find(Result::is_ok).unwrap_or_else(|| fs.rollback());
             result = undone.map_err(|_| Error::NotUndone).and(result);
         }

@@ -1,44 +1,49 @@
-//! What can go wrong with a compressed file.
+//! The errors of calls on compressed files.
 
 use crate::method::Method;
 use core::fmt;
 
-/// Why a call on a compressed file failed.
+/// The reason why a call on a compressed file failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// What the file system says.
+    /// The file system failed.
     Volume(steadyfs::Error),
-    /// The file has no attribute that says that it is compressed.
+    /// The file has no attribute of compressed files.
     NotPacked,
-    /// The attribute is none of this release: another version, or a chunk size that is none.
+    /// This release does not support the attribute: it has another version, or an invalid chunk
+    /// size.
     Attribute,
-    /// What a directory says of its files is none of this release: see [`Rule`](crate::Rule).
+    /// This release does not support the rule that a directory has for its files: see
+    /// [`Rule`](crate::Rule).
     Rule,
-    /// The file is larger than a chunk: [`PackedFile::convert`](crate::PackedFile::convert) takes none that is.
+    /// The file is larger than a chunk, and [`PackedFile::convert`](crate::PackedFile::convert)
+    /// refuses it.
     TooLarge,
-    /// A [conversion](crate::PackedFile::convert) failed, and so did the way back: the volume is to be rolled back before it commits.
+    /// A [conversion](crate::PackedFile::convert) failed, and so did the rollback. The volume
+    /// must be rolled back before it commits.
     NotUndone,
-    /// The file says that it is larger than its chunks can be.
+    /// The stored size of the file is larger than its chunks can be.
     Size,
-    /// The entry of a chunk names no place in the file, or a form that is none.
+    /// The entry of a chunk names no valid place in the file, or an invalid form.
     Entry {
-        /// Which chunk, from 0.
+        /// Number of the chunk, from 0.
         chunk: u32,
     },
     /// A chunk cannot be decoded: its bytes are damaged, or were never there.
     Chunk {
-        /// Which chunk, from 0.
+        /// Number of the chunk, from 0.
         chunk: u32,
     },
-    /// A chunk is compressed by a method that this build is without.
+    /// A chunk is compressed with a method that this build does not contain.
     Method {
-        /// Which chunk, from 0.
+        /// Number of the chunk, from 0.
         chunk: u32,
-        /// How it is compressed.
+        /// The method of the chunk.
         method: Method,
     },
-    /// The memory that was lent is smaller than [`Shape::read_bytes`](crate::Shape::read_bytes), or to write than [`Shape::write_bytes`](crate::Shape::write_bytes).
+    /// The lent memory is smaller than [`Shape::read_bytes`](crate::Shape::read_bytes), or for
+    /// writes smaller than [`Shape::write_bytes`](crate::Shape::write_bytes).
     MemoryTooSmall {
         /// Bytes that are needed.
         needed: usize,
@@ -47,20 +52,21 @@ pub enum Error {
     },
 }
 
-/// Why a step of a call failed. One byte, so that results travel in registers; the call makes an [`Error`] of it.
+/// The reason why a step of a call failed. One byte, so that results travel in registers. The
+/// call makes an [`Error`] of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault {
-    /// What the file system says.
+    /// The file system failed.
     Volume(steadyfs::Error),
-    /// The file says that it is larger than its chunks can be.
+    /// The stored size of the file is larger than its chunks can be.
     Size,
-    /// Of the chunk that was looked up last: its entry names no place.
+    /// The entry of the chunk that was looked up last names no valid place.
     Entry,
-    /// Of the chunk that was looked up last: it cannot be decoded.
+    /// The chunk that was looked up last cannot be decoded.
     Chunk,
-    /// Of the chunk that was looked up last: this build is without its method.
+    /// This build does not contain the method of the chunk that was looked up last.
     Method,
-    /// The memory suffices to read alone.
+    /// The memory suffices for reads only.
     Memory,
 }
 
@@ -77,7 +83,10 @@ impl From<steadyfs::Error> for Error {
 }
 
 impl From<Error> for steadyfs::Error {
-    /// What callers are told that know of plain files alone: [`Corrupt`](steadyfs::Error::Corrupt) of all that the file system does not say itself.
+    /// Converts the error for callers that handle plain files only. An error that the file system
+    /// does not have becomes [`Corrupt`](steadyfs::Error::Corrupt). [`Error::Method`] becomes
+    /// [`Unsupported`](steadyfs::Error::Unsupported), and [`Error::NotUndone`] becomes
+    /// [`Unknown`](steadyfs::Error::Unknown).
     fn from(error: Error) -> Self {
         match error {
             Error::Volume(error) => error,

@@ -1,4 +1,4 @@
-//! An open compressed file, and reading.
+//! An open compressed file, and its reads.
 
 use crate::codec::{self, LEVEL_DEFAULT, Refusal};
 use crate::error::Fault;
@@ -8,12 +8,14 @@ use crate::{Error, Method, Volume};
 use steadyfs::media::Flash;
 use steadyfs::{File, FileSystem, InodeNumber, OpenOptions, Place, Reader};
 
-/// An open compressed file, and the memory that is lent to it: an array on a microcontroller, a `Vec` on a host.
+/// An open compressed file, and the memory that is lent to it: an array on a microcontroller, a
+/// `Vec` on a host.
 ///
-/// It remembers the chunk that it decoded last. Where another handle may have changed the file, or changes were rolled back, [`forget`](Self::forget) it.
+/// It caches the chunk that it decoded last. Call [`forget`](Self::forget) if another handle may
+/// have changed the file, or if changes were rolled back.
 ///
 /// # Power loss
-/// As of a plain file: what was committed is there, and nothing else.
+/// As for a plain file: the committed content is there, and nothing else.
 ///
 /// # Errors of every call
 /// [`Error::Volume`], [`Error::Size`], [`Error::Entry`], [`Error::Chunk`], [`Error::Method`].
@@ -24,12 +26,12 @@ pub struct PackedFile<B> {
     pub(crate) memory: B,
     /// The chunk whose content is at the beginning of the memory, with zeros behind it.
     pub(crate) decoded: u32,
-    /// The chunk that was looked up last, and how it is compressed: for errors to tell.
+    /// The chunk that was looked up last, and its method. Errors report them.
     looked_up: (u32, Method),
     pub(crate) level: i32,
 }
 
-/// How a file is compressed; `None` of one that is not.
+/// Returns the shape of a file, or `None` if the file is not compressed.
 ///
 /// # Cost
 /// As [`FileSystem::attribute`].
@@ -47,7 +49,7 @@ pub(crate) fn shape_of(volume: &mut impl Volume, inode: InodeNumber) -> Result<O
 }
 
 impl Shape {
-    /// How a file is compressed; `None` of one that is not.
+    /// Returns the shape of a file, or `None` if the file is not compressed.
     ///
     /// # Cost
     /// As [`FileSystem::attribute`].
@@ -60,13 +62,15 @@ impl Shape {
 }
 
 impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
-    /// Opens a compressed file that exists, for reading and writing where `writes`.
+    /// Opens a compressed file that exists, for reading, and also for writing if `writes` is
+    /// true.
     ///
     /// # Cost
     /// [`Call::Open`](steadyfs::Call::Open), twice.
     ///
     /// # Errors
-    /// Those of [`FileSystem::open`], [`Error::NotPacked`], [`Error::Attribute`], [`Error::MemoryTooSmall`] with less than [`Shape::read_bytes`].
+    /// The errors of [`FileSystem::open`], [`Error::NotPacked`], [`Error::Attribute`], and
+    /// [`Error::MemoryTooSmall`] with less than [`Shape::read_bytes`].
     pub fn open<'p, F: Flash>(
         fs: &mut FileSystem<'_, F>,
         place: impl Into<Place<'p>>,
@@ -77,7 +81,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         Self::open_as(fs, place.into(), options, None, memory)
     }
 
-    /// Opens a compressed file, or makes one of an empty file.
+    /// Opens a compressed file, or turns an empty file into one.
     pub(crate) fn open_as<F: Flash>(
         fs: &mut FileSystem<'_, F>,
         place: Place<'_>,
@@ -103,7 +107,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         }
     }
 
-    /// The same of a file that is known by its inode.
+    /// Opens a compressed file by its inode.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -113,7 +117,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         Ok(Self::new(fs.open_inode(inode, options)?, shape, memory))
     }
 
-    /// Opens a compressed file of a volume that is only read.
+    /// Opens a compressed file on a volume that is mounted for reads only.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -143,45 +147,48 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         }
     }
 
-    /// Number of the file, for its life.
+    /// Returns the number of the file, which it keeps for its life.
     pub fn inode(&self) -> InodeNumber {
         self.stored.file.inode()
     }
 
-    /// How the file is compressed.
+    /// Returns the shape of the file.
     pub fn shape(&self) -> Shape {
         self.stored.shape
     }
 
-    /// Forgets the chunk that was decoded last: the next read looks at the medium. Costs nothing.
+    /// Discards the chunk that was decoded last, so that the next read reads the medium. Costs
+    /// nothing.
     pub fn forget(&mut self) {
         self.decoded = NO_CHUNK;
     }
 
-    /// The file as it is stored, as for [`FileSystem::flush`].
+    /// Returns the file as it is stored, as for [`FileSystem::flush`].
     pub fn stored(&mut self) -> &mut File {
         &mut self.stored.file
     }
 
-    /// Bytes of the content.
+    /// Returns the number of bytes of the content.
     ///
     /// # Cost
     /// [`Call::Read`](steadyfs::Call::Read) of 8 bytes.
     ///
     /// # Errors
-    /// Those of every call.
+    /// The errors of every call.
     pub fn size(&mut self, volume: &mut impl Volume) -> Result<u64, Error> {
         let end = self.end(volume).map_err(|fault| self.error(fault))?;
         Ok(self.stored.shape.offset(end))
     }
 
-    /// Reads from `offset` on. Returns the number of bytes, less than asked for only at the end of the file.
+    /// Reads from `offset` on. Returns the number of bytes, which is less than requested only at
+    /// the end of the file.
     ///
     /// # Cost
-    /// [`read_bound`](Self::read_bound): for each chunk its entry, and its stored bytes unless it was decoded last.
+    /// [`read_bound`](Self::read_bound): for each chunk its entry, and its stored bytes unless
+    /// the chunk was decoded last.
     ///
     /// # Errors
-    /// Those of every call.
+    /// The errors of every call.
     pub fn read(&mut self, volume: &mut impl Volume, offset: u64, data: &mut [u8]) -> Result<usize, Error> {
         self.read_chunks(volume, offset, data).map_err(|fault| self.error(fault))
     }
@@ -213,7 +220,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         Ok(())
     }
 
-    /// Where in its slot a chunk is that is stored as it is. Another is at the beginning of the memory then.
+    /// Returns the position in its slot of a chunk that is stored as it is. Decodes any other
+    /// chunk to the beginning of the memory, and returns `None`.
     pub(crate) fn find(&mut self, volume: &mut impl Volume, chunk: u32) -> Result<Option<u32>, Fault> {
         self.looked_up.0 = chunk;
         let mut bytes = [0; ENTRY_BYTES];
@@ -233,14 +241,15 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         Ok(None)
     }
 
-    /// The end of the content.
+    /// Returns the end of the content.
     pub(crate) fn end(&mut self, volume: &mut impl Volume) -> Result<Spot, Fault> {
         let mut bytes = [0; 8];
         self.stored.read(volume, 0, 0, &mut bytes)?;
         self.stored.shape.spot(u64::from_le_bytes(bytes)).ok_or(Fault::Size)
     }
 
-    /// Decodes the chunk that was looked up to the beginning of the memory; returns its bytes.
+    /// Decodes the chunk that was looked up to the beginning of the memory. Returns the number of
+    /// decoded bytes.
     fn decode(&mut self, volume: &mut impl Volume, position: u32, method: Method, stored: usize) -> Result<usize, Fault> {
         self.looked_up.1 = method;
         let room = &mut self.memory.as_mut()[..self.stored.shape.read_bytes()];
@@ -252,7 +261,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         })
     }
 
-    /// What a call tells of a step that failed.
+    /// Returns the error that a call reports for a step that failed.
     pub(crate) fn error(&self, fault: Fault) -> Error {
         let (chunk, method) = self.looked_up;
         match fault {
@@ -273,7 +282,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         Ok(fs.close(self.stored.file)?)
     }
 
-    /// Closes a file of a volume that is only read.
+    /// Closes a file of a volume that is mounted for reads only.
     pub fn close_in_reader<F: Flash>(self, reader: &mut Reader<'_, F>) {
         reader.close(self.stored.file);
     }
@@ -284,7 +293,7 @@ fn set_shape<F: Flash>(fs: &mut FileSystem<'_, F>, inode: InodeNumber, shape: Sh
     Ok(shape)
 }
 
-/// The shape of a file that is compressed, where the memory suffices to read it.
+/// Returns the shape of a compressed file if the memory suffices to read the file.
 fn fit(shape: Result<Option<Shape>, Error>, memory: &impl AsRef<[u8]>) -> Result<Shape, Error> {
     let shape = shape?.ok_or(Error::NotPacked)?;
     check_memory(shape.read_bytes(), memory.as_ref())?;

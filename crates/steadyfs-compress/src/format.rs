@@ -1,4 +1,4 @@
-//! What a compressed file is on the volume.
+//! The format of a compressed file on the volume.
 //!
 //! The attribute [`ATTRIBUTE`], four bytes:
 //!
@@ -6,8 +6,9 @@
 //! | version = 1 | method of new chunks | log2 of a chunk's bytes: 12 … 16 | log2 of a header's bytes: 6 … 9 |
 //! ```
 //!
-//! The file: *slots* of equal size, each for a *group* of as many chunks as its header has entries. What no entry names is free; as far as nothing was
-//! written there it is a hole, and takes no room.
+//! The file consists of *slots* of equal size. Each slot is for a *group* of as many chunks as
+//! its header has entries. The bytes that no entry names are free. Bytes that were never written
+//! are a hole, and take no room.
 //!
 //! ```text
 //! slot 0                                                      slot 1
@@ -19,20 +20,21 @@
 //! entry:  | position in the slot (32 bits) | stored bytes − 1 (16 bits) | form (8 bits) | 0 |        all zeros: the chunk is zeros
 //! ```
 //!
-//! A chunk of form *plain* has room for a whole chunk, whatever it stores: its content is what lies there. What is behind the size of the file has no
-//! meaning, in entries as in chunks.
+//! A chunk of form *plain* always has room for a whole chunk, however much of it is used. The
+//! bytes there are its content. Entries and chunk bytes behind the size of the file have no
+//! meaning.
 
 use crate::error::Error;
 use crate::method::Method;
 
-/// Key of the attribute that says that a file is compressed.
+/// Key of the attribute that marks a file as compressed.
 pub const ATTRIBUTE: &str = "steadyfs.packed";
 /// Bytes of the attribute's value.
 pub const ATTRIBUTE_BYTES: usize = 4;
 /// Bytes of an entry, and of the size before the first one.
 pub const ENTRY_BYTES: usize = 8;
 
-/// The number that no chunk has.
+/// A number that no chunk has.
 pub(crate) const NO_CHUNK: u32 = u32::MAX;
 
 const VERSION: u8 = 1;
@@ -41,7 +43,7 @@ const CHUNK_LOG2_MAX: u8 = 16;
 const HEADER_LOG2_MIN: u8 = 6;
 const HEADER_LOG2_MAX: u8 = 9;
 
-/// The numbers of methods.
+/// The numbers of methods on the medium.
 impl Method {
     const fn number(self) -> u8 {
         self as u8
@@ -57,15 +59,16 @@ impl Method {
     }
 }
 
-/// A place in the content.
+/// A position in the content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Spot {
     pub chunk: u32,
-    /// Bytes from the begin of the chunk.
+    /// Bytes from the beginning of the chunk.
     pub within: usize,
 }
 
-/// How a file is compressed: the size of its chunks, and the method of those that are written.
+/// The parameters of a file's compression: the size of its chunks, and the method of chunks that
+/// are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// A power of two.
@@ -76,9 +79,10 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Chunks of 4,096 to 65,536 bytes, rounded up to a power of two.
+    /// Returns a shape with chunks of 4,096 to 65,536 bytes, rounded up to a power of two.
     ///
-    /// Larger ones become smaller; they take more RAM, and more time for each read at a random place and each small write.
+    /// Larger chunks compress better. They take more RAM, and more time for each read at a random
+    /// place and each small write.
     pub const fn new(chunk_bytes: usize, method: Method) -> Self {
         let mut chunk_log2 = CHUNK_LOG2_MIN;
         while chunk_log2 < CHUNK_LOG2_MAX && (1 << chunk_log2) < chunk_bytes {
@@ -87,7 +91,8 @@ impl Shape {
         Self { chunk_bytes: 1 << chunk_log2, header_bytes: 1 << HEADER_LOG2_MAX, method }
     }
 
-    /// The same with as small headers as a file of so many bytes needs: 7 to 63 chunks a group. It may grow all the same; that takes more room then.
+    /// Returns the shape with the smallest headers that suit a file of `bytes` bytes: 7 to 63
+    /// chunks a group. The file may still grow beyond `bytes`. It takes more room then.
     #[must_use]
     pub const fn for_size(self, bytes: u64) -> Self {
         let mut shape = Self { header_bytes: 1 << HEADER_LOG2_MIN, ..self };
@@ -97,106 +102,113 @@ impl Shape {
         shape
     }
 
-    /// The same with a header half as large, if there is one.
+    /// Returns the shape with a header half as large, if there is one.
     pub(crate) const fn with_smaller_header(self) -> Option<Self> {
         let is_smallest = self.header_bytes == 1 << HEADER_LOG2_MIN;
         if is_smallest { None } else { Some(Self { header_bytes: self.header_bytes / 2, ..self }) }
     }
 
-    /// Bytes that a file of so many takes for entries, beside its chunks.
+    /// Returns the number of bytes that a file of `bytes` bytes takes for entries, beside its
+    /// chunks.
     pub const fn overhead(&self, bytes: u64) -> u64 {
         bytes.div_ceil(self.chunk_bytes() as u64).div_ceil(self.group_chunks() as u64) * self.header_bytes() as u64
     }
 
-    /// How chunks that are written are compressed.
+    /// Returns the method of chunks that are written.
     pub const fn method(&self) -> Method {
         self.method
     }
 
-    /// Bytes of a chunk.
+    /// Returns the bytes of a chunk.
     pub const fn chunk_bytes(&self) -> usize {
         self.chunk_bytes as usize
     }
 
-    /// Bytes of memory to read: a chunk, and a little more.
+    /// Returns the bytes of memory that reads need: a chunk, and a little more.
     pub const fn read_bytes(&self) -> usize {
         self.chunk_bytes() + super::lz4::margin(self.chunk_bytes())
     }
 
-    /// Bytes of memory to read and write: those to read, a second chunk, a header, and the table of LZ4.
+    /// Returns the bytes of memory that reads and writes need: the bytes for reads, a second
+    /// chunk, a header, and the table of LZ4.
     pub const fn write_bytes(&self) -> usize {
         self.read_bytes() + self.chunk_bytes() + self.header_bytes() + (self.chunk_bytes() / 2)
     }
 
-    /// The same with a table in which LZ4 finds more, where there is RAM for it.
+    /// Returns the bytes of memory for reads and writes with a larger table, in which LZ4 finds
+    /// more matches. For systems that have RAM for it.
     pub const fn write_bytes_max(&self) -> usize {
         self.read_bytes() + self.chunk_bytes() + self.header_bytes() + (1 << 16)
     }
 
-    /// Where in the memory chunks are compressed to: behind what is read, and a header.
+    /// Returns the place in the memory to which chunks are compressed: behind the memory for
+    /// reads and a header.
     pub(crate) const fn out_at(&self) -> usize {
         self.read_bytes() + self.header_bytes()
     }
 
-    /// The part of the memory in which headers are read.
+    /// Returns the part of the memory into which headers are read.
     pub(crate) fn header_of<'m>(&self, memory: &'m mut [u8]) -> &'m mut [u8] {
         &mut memory[self.read_bytes()..self.out_at()]
     }
 
-    /// Bytes of a header.
+    /// Returns the bytes of a header.
     pub(crate) const fn header_bytes(&self) -> usize {
         self.header_bytes as usize
     }
 
-    /// Chunks of a group.
+    /// Returns the chunks of a group.
     pub(crate) const fn group_chunks(&self) -> u32 {
         self.header_bytes() as u32 / ENTRY_BYTES as u32 - 1
     }
 
-    /// Bytes of a slot: room for a group and as much again, so that there always is a gap for one chunk more (`docs/packed.md`).
+    /// Returns the bytes of a slot: room for a group and as much again. So there is always a gap
+    /// for one more chunk (`docs/packed.md`).
     pub(crate) const fn slot_bytes(&self) -> u32 {
         self.chunk_bytes * (self.header_bytes as u32 / 4)
     }
 
-    /// The spot of an offset; `None` beyond the last chunk that a file can have.
+    /// Returns the spot of an offset, or `None` beyond the last chunk that a file can have.
     pub(crate) fn spot(&self, offset: u64) -> Option<Spot> {
         let chunk = u32::try_from(offset >> self.chunk_bytes.trailing_zeros()).ok().filter(|&chunk| chunk != NO_CHUNK)?;
         Some(Spot { chunk, within: offset as usize & (self.chunk_bytes() - 1) })
     }
 
-    /// The offset of a spot.
+    /// Returns the offset of a spot.
     pub(crate) fn offset(&self, spot: Spot) -> u64 {
         u64::from(spot.chunk) * u64::from(self.chunk_bytes) + spot.within as u64
     }
 
-    /// So many bytes behind a spot, in the same chunk or at its end.
+    /// Returns the spot `bytes` bytes behind a spot, in the same chunk or at the end of the
+    /// chunk.
     pub(crate) fn behind(&self, spot: Spot, bytes: usize) -> Spot {
         let within = spot.within + bytes;
         if within < self.chunk_bytes() { Spot { within, ..spot } } else { Spot { chunk: spot.chunk + 1, within: 0 } }
     }
 
-    /// Bytes from a spot to the end of its chunk, or to that of the content where this comes first.
+    /// Returns the bytes from a spot to the end of its chunk, or to the end of the content if
+    /// that comes first.
     pub(crate) fn left(&self, spot: Spot, end: Spot) -> usize {
         let is_last = spot.chunk == end.chunk && spot.within < end.within;
         (if is_last { end.within } else { self.chunk_bytes() }) - spot.within
     }
 
-    /// The slot of a chunk, and the chunk's place in its group.
+    /// Returns the slot of a chunk, and the chunk's place in its group.
     pub(crate) fn slot_of(&self, chunk: u32) -> (u32, u32) {
         (chunk / self.group_chunks(), chunk % self.group_chunks())
     }
 
-    /// Where in the file a position of a chunk's slot is.
+    /// Returns the offset in the file of a position in a chunk's slot.
     pub(crate) fn place_of(&self, chunk: u32, position: u32) -> u64 {
         u64::from(self.slot_of(chunk).0) * u64::from(self.slot_bytes()) + u64::from(position)
     }
 
-    /// Where in its slot a chunk's entry is.
+    /// Returns the position of a chunk's entry in the slot.
     pub(crate) fn entry_of(&self, chunk: u32) -> u32 {
         (self.slot_of(chunk).1 + 1) * ENTRY_BYTES as u32
     }
 
-    /// Reads the attribute's value.
+    /// Parses the attribute's value.
     ///
     /// # Errors
     /// [`Error::Attribute`].
@@ -210,46 +222,50 @@ impl Shape {
         }
     }
 
-    /// The attribute's value.
+    /// Returns the attribute's value.
     pub const fn emit(&self) -> [u8; ATTRIBUTE_BYTES] {
         [VERSION, self.method.number(), self.chunk_bytes.trailing_zeros() as u8, self.header_bytes.trailing_zeros() as u8]
     }
 }
 
-/// How a chunk is stored.
+/// The way a chunk is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// As it is, in room for a whole chunk.
+    /// Stored as it is, in room for a whole chunk.
     Plain,
-    /// Compressed to so many bytes.
+    /// Compressed.
     Compressed {
-        /// How.
+        /// The method.
         method: Method,
-        /// Bytes, at least one.
+        /// Compressed bytes, at least one.
         stored: usize,
     },
 }
 
 const PLAIN: u8 = 4;
 
-/// Why an entry is none.
+/// The error of an invalid entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// Where a chunk is.
+/// The place and form of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Where in its slot it begins.
+    /// The position in the slot where the chunk begins.
     pub position: u32,
-    /// How it is stored.
+    /// The way the chunk is stored.
     pub form: Form,
 }
 
 impl Entry {
-    /// Reads an entry; `None` where there is no chunk, so that its content is zeros.
+    /// Parses an entry. Returns `None` if there is no chunk: the content of the chunk is zeros
+    /// then.
     ///
     /// # Errors
-    /// [`Malformed`] where the entry names no place behind the header and in the slot, a form that is none, or more bytes than a chunk has.
+    /// [`Malformed`] in any of these cases:
+    /// - The place is in the header or outside the slot.
+    /// - The form is invalid.
+    /// - The chunk would have more bytes than a chunk can have.
     pub fn parse(bytes: &[u8; ENTRY_BYTES], shape: &Shape) -> Result<Option<Self>, Malformed> {
         if *bytes == [0; ENTRY_BYTES] {
             return Ok(None);
@@ -267,7 +283,7 @@ impl Entry {
         if is_inside { Ok(Some(entry)) } else { Err(Malformed) }
     }
 
-    /// The entry's bytes.
+    /// Returns the entry's bytes.
     pub fn emit(&self, shape: &Shape) -> [u8; ENTRY_BYTES] {
         let (stored, form) = match self.form {
             Form::Plain => (shape.chunk_bytes(), PLAIN),
@@ -276,7 +292,7 @@ impl Entry {
         (u64::from(self.position) | u64::from((stored - 1) as u16) << 32 | u64::from(form) << 48).to_le_bytes()
     }
 
-    /// Bytes of the slot that the chunk takes.
+    /// Returns the bytes of the slot that the chunk takes.
     pub(crate) fn room(&self, shape: &Shape) -> u32 {
         match self.form {
             Form::Plain => shape.chunk_bytes() as u32,

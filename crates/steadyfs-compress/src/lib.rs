@@ -1,14 +1,20 @@
-//! Compressed files on SteadyFS: read, written, appended to and cut at any offset, without a heap, each call with a bound.
+//! Compressed files on SteadyFS: read, written, appended to and cut at any offset, without a
+//! heap, each call with a bound.
 //!
-//! The content of a file is cut into chunks of 4 to 64 KiB, which are compressed one by one. An attribute of the file says so; a file without it is as
-//! ever. `docs/packed.md` says what is on the medium, and why.
+//! The content of a file is cut into chunks of 4 to 64 KiB, which are compressed one by one. An
+//! attribute marks a compressed file. A file without the attribute is a plain file.
+//! `docs/packed.md` describes the format on the medium, and the reasons for it.
 //!
 //! # Promises
-//! - **One look-up.** Where a chunk is, is one entry at a place that follows from the offset, however large the file.
-//! - **Bounded.** A write within one chunk is at most a chunk's writes, and two small ones: [`PackedFile::write_bound`].
-//! - **Power-loss proof.** As the file system: what is committed is there. Data is written where no entry names it, and one entry of eight bytes makes it the
-//!   content: a commit between two calls, or a call that fails, leaves the old content or the new one.
-//! - **RAM** is lent: to read LZ4 in chunks of 4 KiB, [4,144 bytes](Shape::read_bytes).
+//! - **One look-up.** One entry contains the place of a chunk. The place of the entry follows
+//!   from the offset, however large the file.
+//! - **Bounded.** A write within one chunk takes at most the writes of a chunk, and two small
+//!   ones: [`PackedFile::write_bound`].
+//! - **Power-loss proof.** As in the file system, committed content is there after a power cut.
+//!   Data is written to a place that no entry names, and one entry of eight bytes makes it the
+//!   content. A commit between two calls, or a call that fails, leaves the old content or the new
+//!   one.
+//! - **RAM** is lent. Reads of LZ4 in chunks of 4 KiB need [4,144 bytes](Shape::read_bytes).
 //!
 //! # Example
 //! ```
@@ -36,7 +42,7 @@
 //!
 //! # Where to go on
 //! - [`PackedFile`]: the calls. [`Shape`]: chunk size and method, and the RAM that they take.
-//! - [`Rule`]: what a directory says of the files that are created in it.
+//! - [`Rule`]: the compression that a directory prescribes for the files that are created in it.
 //! - [`format`]: the attribute and the entries. [`lz4`]: the codec alone.
 
 #![no_std]

@@ -9,24 +9,29 @@
 
 /// The shortest match.
 const MATCH_MIN: usize = 4;
-/// No match begins in so many last bytes of a block.
+/// Number of last bytes of a block in which no match begins.
 const MATCH_END: usize = 12;
-/// The last bytes of a block, which are literals.
+/// Number of last bytes of a block, all of which are literals.
 const LITERALS_END: usize = 5;
-/// So many positions without a match double the step of the search.
+/// Each `1 << PATIENCE` positions without a match, the step of the search grows by one.
 const PATIENCE: u32 = 6;
 
-/// Bytes beyond those of the content that [`decode`] needs, for content of at most `bytes`: the source must stay ahead of what is written.
+/// Returns the bytes that [`decode`] needs beyond the content, for content of at most `bytes`:
+/// the source must stay ahead of the written bytes.
 pub const fn margin(bytes: usize) -> usize {
     (bytes >> 8) + 32
 }
 
-/// Decodes the block in the last `stored` bytes of `room` to its beginning. Returns how many bytes that makes, at most `limit`.
+/// Decodes the block in the last `stored` bytes of `room` to the beginning of `room`. Returns the
+/// number of decoded bytes, at most `limit`.
 ///
-/// `None`: the block is none, makes more than `limit`, or does not fit: `room` is shorter than `limit` and its [`margin`].
+/// Returns `None` in any of these cases:
+/// - The block is invalid.
+/// - The block decodes to more than `limit` bytes.
+/// - The block does not fit: `room` is shorter than `limit` and its [`margin`].
 ///
 /// # Cost
-/// No call of the medium; two copies of each byte at most.
+/// No access to the medium. At most two copies of each byte.
 pub fn decode(room: &mut [u8], stored: usize, limit: usize) -> Option<usize> {
     let end = room.len();
     let mut from = end.checked_sub(stored)?;
@@ -46,12 +51,12 @@ pub fn decode(room: &mut [u8], stored: usize, limit: usize) -> Option<usize> {
         let offset = usize::from(u16::from_le_bytes(*room.get(from..)?.first_chunk()?));
         from += 2;
         let count = length(room, &mut from, token & 15)?.checked_add(MATCH_MIN)?;
-        // What is not read yet must stay.
+        // Bytes that are not read yet must stay.
         if offset == 0 || offset > to || count > limit - to || to + count > from {
             return None;
         }
         let (start, end) = (to - offset, to + count);
-        // A match may reach into itself.
+        // A match may overlap its own output.
         while to < end {
             let step = (to - start).min(end - to);
             room.copy_within(start..start + step, to);
@@ -60,7 +65,7 @@ pub fn decode(room: &mut [u8], stored: usize, limit: usize) -> Option<usize> {
     }
 }
 
-/// A length whose first four bits are known.
+/// Reads a length of which the first four bits are `first`.
 fn length(room: &[u8], from: &mut usize, first: u8) -> Option<usize> {
     let mut sum = usize::from(first);
     let mut last = first | 240;
@@ -72,12 +77,14 @@ fn length(room: &[u8], from: &mut usize, first: u8) -> Option<usize> {
     Some(sum)
 }
 
-/// Encodes at most 64 KiB. Returns how many bytes of `out` that takes; `None` where it would take more than `out` has.
+/// Encodes at most 64 KiB. Returns the number of bytes of `out` that the block takes, or `None`
+/// if the block is longer than `out`.
 ///
-/// `table` remembers where four bytes were seen: two bytes for each entry, a power of two of entries. More entries find more.
+/// `table` stores the places where four bytes were seen: two bytes for each entry, a power of two
+/// of entries. More entries find more matches.
 ///
 /// # Panics
-/// When `plain` has more than 65,536 bytes, or `table` fewer than 4.
+/// If `plain` has more than 65,536 bytes, or `table` fewer than 4.
 pub fn encode(plain: &[u8], out: &mut [u8], table: &mut [u8]) -> Option<usize> {
     assert!(plain.len() <= 1 << 16 && table.len() >= 4, "at most 64 KiB, and a table");
     table.fill(0);
@@ -107,7 +114,7 @@ pub fn encode(plain: &[u8], out: &mut [u8], table: &mut [u8]) -> Option<usize> {
     (out.count <= out.bytes.len()).then_some(out.count)
 }
 
-/// How many bytes are the same from the first on.
+/// Returns the number of equal bytes from the first on.
 fn same<'p>(one: impl Iterator<Item = &'p u8>, other: impl Iterator<Item = &'p u8>) -> usize {
     one.zip(other).take_while(|(one, other)| one == other).count()
 }
@@ -116,7 +123,7 @@ fn four(plain: &[u8], at: usize) -> u32 {
     plain[at..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-/// What is encoded so far; the count goes on where there is no room.
+/// The encoded bytes so far. The count goes on when there is no room.
 struct Output<'o> {
     bytes: &'o mut [u8],
     count: usize,
@@ -131,7 +138,7 @@ impl Output<'_> {
         self.count = end;
     }
 
-    /// The bytes of a length that follow its first four bits.
+    /// Puts the bytes of a length that follow its first four bits.
     fn length(&mut self, length: usize) {
         let Some(mut rest) = length.checked_sub(15) else { return };
         while rest >= 255 {
@@ -141,7 +148,7 @@ impl Output<'_> {
         self.put(&[rest as u8]);
     }
 
-    /// Literals and a match: how far back, and how many bytes.
+    /// Puts literals and a match. `found` is the match's distance back and its number of bytes.
     fn sequence(&mut self, literals: &[u8], found: Option<(usize, usize)>) {
         let beyond = found.map_or(0, |(_, count)| count - MATCH_MIN);
         self.put(&[(literals.len().min(15) << 4) as u8 | beyond.min(15) as u8]);
@@ -161,7 +168,7 @@ mod tests {
     use std::vec;
     use std::vec::Vec;
 
-    /// Text-like bytes: pieces of earlier ones, and new ones of a small alphabet.
+    /// Text-like bytes: pieces of earlier bytes, and new random bytes.
     fn content() -> impl Strategy<Value = Vec<u8>> {
         let piece = prop_oneof![
             (proptest::collection::vec(any::<u8>(), 1..60)).prop_map(|bytes| (0usize, 0usize, bytes)),
@@ -188,7 +195,7 @@ mod tests {
         out
     }
 
-    /// Decodes in the smallest room that is promised to do.
+    /// Decodes in the smallest room that the documentation promises to suffice.
     fn decoded(block: &[u8], limit: usize) -> Option<Vec<u8>> {
         let mut room = vec![0xA5; (limit + margin(limit)).max(block.len())];
         let start = room.len() - block.len();

@@ -2,19 +2,19 @@
 
 use core::fmt;
 
-/// How chunks are compressed. The numbers are those of [entries](crate::format).
+/// The way chunks are compressed. The numbers are the numbers in [entries](crate::format).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// LZ4: little code, no heap, a few cycles a byte.
     Lz4 = 1,
-    /// Deflate, without a header; to read and write it takes the feature `deflate`.
+    /// Deflate, without a header. Reads and writes need the feature `deflate`.
     Deflate = 2,
-    /// Zstandard; to read and write it takes the feature `zstd`.
+    /// Zstandard. Reads and writes need the feature `zstd`.
     Zstd = 3,
 }
 
 impl Method {
-    /// As it is written and read.
+    /// Returns the name, as it is written and parsed.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Lz4 => "lz4",

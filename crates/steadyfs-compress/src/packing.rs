@@ -1,4 +1,4 @@
-//! How files are to be compressed that will be written, and the attribute by which a directory says so.
+//! The way future files are compressed, and the attribute in which a directory prescribes it.
 //!
 //! ```text
 //! lz4 · deflate · zstd           perhaps `:` and a level          perhaps `/` and the size of chunks         lz4 · zstd:19 · deflate:9/64KiB
@@ -12,14 +12,15 @@ use core::str::FromStr;
 use steadyfs::media::Flash;
 use steadyfs::{FileSystem, InodeNumber};
 
-/// Key of the attribute with which a directory says how files are compressed that are created in it.
+/// Key of the attribute in which a directory prescribes the compression of files that are created
+/// in it.
 pub const RULE: &str = "steadyfs.compress";
-/// Bytes of a chunk where nothing else was asked for.
+/// Bytes of a chunk if the text names no size.
 const CHUNK_BYTES: usize = 16 << 10;
 /// Bytes of the longest value: `deflate:10/64KiB`.
 const RULE_BYTES_MAX: usize = 16;
 
-/// How files are compressed that are written: method, level, and size of the chunks.
+/// The way files that are written are compressed: method, level, and size of the chunks.
 ///
 /// ```
 /// use steadyfs_compress::{Method, Packing};
@@ -31,21 +32,21 @@ const RULE_BYTES_MAX: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packing {
     method: Method,
-    /// Level of the method; 0 for the one that is usual.
+    /// Level of the method; 0 for the default level.
     pub level: i32,
     chunk_bytes: usize,
 }
 
-/// What a text has that names no [`Packing`].
+/// The reason why a text names no [`Packing`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoPacking {
-    /// No method that is known.
+    /// An unsupported method.
     Method,
-    /// A level of a method that has none.
+    /// A level for a method that has no levels.
     NoLevels,
-    /// A level that the method does not have, and the highest that it has.
+    /// A level that the method does not have, and the method's highest level.
     Level(Method, i32),
-    /// A size that chunks do not have.
+    /// A size that chunks cannot have.
     Chunk,
 }
 
@@ -64,7 +65,7 @@ impl fmt::Display for NoPacking {
 
 impl core::error::Error for NoPacking {}
 
-/// The highest level of a method that has levels; the lowest is 1.
+/// Returns the highest level of a method that has levels. The lowest is 1.
 const fn level_max(method: Method) -> Option<i32> {
     match method {
         Method::Lz4 => None,
@@ -96,7 +97,7 @@ impl FromStr for Packing {
     }
 }
 
-/// Bytes of a chunk: `4KiB` to `64KiB`, or `4096` to `65536`.
+/// Parses the bytes of a chunk: `4KiB` to `64KiB`, or `4096` to `65536`.
 fn chunk_of(text: &str) -> Option<usize> {
     let bytes: usize = match text.strip_suffix("KiB") {
         Some(count) => count.parse::<usize>().ok()?.checked_mul(1024)?,
@@ -105,7 +106,7 @@ fn chunk_of(text: &str) -> Option<usize> {
     (bytes.is_power_of_two() && (4096..=65_536).contains(&bytes)).then_some(bytes)
 }
 
-/// As it is read.
+/// Writes the form that `from_str` parses.
 impl fmt::Display for Packing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.method.fmt(f)?;
@@ -117,32 +118,35 @@ impl fmt::Display for Packing {
 }
 
 impl Packing {
-    /// How chunks are compressed.
+    /// Returns the method of the chunks.
     pub const fn method(&self) -> Method {
         self.method
     }
 
-    /// The same with chunks of another size: see [`Shape::new`].
+    /// Returns the packing with chunks of another size: see [`Shape::new`].
     #[must_use]
     pub fn with_chunks(self, chunk_bytes: usize) -> Self {
         Self { chunk_bytes: Shape::new(chunk_bytes, self.method).chunk_bytes(), ..self }
     }
 
-    /// How a file of so many bytes is compressed.
+    /// Returns the shape of a file of `bytes` bytes.
     pub const fn shape(&self, bytes: u64) -> Shape {
         self.shape_of_any().for_size(bytes)
     }
 
-    /// How a file is compressed of which nobody knows how large it will be.
+    /// Returns the shape of a file whose future size is not known.
     pub const fn shape_of_any(&self) -> Shape {
         Shape::new(self.chunk_bytes, self.method)
     }
 
-    /// Whether a file of so many bytes, of which these are the first, takes fewer logical pages when it is compressed: not one that is small, or
-    /// compressed already. `memory` is that of the file, [`Shape::write_bytes`]; with less the answer is no.
+    /// Returns true if a file of `bytes` bytes, which begins with `first`, takes fewer logical
+    /// pages when it is compressed. Returns false for a small file, or one that is compressed
+    /// already.
+    ///
+    /// `memory` is the memory of the file, [`Shape::write_bytes`]. The result is false with less.
     ///
     /// # Cost
-    /// The compression of one chunk, and nothing of the medium.
+    /// The compression of one chunk. No access to the medium.
     pub fn saves_pages(&self, shape: Shape, first: &[u8], bytes: u64, logical_bytes: u32, memory: &mut [u8]) -> bool {
         let logical_bytes = u64::from(logical_bytes);
         let first = &first[..first.len().min(shape.chunk_bytes())];
@@ -155,22 +159,24 @@ impl Packing {
         let Some((_, stored)) = encode(self.method, self.level, first, &mut out[..most], &mut table[..table_bytes]) else {
             return false;
         };
-        // As the first chunk, so the others.
+        // Assumes that the other chunks compress as the first one does.
         let stored = shape.overhead(bytes) + (stored as u64 * bytes).div_ceil(first.len() as u64);
         stored.div_ceil(logical_bytes) < bytes.div_ceil(logical_bytes)
     }
 }
 
 impl Shape {
-    /// Bytes that the content of a file can have at most, where a file can have so many as it is stored ([`FileSystem::size_max`]): about half, since slots are twice as
-    /// large as what they hold.
+    /// Returns the most bytes that the content of a file can have. `stored_max` is the most bytes
+    /// that a file can have as it is stored ([`FileSystem::size_max`]). The result is about half
+    /// of it, since slots are twice as large as the chunks that they hold.
     pub const fn content_max(&self, stored_max: u64) -> u64 {
         let groups = stored_max / self.slot_bytes() as u64;
         let most = groups * self.group_chunks() as u64 * self.chunk_bytes() as u64;
         if groups == 0 { self.chunk_bytes() as u64 } else { most }
     }
 
-    /// The same with smaller headers on a volume that is so small that files can be larger by an eighth with them.
+    /// Returns the shape with smaller headers if they make files on this volume larger by an
+    /// eighth. This helps on small volumes.
     #[must_use]
     pub const fn for_volume(self, stored_max: u64) -> Self {
         let (mut best, mut smaller) = (self, self.with_smaller_header());
@@ -184,10 +190,12 @@ impl Shape {
     }
 }
 
-/// What a directory says of the files that are created in it, and passes on to directories that are made in it.
+/// The compression that a directory prescribes for files that are created in it. Directories that
+/// are made in it inherit the rule.
 ///
-/// The file system knows nothing of it: who creates a file asks ([`of`](Self::of)), and who makes a directory [passes it on](Self::pass_on), as every
-/// tool and a mounted volume do.
+/// The file system does not apply the rule. The creator of a file reads it with [`of`](Self::of).
+/// The maker of a directory [passes it on](Self::pass_on). Every tool and mounted volumes do
+/// both.
 ///
 /// ```
 /// use steadyfs_compress::{PackedFile, Packing, Rule};
@@ -211,20 +219,20 @@ impl Shape {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// They stay as they are, whatever else is usual: `none`.
+    /// The files stay as they are, even if the default is to compress: `none`.
     Plain,
-    /// They are compressed where that saves pages.
+    /// The files are compressed if that saves pages.
     Packed(Packing),
 }
 
 impl Rule {
-    /// What a directory says; `None` where it says nothing.
+    /// Returns the rule of a directory, or `None` if the directory has none.
     ///
     /// # Cost
     /// As [`FileSystem::attribute`].
     ///
     /// # Errors
-    /// [`Error::Volume`]; [`Error::Rule`] of what this release does not know.
+    /// [`Error::Volume`]. [`Error::Rule`] for a value that this release does not support.
     pub fn of(volume: &mut impl Volume, directory: InodeNumber) -> Result<Option<Self>, Error> {
         let mut value = [0; RULE_BYTES_MAX];
         let length = match volume.attribute(directory, RULE, &mut value) {
@@ -236,13 +244,13 @@ impl Rule {
         text.parse().map(Some).map_err(|_| Error::Rule)
     }
 
-    /// Lets a directory say it, or nothing. Files that are there stay as they are.
+    /// Sets or removes the rule of a directory. Existing files stay as they are.
     ///
     /// # Power loss, cost
     /// As [`FileSystem::set_attribute`].
     ///
     /// # Errors
-    /// Those of [`FileSystem::set_attribute`].
+    /// The errors of [`FileSystem::set_attribute`].
     pub fn set<F: Flash>(fs: &mut FileSystem<'_, F>, directory: InodeNumber, rule: Option<Self>) -> Result<(), Error> {
         let mut text = Text::default();
         if let Some(rule) = rule {
@@ -254,10 +262,12 @@ impl Rule {
         }
     }
 
-    /// Lets a directory that was just made say what the one says in which it is. Costs two looks where that says nothing.
+    /// Copies the rule of the parent directory to a directory that was just made. Costs two
+    /// look-ups if the parent has no rule.
     ///
     /// # Errors
-    /// Those of [`of`](Self::of) and [`set`](Self::set); what this release does not know is passed on by nobody.
+    /// The errors of [`of`](Self::of) and [`set`](Self::set). A rule that this release does not
+    /// support is not passed on, without an error.
     pub fn pass_on<F: Flash>(fs: &mut FileSystem<'_, F>, parent: InodeNumber, directory: InodeNumber) -> Result<(), Error> {
         match Self::of(fs, parent) {
             Ok(None) | Err(Error::Rule) => Ok(()),
@@ -266,7 +276,7 @@ impl Rule {
         }
     }
 
-    /// How files are compressed, if they are.
+    /// Returns the packing, or `None` if files stay plain.
     pub const fn packing(self) -> Option<Packing> {
         match self {
             Self::Plain => None,

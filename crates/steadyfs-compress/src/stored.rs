@@ -1,4 +1,4 @@
-//! A compressed file as it is stored: bytes by the slot in which they lie.
+//! A compressed file as it is stored, addressed by slot and position.
 
 use crate::Volume;
 use crate::error::Fault;
@@ -6,9 +6,10 @@ use crate::format::Shape;
 use steadyfs::media::Flash;
 use steadyfs::{File, FileSystem};
 
-/// The file, and how it is compressed.
+/// The file, and its shape.
 ///
-/// A place in it is that of a slot, which any of its chunks names, and so many bytes from there on.
+/// A place in the file is a slot and a number of bytes from the beginning of the slot. Any chunk
+/// of the slot names the slot.
 #[derive(Debug)]
 pub(crate) struct Stored {
     pub file: File,
@@ -16,7 +17,7 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// Reads; what was never written is zeros.
+    /// Reads. Bytes that were never written read as zeros.
     pub fn read(&mut self, volume: &mut impl Volume, chunk: u32, position: u32, data: &mut [u8]) -> Result<(), Fault> {
         let count = volume.read(&mut self.file, self.shape.place_of(chunk, position), data)?;
         data[count..].fill(0);
@@ -27,7 +28,7 @@ impl Stored {
         Ok(fs.write(&mut self.file, self.shape.place_of(chunk, position), data)?)
     }
 
-    /// Gives back what lies behind a place.
+    /// Frees the bytes behind a place.
     pub fn cut<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, chunk: u32, position: u32) -> Result<(), Fault> {
         let end = self.shape.place_of(chunk, position);
         if fs.size(&mut self.file)? > end { Ok(fs.truncate(&mut self.file, end)?) } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! What reading needs of a volume.
+//! The calls of a volume that reads need.
 
 use steadyfs::media::Flash;
 use steadyfs::{Error, File, FileSystem, InodeNumber, Reader};

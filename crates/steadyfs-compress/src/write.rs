@@ -1,6 +1,7 @@
-//! Writing, appending, cutting.
+//! Writes, appends and cuts.
 //!
-//! Every step leaves a file that reads as before, until one write of eight bytes (an entry, or the size) makes the change:
+//! Every step leaves a file that reads as before, until one write of eight bytes (an entry, or
+//! the size) makes the change:
 //!
 //! ```text
 //! overwrite:  chunk → a gap      entry → there                     append:  chunk → a gap      entry → there       size
@@ -20,15 +21,18 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     /// Creates an empty compressed file.
     ///
     /// # Power loss
-    /// There as a compressed file after the next commit, unless the volume [commits](CommitOn::CREATE) when files are created: then a cut may leave an
-    /// empty file that is not compressed.
+    /// The next commit makes the compressed file durable. If the volume
+    /// [commits](CommitOn::CREATE) when files are created, a cut may leave an empty file that is
+    /// not compressed.
     ///
     /// # Cost
-    /// [`Call::Create`](steadyfs::Call::Create) and [`Call::SetAttribute`](steadyfs::Call::SetAttribute).
+    /// [`Call::Create`](steadyfs::Call::Create) and
+    /// [`Call::SetAttribute`](steadyfs::Call::SetAttribute).
     ///
     /// # Errors
-    /// Those of [`FileSystem::open`], [`steadyfs::Error::Exists`] where there is one, those of [`FileSystem::set_attribute`],
-    /// [`Error::MemoryTooSmall`] with less than [`Shape::write_bytes`].
+    /// The errors of [`FileSystem::open`], [`steadyfs::Error::Exists`] if the file exists, the
+    /// errors of [`FileSystem::set_attribute`], and [`Error::MemoryTooSmall`] with less than
+    /// [`Shape::write_bytes`].
     pub fn create<'p, F: Flash>(
         fs: &mut FileSystem<'_, F>,
         place: impl Into<Place<'p>>,
@@ -40,25 +44,33 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         Self::open_as(fs, place.into(), options, Some(shape), memory)
     }
 
-    /// Chooses the level of a method that has levels: 1 to 10 for deflate, 1 to 22 for Zstandard. Costs nothing.
+    /// Sets the level of a method that has levels: 1 to 10 for deflate, 1 to 22 for Zstandard.
+    /// Costs nothing.
     pub fn set_level(&mut self, level: i32) {
         self.level = level;
     }
 
-    /// Writes at `offset`; the file grows where needed, and a gap reads as zeros.
+    /// Writes at `offset`. The file grows if needed, and a gap reads as zeros.
     ///
-    /// A long write is the sum of writes of one chunk each, and one across the end of the file that of an overwrite and an append. One that begins a chunk compresses what it has; one that goes on in the last chunk stores it as it
-    /// is until it is full, so that many small appends cost what they cost in a plain file, and two small writes.
+    /// A long write is the sum of writes of one chunk each. A write across the end of the file is
+    /// the sum of an overwrite and an append.
+    ///
+    /// A write that begins a chunk compresses its data. A write that goes on in the last chunk
+    /// stores the chunk uncompressed until it is full. Small appends therefore cost as much as in
+    /// a plain file, plus two small writes.
     ///
     /// # Power loss
-    /// Nothing of it is there before the next commit; where the volume commits [on writes](CommitOn::WRITE), each chunk is a commit.
+    /// None of the data is there before the next commit. If the volume commits [on
+    /// writes](CommitOn::WRITE), each chunk is a commit.
     ///
     /// # Cost
-    /// [`write_bound`](Self::write_bound) for each chunk, once more across the end of the file, and twice more where there is a gap before it.
+    /// [`write_bound`](Self::write_bound) for each chunk, once more across the end of the file,
+    /// and twice more if there is a gap before the write.
     ///
     /// # Errors
-    /// Those of [`FileSystem::write`], those of every call, [`Error::MemoryTooSmall`] with less than [`Shape::write_bytes`]. Of chunks before the one that
-    /// failed the writes have taken effect.
+    /// The errors of [`FileSystem::write`], the errors of every call, and
+    /// [`Error::MemoryTooSmall`] with less than [`Shape::write_bytes`]. The writes of chunks
+    /// before the chunk that failed have taken effect.
     pub fn write<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, offset: u64, data: &[u8]) -> Result<(), Error> {
         self.write_chunks(fs, Some(offset), data).map_err(|fault| self.error(fault))
     }
@@ -71,7 +83,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         let mut at = self.stored.shape.spot(offset).ok_or(Fault::Size)?;
         let mut rest = data;
         while !rest.is_empty() {
-            // What is there changes with an entry, and what is new is there with the size: never both in one step.
+            // An entry changes existing content, and the size publishes new content. One step
+            // never does both.
             let (now, later) = rest.split_at(rest.len().min(self.stored.shape.left(at, end)));
             self.in_one_commit(fs, CommitOn::WRITE, end, at, now)?;
             rest = later;
@@ -95,10 +108,11 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     /// The old size or the new one.
     ///
     /// # Cost
-    /// To cut: a small write, a truncate, and a write of a header. To enlarge: [`write_bound`](Self::write_bound), a truncate, and a write of a header.
+    /// To cut: a small write, a truncate, and a write of a header. To enlarge:
+    /// [`write_bound`](Self::write_bound), a truncate, and a write of a header.
     ///
     /// # Errors
-    /// As [`write`](Self::write), and those of [`FileSystem::truncate`].
+    /// As [`write`](Self::write), and the errors of [`FileSystem::truncate`].
     pub fn truncate<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, size: u64) -> Result<(), Error> {
         self.change_size(fs, size).map_err(|fault| self.error(fault))
     }
@@ -113,7 +127,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         self.in_one_commit(fs, CommitOn::TRUNCATE, end, at, &[])
     }
 
-    /// Makes several changes one commit, where the volume commits on such an event: a write within one chunk, or of nothing where the end will be.
+    /// Makes the changes of one step one commit if the volume commits on `event`. A step is a
+    /// write within one chunk, or, with empty `data`, a new end at `at`.
     fn in_one_commit<F: Flash>(
         &mut self,
         fs: &mut FileSystem<'_, F>,
@@ -139,7 +154,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     fn cut<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, end: Spot) -> Result<(), Fault> {
         self.forget();
         self.set_end(fs, end)?;
-        // The file is cut. What lies behind its end takes room until a later call succeeds in this.
+        // The file is cut. The bytes behind its end take room until a later call succeeds in
+        // clearing them.
         let _ = self.clear_behind(fs, end);
         Ok(())
     }
@@ -149,7 +165,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         self.stored.write(fs, 0, 0, &size.to_le_bytes())
     }
 
-    /// The end of a file of so many bytes. Refuses one that the file system cannot hold, and memory that is lent to read alone.
+    /// Returns the end of a file of `size` bytes. Refuses a size that the file system cannot
+    /// hold, and memory that suffices for reads only.
     fn check<F: Flash>(&self, fs: &FileSystem<'_, F>, size: u64) -> Result<Spot, Fault> {
         if self.memory.as_ref().len() < self.stored.shape.write_bytes() {
             return Err(Fault::Memory);
@@ -162,7 +179,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         }
     }
 
-    /// Writes within one chunk, before the end of the content or from there on.
+    /// Writes within one chunk, before the end of the content, at it or behind it.
     fn write_chunk<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, end: Spot, at: Spot, data: &[u8]) -> Result<(), Fault> {
         if at.chunk > end.chunk {
             self.clear_beyond(fs, end)?;
@@ -177,7 +194,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         if last > end { self.set_end(fs, last) } else { Ok(()) }
     }
 
-    /// Changes what a chunk of so many bytes holds, or will hold with the next size.
+    /// Changes the content of a chunk. `old_length` is the bytes that the chunk holds, or will
+    /// hold with the next size.
     fn change<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, at: Spot, old_length: usize, data: &[u8]) -> Result<(), Fault> {
         let length = old_length.max(at.within + data.len());
         let is_full = length == self.stored.shape.chunk_bytes();
@@ -195,7 +213,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         self.compose(fs, at, old_length, data)?;
         let form = if goes_on && !is_full { Some(Form::Plain) } else { self.encode(length) };
         match (form, plain) {
-            // It is full and does not shrink: it stays where it is.
+            // The chunk is full and does not shrink: it stays at its position.
             (Some(Form::Plain), Some(position)) => self.stored.write(fs, at.chunk, position, data)?,
             (Some(form), _) => self.store(fs, at.chunk, length, form)?,
             (None, _) => self.clear_entry(fs, at.chunk)?,
@@ -204,7 +222,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         Ok(())
     }
 
-    /// Makes the new content of a chunk, at the beginning of the memory.
+    /// Composes the new content of a chunk at the beginning of the memory.
     fn compose<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, at: Spot, old_length: usize, data: &[u8]) -> Result<(), Fault> {
         let end = at.within + data.len();
         let is_changed = at.within > 0 || end < old_length;
@@ -218,13 +236,14 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         }
         self.forget();
         let memory = &mut self.memory.as_mut()[..self.stored.shape.chunk_bytes()];
-        // What lies behind the end of the content has no meaning.
+        // Bytes behind the end of the content have no meaning.
         memory[known..].fill(0);
         memory[at.within..end].copy_from_slice(data);
         Ok(())
     }
 
-    /// Compresses what is at the beginning of the memory; `None` where it is zeros.
+    /// Compresses the content at the beginning of the memory. Returns `None` if the content is
+    /// zeros.
     pub(crate) fn encode(&mut self, length: usize) -> Option<Form> {
         let (content, rest) = self.memory.as_mut().split_at_mut(self.stored.shape.out_at());
         let (out, table) = rest.split_at_mut(self.stored.shape.chunk_bytes());
@@ -260,13 +279,14 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         self.stored.write(fs, chunk, shape.entry_of(chunk), &Entry { position, form }.emit(&shape))
     }
 
-    /// Brings the header of a chunk's slot into the memory.
+    /// Reads the header of a chunk's slot into the memory.
     fn load_header<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, chunk: u32) -> Result<(), Fault> {
         let header = self.stored.shape.header_of(self.memory.as_mut());
         self.stored.read(fs, chunk, 0, header)
     }
 
-    /// Sees to it that there is no chunk, also where an entry behind the end of the file says that there is one.
+    /// Clears the entry of a chunk if it is not clear. A stale entry may lie behind the end of
+    /// the file.
     fn clear_entry<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, chunk: u32) -> Result<(), Fault> {
         let position = self.stored.shape.entry_of(chunk);
         let mut bytes = [0; ENTRY_BYTES];
@@ -274,7 +294,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         if bytes == [0; ENTRY_BYTES] { Ok(()) } else { self.stored.write(fs, chunk, position, &[0; ENTRY_BYTES]) }
     }
 
-    /// Makes all that is behind the end of the content zeros, before the file becomes larger with a gap.
+    /// Zeros everything behind the end of the content, before the file grows with a gap.
     fn clear_beyond<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, end: Spot) -> Result<(), Fault> {
         if end.within > 0 {
             let behind = Spot { within: self.stored.shape.chunk_bytes(), ..end };
@@ -283,11 +303,12 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         self.clear_behind(fs, end)
     }
 
-    /// Takes away the chunks that lie wholly behind the end of the content, and the room behind those of its last group.
+    /// Removes the chunks that lie wholly behind the end of the content, and frees the room
+    /// behind the chunks that remain in the last group.
     fn clear_behind<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, end: Spot) -> Result<(), Fault> {
         let shape = self.stored.shape;
         let first = end.chunk + u32::from(end.within > 0);
-        // The size is there.
+        // The size lies there.
         let mut position = if first == 0 { ENTRY_BYTES as u32 } else { 0 };
         let kept = shape.entry_of(first);
         if kept > ENTRY_BYTES as u32 {
@@ -296,7 +317,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
             let behind = &mut header[kept as usize..];
             let has_more = behind.iter().any(|&byte| byte != 0);
             behind.fill(0);
-            // The first gap of a whole slot is behind all chunks.
+            // The first gap of a whole slot's length is behind all chunks.
             position = gap(header, &shape, shape.slot_bytes());
             if has_more {
                 self.stored.write(fs, first, kept, &header[kept as usize..])?;
@@ -306,10 +327,11 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     }
 }
 
-/// A chunk saves at least its bytes divided by this, or is stored as it is: it costs less time to read then.
+/// A chunk is compressed only if that saves at least its bytes divided by this. Otherwise it is
+/// stored as it is, which takes less time to read.
 const GAIN: usize = 32;
 
-/// The first place of a slot from which on so many bytes lie in no chunk of its header.
+/// Returns the first place of a slot from which on `bytes` bytes lie in no chunk of its header.
 fn gap(header: &[u8], shape: &Shape, bytes: u32) -> u32 {
     let mut at = header.len() as u32;
     // No gap begins before the end of a chunk that lies in the way.
@@ -319,7 +341,7 @@ fn gap(header: &[u8], shape: &Shape, bytes: u32) -> u32 {
     at
 }
 
-/// The end of a chunk of which a part lies there.
+/// Returns the end of a chunk that overlaps `from..to`, if there is one.
 fn end_of_any(header: &[u8], shape: &Shape, from: u32, to: u32) -> Option<u32> {
     let entries = header.as_chunks::<ENTRY_BYTES>().0;
     entries.iter().skip(1).find_map(|bytes| {

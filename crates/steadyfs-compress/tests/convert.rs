@@ -1,4 +1,5 @@
-//! A plain file becomes a compressed one: at each operation at which power fails, and with any step that fails, its content is what it was.
+//! A plain file becomes a compressed one. Power fails at each operation, and any step fails: the
+//! content stays the same.
 
 mod common;
 
@@ -14,7 +15,7 @@ fn memory() -> Vec<u8> {
     vec![0; SHAPE.write_bytes()]
 }
 
-/// The content of "f", and whether it is compressed.
+/// Returns the content of "f", and true if it is compressed.
 fn held<F: Flash>(fs: &mut FileSystem<'_, F>) -> (Vec<u8>, bool) {
     let inode = fs.stat("f").expect("the file").inode;
     if Shape::of(fs, inode).expect("a look").is_some() {
@@ -30,7 +31,7 @@ fn held<F: Flash>(fs: &mut FileSystem<'_, F>) -> (Vec<u8>, bool) {
     (all, false)
 }
 
-/// A volume with a plain file of this content, committed.
+/// Makes a volume with a plain file of this content, committed.
 fn with_plain<F: Flash>(flash: F, ram: &mut [u8], content: &[u8]) -> F {
     let mut fs = FileSystem::mount(flash, Access::ReadWrite, ram).expect("a mount");
     let mut file = fs.open("f", OpenOptions::CREATE).expect("a file");
@@ -40,7 +41,8 @@ fn with_plain<F: Flash>(flash: F, ram: &mut [u8], content: &[u8]) -> F {
     fs.unmount().expect("unmounted")
 }
 
-/// A change that waits, the conversion, an append, and a commit. Returns whether all of it succeeded.
+/// Makes a change that waits, the conversion, an append, and a commit. Returns an error if a step
+/// fails.
 fn convert<F: Flash>(fs: &mut FileSystem<'_, F>, more: &[u8]) -> Result<(), Error> {
     fs.open("other", OpenOptions::CREATE).and_then(|file| fs.close(file))?;
     let inode = fs.stat("f")?.inode;
@@ -56,7 +58,7 @@ fn a_cut_at_any_operation_leaves_the_content() {
     for seed in 0..10 {
         let mut random = Random(seed);
         let length = random.below(4097);
-        // What is appended fits into the transaction of the conversion, or needs more.
+        // The appended data fits into the transaction of the conversion, or needs more.
         let (pages, bytes) = if seed % 2 == 0 { (40, 700) } else { (10, 20_000) };
         let (before, more) = (random.content(length), random.content(bytes));
         let after = [&before[..], &more[..]].concat();
@@ -86,7 +88,8 @@ fn a_cut_at_any_operation_leaves_the_content() {
         }
     }
     assert!(cuts > 50, "{cuts} cuts");
-    // The transaction of the conversion ended before the append did where that found no room in it.
+    // If the append found no room in the transaction of the conversion, that transaction ended
+    // before the append did.
     assert!(converted > 0, "cuts between the conversion and the end of the append");
 }
 
@@ -120,11 +123,11 @@ fn a_step_that_fails_leaves_a_plain_file() {
     assert!(refused > 0, "each transaction was large enough");
 }
 
-/// A chip of which one read fails, once, or that answers no more from there on.
+/// A chip of which one read fails once, or which fails every operation from there on.
 #[derive(Clone)]
 struct FailingRead {
     inner: Nand,
-    /// The reads up to the one that fails; 0 where none does.
+    /// The reads up to the failing read; 0 if none fails.
     left: u32,
     stays_silent: bool,
 }

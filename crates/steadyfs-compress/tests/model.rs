@@ -1,4 +1,4 @@
-//! A compressed file holds what a `Vec` holds, and no call costs more than its bound.
+//! A compressed file has the same content as a `Vec`, and no call costs more than its bound.
 
 mod common;
 
@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use steadyfs::{Access, FileSystem, OpenOptions, Reader};
 use steadyfs_compress::{Error, Method, PackedFile, Shape};
 
-/// How many chunks a step touches, a rewrite of the last one before a gap included.
+/// Returns the number of chunks that a step touches, including a rewrite of the last chunk before
+/// a gap.
 fn chunks(step: &Step, chunk: usize) -> u32 {
     let data = match step {
         Step::Write { data, .. } | Step::Append { data } => data.len(),
@@ -44,7 +45,7 @@ fn holds(seed: u64, shape: Shape, most: usize, steps: usize) {
     file.forget();
     assert!(content(&mut fs, &mut file) == model, "seed {seed}: the whole");
     file.close(&mut fs).expect("closed");
-    // The reader shows the same in the least memory.
+    // The reader returns the same content with the least memory.
     let flash = fs.unmount().expect("unmounted");
     let mut reader = Reader::mount(flash, &mut ram).expect("a mount");
     let mut file = PackedFile::open_in_reader(&mut reader, "f", vec![0; shape.read_bytes()]).expect("the file");
@@ -91,7 +92,8 @@ fn a_chunk_that_grows_with_each_overwrite_always_finds_a_gap() {
         let mut random = Random(3);
         let mut model = vec![b'x'; 63 * 4096];
         file.write(fs, 0, &model).expect("room");
-        // Whatever was small becomes large, in an order that leaves gaps between what stays, and small again.
+        // Small chunks become large, in an order that leaves gaps between the other chunks, and
+        // small again.
         for round in 0..4 {
             for index in 0..63 {
                 let chunk = index * 37 % 63;

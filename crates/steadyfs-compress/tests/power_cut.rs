@@ -1,4 +1,5 @@
-//! Power fails in any program, copy or erase of appends, overwrites and cuts: a compressed file holds what was committed, or what was in flight.
+//! Power fails in any program, copy or erase of appends, overwrites and cuts. A compressed file
+//! then holds the committed content, or the content in flight.
 //!
 //! `STEADYFS_CUTS` sets the number of cuts.
 
@@ -12,7 +13,7 @@ use steadyfs_sim::{Nand, PowerCut};
 const CUTS: usize = 400;
 const MOST: usize = 90_000;
 
-/// Goes on with a volume until power fails; returns what the file may hold then.
+/// Makes steps on a volume until power fails. Returns the contents that the file may hold then.
 fn go_on(
     fs: &mut FileSystem<'_, PowerCut<Nand>>,
     file: &mut PackedFile<Vec<u8>>,

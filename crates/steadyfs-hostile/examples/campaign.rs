@@ -5,9 +5,10 @@
 //! cargo run -p steadyfs-hostile --example campaign -- replay TARGET FILE
 //! ```
 //!
-//! MEDIUM is `nand`, `nor`, `card` or `disk`. Each image is a sound volume with a few forged fields under right checksums.
-//! The campaign uses it hard. A panic is a finding, and so is a call with more operations than its bound in `exercise`.
-//! The first input of each place goes to `target/hostile/`. The exit code is 1 after a finding.
+//! MEDIUM is `nand`, `nor`, `card` or `disk`. Each image is a sound volume with a few forged
+//! fields under right checksums. The campaign uses it hard. A panic is a finding, and so is a
+//! call with more operations than its bound in `exercise`. The first input of each place goes to
+//! `target/hostile/`. The exit code is 1 after a finding.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -17,7 +18,7 @@ use steadyfs_hostile::{forge, volumes};
 /// The place and the message of the last panic.
 static PLACE: Mutex<String> = Mutex::new(String::new());
 
-/// Random numbers: SplitMix64.
+/// A random number generator: SplitMix64.
 struct Random(u64);
 
 impl Random {
@@ -29,7 +30,7 @@ impl Random {
     }
 }
 
-/// The name of the target for a medium, and the numbers of its volumes.
+/// Returns the name of the target for a medium, and the numbers of its volumes.
 fn stage(medium: &str) -> (&'static str, Vec<u8>) {
     let numbers = |wanted: &dyn Fn(&volumes::Volume) -> bool| -> Vec<u8> {
         let all = volumes::volumes().iter().zip(0..);
@@ -78,7 +79,7 @@ fn main() {
         let mut input: Vec<u8> = (0..length).map(|_| random.next() as u8).collect();
         // Few cases run the script, which takes most of the time.
         input[0] = if random.next().is_multiple_of(16) { 0 } else { 2 | u8::from(!random.next().is_multiple_of(8)) };
-        // The last one of several is the golden image, which is large.
+        // The last of several volumes is the golden image, which is large.
         let few = if medium == "nand" && !random.next().is_multiple_of(64) { 4 } else { numbers.len() };
         input[1] = numbers[random.next() as usize % few];
         if std::panic::catch_unwind(|| run(target, &input)).is_err() {

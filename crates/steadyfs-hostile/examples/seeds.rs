@@ -1,5 +1,5 @@
-//! Writes the seeds of the fuzz targets: `cargo run -p steadyfs-hostile --example seeds`. What else is in `fuzz/seeds` stays: inputs that
-//! once found something.
+//! Writes the seeds of the fuzz targets: `cargo run -p steadyfs-hostile --example seeds`. Other
+//! files in `fuzz/seeds` stay: they are inputs that once found something.
 
 use std::path::Path;
 use steadyfs_hostile::structures::Structure;

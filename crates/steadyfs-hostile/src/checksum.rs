@@ -1,6 +1,7 @@
-//! The checksums of the format. Tests have their own, so that a wrong one in the core shows.
+//! The checksums of the format. Tests have their own implementation, so that a wrong checksum in
+//! the core shows.
 
-/// Bytes that a checksum takes at once.
+/// Bytes that a checksum processes at once.
 const AT_ONCE: usize = 16;
 
 /// The share of each byte in a checksum, by the number of bytes that follow it.
@@ -23,12 +24,13 @@ static TABLES: [[u32; 256]; AT_ONCE] = {
     tables
 };
 
-/// CRC-32 (ISO-HDLC), 16 bytes at once: half of a campaign's time went into checksums.
+/// Returns the CRC-32 (ISO-HDLC). It processes 16 bytes at once, because half of a campaign's
+/// time went into checksums.
 pub fn crc(bytes: &[u8]) -> u32 {
     !add(!0, bytes)
 }
 
-/// The checksum of bytes and of so many bytes `0xFF` behind them.
+/// Returns the checksum of `bytes` followed by `missing` bytes of `0xFF`.
 pub fn crc_with(bytes: &[u8], missing: usize) -> u32 {
     let whole = add(!0, bytes);
     !(0..missing).fold(whole, |crc, _| add(crc, &[0xFF]))
@@ -44,7 +46,7 @@ fn add(crc: u32, bytes: &[u8]) -> u32 {
     rest.iter().fold(crc, |crc, &byte| crc >> 8 ^ TABLES[0][(crc as u8 ^ byte) as usize])
 }
 
-/// CRC-8 (AUTOSAR).
+/// Returns the CRC-8 (AUTOSAR).
 pub fn short_crc(bytes: &[u8]) -> u8 {
     !bytes.iter().fold(!0u8, |crc, &byte| (0..8).fold(crc ^ byte, |crc, _| (crc << 1) ^ (0x2F & (crc >> 7).wrapping_neg())))
 }

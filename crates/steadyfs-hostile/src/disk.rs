@@ -1,4 +1,4 @@
-//! Everything that a file system above a disk does, whatever the disk returns.
+//! All calls that a file system above a disk makes. Any result is accepted.
 
 use steadyfs::disk::{Disk, DiskCall, SECTOR_BYTES, WriteOptions};
 use steadyfs::media::{Flash, TAG_BYTES, Timing};
@@ -8,16 +8,18 @@ use crate::choices::Choices;
 use crate::exercise::{CALL, MOUNT, blocks_are_known, guarded, lend, memory_asked};
 use crate::medium::Guarded;
 
-/// Calls of one input.
+/// Most calls of one input.
 const CALLS_MAX: usize = 200;
-/// Sectors of a write or a read.
+/// Most sectors of a write or a read.
 const SECTORS_MAX: usize = 9;
 
 type Drive<'m, 'f, F> = Disk<'m, Guarded<&'f mut F>>;
 
-/// Reads everything on a medium, changes it as `choices` say, unmounts, mounts again, and reads everything again.
+/// Reads everything on a medium, changes it as `choices` decide, unmounts, mounts again, and
+/// reads everything again.
 ///
-/// The first choice leaves parts of that out, so that a fuzzer finds inputs that take less time.
+/// The first choice omits parts of the sequence, so that a fuzzer finds inputs that take less
+/// time.
 pub fn exercise<F: Flash>(flash: &mut F, mut choices: Choices<'_>) {
     let without = choices.byte();
     let superblock = first_page(flash);
@@ -72,14 +74,14 @@ pub fn press<F: Flash>(flash: &mut F, choices: &mut Choices<'_>) {
     }
 }
 
-/// The page of the first superblock, as far as it can be read.
+/// Returns the page of the first superblock, as far as it can be read.
 fn first_page<F: Flash>(flash: &mut F) -> Vec<u8> {
     let (mut page, mut tag) = (vec![0; flash.geometry().page_bytes as usize], [0; TAG_BYTES]);
     let _ = flash.read(0, &mut page, &mut tag);
     page
 }
 
-/// Mounts, with as much memory as the mount asks for, and does something if that was one.
+/// Mounts with as much memory as the mount requests, and calls `act` if the mount succeeds.
 fn with_disk<F: Flash>(flash: &mut F, access: Access, act: impl FnOnce(Drive<'_, '_, F>)) {
     let geometry = flash.geometry();
     let asked: Result<usize, MountError> = memory_asked(geometry, |memory| mount(flash, Access::ReadOnly, memory).map(drop));
@@ -99,13 +101,13 @@ fn mount<'m, 'f, F: Flash>(flash: &'f mut F, access: Access, memory: &'m mut [u8
     Disk::mount(guarded(flash, access), access, memory)
 }
 
-/// The disk, for a call.
+/// Returns the disk with the budget for one call.
 fn granted<'a, 'm, 'f, F: Flash>(disk: &'a mut Drive<'m, 'f, F>) -> &'a mut Drive<'m, 'f, F> {
     disk.flash_mut().grant(CALL);
     disk
 }
 
-/// Reads every sector, and what costs nothing.
+/// Reads every sector, and makes the calls that cost nothing.
 fn read_everything<F: Flash>(disk: &mut Drive<'_, '_, F>) {
     let (sectors, per_page) = (disk.sectors(), disk.page_sectors());
     let mut page = vec![0; (per_page * SECTOR_BYTES) as usize];
@@ -126,7 +128,7 @@ fn read_everything<F: Flash>(disk: &mut Drive<'_, '_, F>) {
     let _ = (disk.mount_bound(), disk.health(), disk.is_settled(), disk.has_changes());
 }
 
-/// Accepts what is missing. A disk with damage can only be read.
+/// Accepts the missing data. A disk with damage can only be read.
 fn repair<F: Flash>(disk: &mut Drive<'_, '_, F>) {
     assert!(disk.damage().is_none() || disk.health().read_only, "{:?} and writable", disk.damage());
     disk.flash_mut().grant(MOUNT + CALL);
@@ -152,7 +154,7 @@ fn change<F: Flash>(mut disk: Drive<'_, '_, F>, choices: &mut Choices<'_>) {
     let _ = disk.unmount();
 }
 
-/// One call, whatever it returns.
+/// Makes one call, and ignores its result.
 fn call<F: Flash>(disk: &mut Drive<'_, '_, F>, choices: &mut Choices<'_>) {
     let mut data = [choices.byte(); SECTORS_MAX * SECTOR_BYTES as usize];
     let sector = if choices.below(8) == 0 { choices.size() as u32 } else { choices.below(disk.sectors() as usize) as u32 };
@@ -185,7 +187,8 @@ mod tests {
     use crate::volumes::disks;
     use steadyfs::ConfigError;
 
-    /// `format` refuses such settings; a superblock can say them all the same. With no sector in a logical page, a trim divided by zero.
+    /// `format` refuses such settings, but a superblock may still contain them. With no sector in
+    /// a logical page, a trim divided by zero.
     #[test]
     fn logical_pages_of_less_than_a_sector_are_refused() {
         const UNIT_PAGES: usize = 22;

@@ -1,7 +1,8 @@
-//! Everything that a user does with a volume, whatever it returns.
+//! All calls that a user makes on a volume. Any result is accepted.
 //!
-//! The step budgets are multiples of the pages of the medium, four times of what random inputs need. What they find are calls that do not
-//! end, or whose work is a product of sizes that a hostile volume chooses.
+//! The step budgets are multiples of the pages of the medium, four times the need of random
+//! inputs. They find calls that do not end, and calls whose work is a product of sizes that a
+//! hostile volume chooses.
 
 use std::collections::HashSet;
 
@@ -16,38 +17,44 @@ use crate::medium::Guarded;
 
 /// Operations that a call may make for each page of the medium.
 pub(crate) const CALL: u64 = 8;
-/// The same of a count of pages, which may look at each of them, and of a search for holes in a file that says it is far larger than the medium.
+/// Operations for each page of the medium. `COUNT` is for a count of pages, which may read each
+/// page. `SEEK` is for a search for holes in a file whose stored size is far larger than the
+/// medium.
 const COUNT: u64 = 64;
 const SEEK: u64 = 4096;
-/// Operations that a mount may make for each page. Where bytes are programmed, several searches look three times at each place of a chain's block that cannot
-/// be read: 25 for each page of so small a medium.
+/// Operations that a mount may make for each page. On media that program bytes, several searches
+/// read each unreadable place of a chain's block three times. That makes 25 for each page of such
+/// a small medium.
 pub(crate) const MOUNT: u64 = 100;
-/// Operations that a check may make for each page: each page is read through the map, and again for each list and each reference.
+/// Operations that a check may make for each page: each page is read through the map, and again
+/// for each list and each reference.
 const CHECK: u64 = 64;
-/// Entries of a walk, and directories in it.
+/// Most entries of a walk, and of a directory in it.
 const ENTRIES_MAX: usize = 120;
-/// Files that are held open at once.
+/// Most files that are held open at once.
 const OPEN_MAX: usize = 6;
-/// Findings of a check of which the text is made.
+/// Findings of a check whose text is made.
 const TEXTS_MAX: u32 = 100;
-/// Most RAM that a volume on a tiny medium may ask for.
+/// Most RAM that a volume on a tiny medium may request.
 const MEMORY_MAX: usize = 1 << 20;
-/// Bytes on both sides of what is lent that must stay as they are.
+/// Bytes on both sides of the lent memory that must stay as they are.
 const CANARY: [u8; 64] = [0xC5; 64];
 
 type Fs<'m, 'f, F> = FileSystem<'m, Guarded<&'f mut F>>;
 
-/// Bytes of RAM for the volume on a medium, which its superblock tells: asked for as tools do, with a buffer of one page.
+/// Returns the bytes of RAM that the volume on a medium needs, and the bytes of 8 open files. The
+/// mount computes the need from the superblock. Tools request it in the same way, with a buffer
+/// of one page.
 ///
 /// # Errors
-/// What the mount said, when it is not that it needs more memory.
+/// The error of the mount, unless the mount needs more memory.
 pub fn memory_for(flash: &mut impl Flash) -> Result<usize, MountError> {
     let geometry = flash.geometry();
     let mount = |memory: &mut [u8]| FileSystem::mount(guarded(flash, Access::ReadOnly), Access::ReadOnly, memory).map(drop);
     memory_asked(geometry, mount).map(|bytes| bytes + 8 * OPEN_FILE_BYTES)
 }
 
-/// Bytes that a mount asks for.
+/// Returns the bytes that a mount requests.
 pub(crate) fn memory_asked(
     geometry: Geometry,
     mount: impl FnOnce(&mut [u8]) -> Result<(), MountError>,
@@ -65,7 +72,8 @@ pub(crate) fn memory_asked(
 
 /// Lends `bytes` out of the middle of a larger buffer, whose ends must stay as they are.
 ///
-/// The core forbids `unsafe`, so that nothing in it can write there. This holds it to that, also through what it calls.
+/// The core forbids `unsafe`, so that nothing in it can write there. This function checks that,
+/// also for the code that the core calls.
 pub(crate) fn lend<R>(bytes: usize, act: impl FnOnce(&mut [u8]) -> R) -> R {
     let mut buffer = [&CANARY[..], &vec![0xA5; bytes], &CANARY].concat();
     let result = act(&mut buffer[CANARY.len()..CANARY.len() + bytes]);
@@ -73,9 +81,11 @@ pub(crate) fn lend<R>(bytes: usize, act: impl FnOnce(&mut [u8]) -> R) -> R {
     result
 }
 
-/// Reads everything on a medium in every way, changes it as `choices` say, unmounts, mounts again, and reads everything again.
+/// Reads everything on a medium in every way, changes it as `choices` decide, unmounts, mounts
+/// again, and reads everything again.
 ///
-/// The first choice leaves parts of that out, so that a fuzzer finds inputs that take less time.
+/// The first choice omits parts of the sequence, so that a fuzzer finds inputs that take less
+/// time.
 pub fn exercise<F: Flash>(flash: &mut F, mut choices: Choices<'_>) {
     let without = choices.byte();
     if without & 1 == 0 {
@@ -187,7 +197,7 @@ fn mount<'m, 'f, F: Flash>(flash: &'f mut F, access: Access, memory: &'m mut [u8
     FileSystem::mount(guarded(flash, access), access, memory)
 }
 
-/// The volume, for a call that has a budget of its own.
+/// Returns the volume with a budget for one call.
 fn granted<'a, 'm, 'f, F: Flash>(fs: &'a mut Fs<'m, 'f, F>, per_page: u64) -> &'a mut Fs<'m, 'f, F> {
     fs.flash_mut().grant(per_page);
     fs
@@ -199,7 +209,8 @@ struct Found {
     inodes: Vec<InodeNumber>,
 }
 
-/// Lists everything below the root. What a damaged directory names twice is entered once; none is listed within itself.
+/// Lists everything below the root. Enters a directory once, even if a damaged directory names it
+/// twice. Asserts that no directory is listed within itself.
 fn walk(mut list: impl FnMut(InodeNumber, &mut Cursor) -> Result<Option<Entry>, Error>) -> Found {
     let mut found = Found { paths: vec!["a2".into(), "new".into(), "d/e/new".into()], inodes: vec![ROOT, 1, 2] };
     let (mut waiting, mut seen) = (vec![(String::new(), ROOT, vec![ROOT])], HashSet::from([ROOT]));
@@ -297,7 +308,7 @@ fn read_everything<F: Flash>(fs: &mut Fs<'_, '_, F>) -> Found {
     found
 }
 
-/// Accepts what is missing. A volume with damage can only be read.
+/// Accepts the missing data. A volume with damage can only be read.
 fn repair<F: Flash>(fs: &mut Fs<'_, '_, F>) {
     assert!(fs.damage().is_none() || fs.health().read_only, "{:?} and writable", fs.damage());
     let mut scratch = vec![0; fs.config().check_bytes(&fs.flash().geometry())];
@@ -306,13 +317,13 @@ fn repair<F: Flash>(fs: &mut Fs<'_, '_, F>) {
     }
 }
 
-/// Every block can be asked for, and no other.
+/// Checks that every block has an info, and no other number has one.
 pub(crate) fn blocks_are_known(description: &Description, block: impl Fn(BlockIndex) -> Option<BlockInfo>) {
     let block_count = description.geometry.block_count;
     assert!((0..=block_count).all(|index| block(index).is_some() == (index < block_count)));
 }
 
-/// What costs nothing.
+/// Makes the calls that cost nothing.
 fn inspect<F: Flash>(fs: &Fs<'_, '_, F>) {
     let (usage, description) = (fs.usage(), fs.describe());
     assert_eq!(usage.files_max, description.config.files_max);
@@ -327,7 +338,7 @@ fn inspect<F: Flash>(fs: &Fs<'_, '_, F>) {
     let _ = (fs.health(), fs.config(), fs.commit_on(), fs.size_max(), fs.has_changes());
 }
 
-/// Verifies the volume, with and without memory that suffices.
+/// Verifies the volume, with too little memory and with enough.
 fn check<F: Flash>(fs: &mut Fs<'_, '_, F>, repair: bool) {
     let bytes = fs.config().check_bytes(&fs.flash().geometry());
     let short = granted(fs, CALL).check(&mut vec![0; bytes.saturating_sub(1)], repair, &mut |_| {});
@@ -377,7 +388,7 @@ fn change<F: Flash>(flash: &mut F, memory: &mut [u8], choices: &mut Choices<'_>)
     let _ = fs.unmount();
 }
 
-/// Somebody who works with a volume.
+/// A user who works with a volume.
 struct User {
     found: Found,
     open: Vec<File>,
@@ -388,7 +399,7 @@ impl User {
         &self.found.paths[choices.below(self.found.paths.len())]
     }
 
-    /// One call, whatever it returns.
+    /// Makes one call, and ignores its result.
     fn step<F: Flash>(&mut self, fs: &mut Fs<'_, '_, F>, choices: &mut Choices<'_>) {
         match choices.below(8) {
             0 => self.open(fs, choices),
@@ -473,7 +484,7 @@ impl User {
     }
 }
 
-/// Calls that are about the volume as a whole.
+/// Makes a call about the volume as a whole.
 fn use_volume<F: Flash>(fs: &mut Fs<'_, '_, F>, choices: &mut Choices<'_>) {
     const EVENTS: [CommitOn; 4] = [CommitOn::ON_FLUSH, CommitOn::MANUAL, CommitOn::EVERY_WRITE, CommitOn::ON_CLOSE];
     match choices.below(8) {
@@ -497,15 +508,16 @@ mod tests {
     use crate::medium::Fault;
     use crate::volumes::{SHAPES, volumes};
 
-    /// The leaf that maps the root page could not be read. A repair emptied the lists in that page in each of its rounds, and
-    /// read the whole volume as often as there are inodes.
+    /// The leaf that maps the root page could not be read. A repair emptied the lists in that
+    /// page in each of its rounds, and read the whole volume as often as there are inodes.
     #[test]
     fn repair_ends_where_no_leaf_can_be_read() {
         for volume in &volumes()[..2 * SHAPES.len()] {
             let mut ram = volume.ram.clone();
             let mut memory = vec![0; memory_for(&mut ram).expect("a volume")];
             let mut fs = mount(&mut ram, Access::ReadWrite, &mut memory).expect("mount");
-            // The map remembers the last few pages that were looked up: the root page is not among these any more.
+            // The map caches the last few pages that were looked up. The root page is not among
+            // them any more.
             read_everything(&mut fs);
             for (page, _) in volume.pages_of(&kind::LEAF) {
                 fs.flash_mut().inner_mut().set_fault(page, Fault::Unreadable);

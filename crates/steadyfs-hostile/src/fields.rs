@@ -1,4 +1,4 @@
-//! The fields of a sound volume: hostile numbers in their places, under right checksums.
+//! The fields of a sound volume, into which hostile numbers go, under right checksums.
 //!
 //! A field of a root is changed in the newest root and in its copies. A field of a logical page is
 //! changed in the newest frame of the page, and in the journal's records that patch it.
@@ -21,34 +21,35 @@ const HEADS_AT: u32 = 32;
 const AREA_AT: u32 = 112;
 const REGION_BYTES: u32 = 8;
 
-/// A number on the medium.
+/// A number field on the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// The logical page; `None`: the newest root.
+    /// The logical page; `None` for the newest root.
     page: Option<u32>,
-    /// Its first byte there.
+    /// The first byte of the field there.
     at: u32,
     width: u32,
 }
 
 impl Field {
-    /// A number of the newest root.
+    /// Returns a field of the newest root.
     pub const fn of_root(at: u32, width: u32) -> Self {
         Self { page: None, at, width }
     }
 
-    /// A number of a logical page.
+    /// Returns a field of a logical page.
     pub const fn of_page(logical: u32, at: u32, width: u32) -> Self {
         Self { page: Some(logical), at, width }
     }
 
-    /// A number of an inode.
+    /// Returns a field of an inode.
     pub fn of_inode(volume: &Volume, inode: u32, at: u32, width: u32) -> Self {
         let per_page = volume.logical_bytes() / INODE_BYTES;
         Self::of_page(volume.table() + inode / per_page, inode % per_page * INODE_BYTES + at, width)
     }
 
-    /// The block of a head in a root: the three of every volume first, then those of streams.
+    /// Returns the field of a head's block in a root. The three heads of every volume come first,
+    /// then the heads of streams.
     pub fn of_head(volume: &Volume, head: u32) -> Self {
         let blocks = volume.shape.geometry.block_count;
         let known_logs = if volume.log_bytes() > 0 { volume.leaves().div_ceil(8) } else { 0 };
@@ -56,7 +57,8 @@ impl Field {
         Self::of_root(head.checked_sub(3).map_or(HEADS_AT + HEAD_BYTES * head, |head| streams + HEAD_BYTES * head), 4)
     }
 
-    /// The byte of a root with the state of a block, which has four bits of it.
+    /// Returns the byte of a root that holds the state of a block. The state takes four bits of
+    /// the byte.
     pub fn of_state(volume: &Volume, block: u32) -> Self {
         let wear = ROOT_HEADER_BYTES + 2 * volume.leaves();
         Self::of_root(wear + volume.shape.geometry.block_count + block / 2, 1)
@@ -69,7 +71,7 @@ struct Patch {
     logical: u32,
     offset: u32,
     length: u32,
-    /// First of its bytes in the journal's page or record.
+    /// The first of the patch's bytes in the journal page or record.
     at: usize,
     holder: Holder,
 }
@@ -81,17 +83,17 @@ enum Holder {
     Record(usize),
 }
 
-/// The fields of a volume, in classes: each class is met as often as any other.
+/// The fields of a volume, in classes. Each class is chosen as often as any other.
 #[derive(Clone, Debug)]
 pub struct Fields {
     classes: Vec<Vec<Field>>,
     patches: Vec<Patch>,
-    /// Numbers at which something of this volume begins or ends.
+    /// Numbers at which a part of this volume begins or ends.
     edges: Vec<u32>,
 }
 
 impl Fields {
-    /// The fields of a volume.
+    /// Collects the fields of a volume.
     pub fn of(volume: &Volume) -> Self {
         let mut fields = Self { classes: Vec::new(), patches: patches(volume), edges: edges(volume) };
         fields.add_root(volume);
@@ -102,12 +104,13 @@ impl Fields {
         fields
     }
 
-    /// Header, leaves, wear and states, heads of streams, overlay, pending pages.
+    /// Adds header, leaves, wear and states, heads of streams, overlay, pending pages.
     fn add_root(&mut self, volume: &Volume) {
         let config = &volume.shape.config;
         let root = Field::of_root;
         let table = |at: u32, count: u32, width: u32| (0..count).map(|index| root(at + index * width, width)).collect::<Vec<_>>();
-        // Lengths, flags, sequence, start of the transaction, journal, savings, wear, root before, copies.
+        // Lengths, flags, sequence, start of the transaction, journal, savings, wear, previous
+        // root, copies.
         let header = [(6, 2), (8, 2), (10, 2), (12, 8), (20, 8), (28, 4), (50, 2), (52, 4), (56, 4), (60, 4), (64, 4)];
         self.classes.push(header.map(|(at, width)| root(at, width)).to_vec());
         let mut heads: Vec<_> = (0..3).flat_map(|head| [root(32 + 6 * head, 4), root(36 + 6 * head, 2)]).collect();
@@ -136,7 +139,7 @@ impl Fields {
         ]);
     }
 
-    /// Lists, inodes, records of directories, entries of indexes, allocation map.
+    /// Adds lists, inodes, records of directories, entries of indexes, allocation map.
     fn add_files(&mut self, volume: &Volume) {
         self.classes.push([0, 4, 8].map(|at| Field::of_page(0, at, 4)).to_vec());
         let (mut headers, mut regions, mut removed) = (Vec::new(), Vec::new(), Vec::new());
@@ -154,7 +157,7 @@ impl Fields {
                 for at in (AREA_AT..INODE_BYTES).step_by(REGION_BYTES as usize) {
                     let parts = [field(at, 3), field(at + 3, 2), field(at + 5, 3)];
                     let is_used = number(at, 3) > 0 || number(at + 5, 3) > 0;
-                    // The first ones matter most.
+                    // The first regions matter most.
                     if is_used || at < AREA_AT + 2 * REGION_BYTES {
                         regions.extend(parts);
                     }
@@ -180,7 +183,8 @@ impl Fields {
         self.classes.extend([headers, regions, removed.clone(), removed, entries(buckets), entries(indexes), map]);
     }
 
-    /// Forges a field: with an edge, with the number of another field, or with a little more or less.
+    /// Forges a field: with an edge, with the number of another field, or with a number near the
+    /// current one.
     pub fn forge(&self, ram: &mut Ram, volume: &Volume, choices: &mut Choices<'_>) {
         let class = choices.of(&self.classes);
         let field = *choices.of(class);
@@ -197,7 +201,7 @@ impl Fields {
         self.set(ram, volume, field, number);
     }
 
-    /// The number in a field.
+    /// Returns the number in a field.
     pub fn number(&self, ram: &Ram, volume: &Volume, field: Field) -> u64 {
         let mut found = [0; 8];
         self.each_place(volume, field, |holder, at, range| {
@@ -207,7 +211,7 @@ impl Fields {
         u64::from_le_bytes(found)
     }
 
-    /// Lets a field have a number, under checksums that are right again.
+    /// Sets the number of a field, and makes the checksums right again.
     pub fn set(&self, ram: &mut Ram, volume: &Volume, field: Field, number: u64) {
         let content = number.to_le_bytes();
         self.each_place(volume, field, |holder, at, range| match holder {
@@ -226,7 +230,8 @@ impl Fields {
         });
     }
 
-    /// Calls `act` with each place of a field: holder, first byte there, bytes of the field there.
+    /// Calls `act` with each place of a field: the holder, the first byte there, and the range of
+    /// the field's bytes there.
     fn each_place(&self, volume: &Volume, field: Field, mut act: impl FnMut(Holder, usize, std::ops::Range<usize>)) {
         let page_bytes = volume.shape.geometry.page_bytes;
         let Field { page, at, width } = field;
@@ -258,7 +263,7 @@ impl Fields {
     }
 }
 
-/// The data of a journal page or of a record.
+/// Returns the data of a journal page or of a record.
 fn holder_bytes(volume: &Volume, ram: &Ram, holder: Holder) -> Vec<u8> {
     match holder {
         Holder::Page(page) => ram.parts(page).0.to_vec(),
@@ -269,7 +274,7 @@ fn holder_bytes(volume: &Volume, ram: &Ram, holder: Holder) -> Vec<u8> {
     }
 }
 
-/// The patches of the newest journal page and of the records of chains, the oldest first.
+/// Returns the patches of the newest journal page and of the records of chains, the oldest first.
 fn patches(volume: &Volume) -> Vec<Patch> {
     let [logical_bits, offset_bits, length_bits] = volume.record_widths();
     let header = ((logical_bits + offset_bits + length_bits + 3).div_ceil(8) as usize).max(4);
@@ -296,7 +301,7 @@ fn patches(volume: &Volume) -> Vec<Patch> {
     found
 }
 
-/// Numbers at which something of a volume begins or ends.
+/// Returns the numbers at which a part of a volume begins or ends.
 fn edges(volume: &Volume) -> Vec<u32> {
     let (geometry, config) = (&volume.shape.geometry, &volume.shape.config);
     let (pages, per_block) = (geometry.block_count * geometry.pages_per_block, geometry.pages_per_block);

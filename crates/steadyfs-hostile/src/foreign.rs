@@ -1,4 +1,5 @@
-//! Read-only images and those of other file systems, damaged; and blocks of their compressors.
+//! Damaged read-only images, damaged images of other file systems, and blocks of their
+//! compressors.
 //!
 //! ```text
 //! input:  which image (1)   changes (1), each how (1), where (2), what (1 …)   script …
@@ -13,16 +14,17 @@ use steadyfs_rom::{Cramfs, Error, InRam, Source, Squash, Trusted, Verified, lzo}
 
 /// Most changes to one image.
 const CHANGES_MAX: usize = 6;
-/// What a tree may hold that is read from a damaged image.
+/// The limit of a tree that is read from a damaged image.
 const LIMIT: Limit = Limit { bytes: 1 << 20, inodes: 400 };
-/// Directories in each other that are listed.
+/// Depth of nested directories that are listed.
 const DEPTH_MAX: usize = 4;
-/// Entries of a directory that are looked at.
+/// Most entries of a directory that are read.
 const ENTRIES_MAX: usize = 40;
 /// Numbers at which something begins, ends, or overflows.
 const NUMBERS: [u32; 9] = [0, 1, 0x7F, 0x7FFF, 0xFFFF, 0x100_0000, 0x7FFF_FFFF, 0xFFFF_FFFE, u32::MAX];
 
-/// Small squashfs images: by LZ4 with plain metadata, by LZ4, and with larger blocks by deflate.
+/// Small squashfs images: with LZ4 and plain metadata, with LZ4, and with deflate and larger
+/// blocks.
 static SQUASH: LazyLock<[Vec<u8>; 3]> = LazyLock::new(|| {
     let lz4 = squashfs::Compressor::Lz4 { high: true };
     let of = |compressor, block_bytes, plain_metadata| {
@@ -37,7 +39,7 @@ static SQUASH: LazyLock<[Vec<u8>; 3]> = LazyLock::new(|| {
 static CRAMFS: LazyLock<Vec<u8>> =
     LazyLock::new(|| cramfs::write(&tree(), &cramfs::Settings::default()).expect("an image").image);
 
-/// Images that other tools made: JFFS2, and UBIFS.
+/// Images that other tools made: JFFS2 and UBIFS.
 static OTHERS: LazyLock<[Vec<u8>; 2]> = LazyLock::new(|| {
     let ubifs = zstd::bulk::decompress(include_bytes!("../images/small.ubifs.zst"), 1 << 20).expect("an image");
     [include_bytes!("../images/small.jffs2").to_vec(), ubifs]
@@ -61,12 +63,12 @@ fn tree() -> Tree {
     tree
 }
 
-/// A copy of an image, damaged.
+/// Returns a damaged copy of an image.
 fn damaged(image: &[u8], choices: &mut Choices<'_>) -> Vec<u8> {
     let mut image = image.to_vec();
     for _ in 0..choices.below(CHANGES_MAX) {
         let how = choices.byte();
-        // Superblocks and tables are small, and met as often as all else.
+        // Superblocks and tables are small, and get as many changes as all other bytes.
         let at = match how & 3 {
             0 => choices.below(128),
             1 => image.len() - 1 - choices.word() as usize % image.len().min(2048),
@@ -99,10 +101,10 @@ fn damaged(image: &[u8], choices: &mut Choices<'_>) -> Vec<u8> {
     image
 }
 
-/// A damaged squashfs image, listed and read as a device does, and read to a tree.
+/// Damages a squashfs image, and lists and reads it as a device does.
 ///
 /// # Panics
-/// When a read gives more than it may.
+/// If a read returns more than it may.
 pub fn squash(input: &[u8]) {
     let mut choices = Choices::new(input);
     let image = choices.of(&*SQUASH);
@@ -151,7 +153,7 @@ fn read<S: Source>(rom: &mut Squash<'_, S>, node: &Node) {
     }
 }
 
-/// A damaged cramfs image, read as a device does.
+/// Damages a cramfs image, and reads it as a device does.
 pub fn cram(input: &[u8]) {
     let mut choices = Choices::new(input);
     let image = damaged(&CRAMFS, &mut choices);
@@ -172,10 +174,10 @@ pub fn cram(input: &[u8]) {
     }
 }
 
-/// A damaged image of any format, read to a tree within a limit.
+/// Damages an image of any format, and reads it to a tree within a limit.
 ///
 /// # Panics
-/// When the tree holds more than it may.
+/// If the tree holds more than it may.
 pub fn convert(input: &[u8]) {
     let mut choices = Choices::new(input);
     let which = choices.below(4);
@@ -201,10 +203,10 @@ pub fn convert(input: &[u8]) {
     }
 }
 
-/// A signed image, damaged: what is read of it is what was signed.
+/// Damages a signed image. Any data that a read returns must be the signed data.
 ///
 /// # Panics
-/// When a read gives bytes that nobody signed.
+/// If a read returns bytes that were not signed.
 pub fn sealed(input: &[u8]) {
     static SEALED: LazyLock<(verity::Sealed, [u8; 32])> = LazyLock::new(|| {
         let settings = verity::Settings { block_bytes: 512, key: Some([9; 32]), ..verity::Settings::default() };
@@ -227,7 +229,7 @@ pub fn sealed(input: &[u8]) {
     look(source, choices.byte());
 }
 
-/// A block of LZO: no byte beyond the room is made.
+/// Decodes a block of LZO, and checks that it makes no byte beyond the room.
 pub fn lzo_block(input: &[u8]) {
     let mut choices = Choices::new(input);
     let mut room = vec![0; choices.below(5000)];

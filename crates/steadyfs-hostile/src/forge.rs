@@ -70,8 +70,8 @@ mod tests {
         fields.set(ram, volume, field, before & !(0xF << shift) | state << shift);
     }
 
-    /// The region of a removed file named an index below the data pages. Freeing it subtracted with an
-    /// overflow; without overflow checks a page of the tables was discarded.
+    /// The region of a removed file named an index below the data pages. Freeing it subtracted
+    /// with an overflow; without overflow checks a page of the tables was discarded.
     #[test]
     fn index_of_a_removed_file_among_the_tables_is_not_freed() {
         let mut cases = 0;
@@ -105,8 +105,8 @@ mod tests {
         assert!(cases > 0, "no volume has a removed file with an index");
     }
 
-    /// A root called the block of a head bad. Filling the block made it used, so a call ended with fewer
-    /// bad blocks than it had begun with, and the difference overflowed.
+    /// A root called the block of a head bad. Filling the block made it used, so a call ended
+    /// with fewer bad blocks than it had begun with, and the difference overflowed.
     #[test]
     fn heads_that_contradict_the_states_of_blocks_are_refused() {
         for volume in volumes().iter().chain(disks()) {
@@ -149,8 +149,8 @@ mod tests {
         }
     }
 
-    /// An inode on the list of removed files named itself as the next one. Every step freed it once more,
-    /// and idle work did not end.
+    /// An inode on the list of removed files named itself as the next one. Every step freed it
+    /// once more, and idle work did not end.
     #[test]
     fn list_that_names_a_freed_inode_is_corrupt() {
         let mut cases = 0;
@@ -165,7 +165,8 @@ mod tests {
                     let idle = fs.maintain(Budget::Operations(200_000), 0);
                     let mut scratch = vec![0; volume.shape.config.check_bytes(&volume.shape.geometry)];
                     let checked = fs.check(&mut scratch, true, &mut |_| ());
-                    // An empty page of the file table is given back, and the list is given up with it.
+                    // An empty page of the file table is given back, and the list is given up
+                    // with it.
                     assert!(matches!(idle, Ok(true) | Err(Error::Corrupt)), "inode {inode}: {idle:?}");
                     assert!(checked.is_ok_and(|checked| checked.findings == checked.mended.total()), "{checked:?}");
                     assert_eq!(fs.maintain(Budget::Operations(200_000), 0), Ok(true));
@@ -177,8 +178,8 @@ mod tests {
         assert!(cases > 0, "no volume has a removed file");
     }
 
-    /// An inode with a short name named an extension. The rest of a longer name was written there: over
-    /// another inode, or beyond the file table by a sum that overflowed.
+    /// An inode with a short name named an extension. The rest of a longer name was written
+    /// there: over another inode, or beyond the file table by a sum that overflowed.
     #[test]
     fn long_name_is_not_written_where_the_short_one_was_not() {
         for volume in &volumes()[..SHAPES.len()] {
@@ -200,7 +201,7 @@ mod tests {
         }
     }
 
-    /// Moves the last block of a volume's ring to the end of the medium; that block.
+    /// Moves the last block of a volume's ring to the end of the medium. Returns that block.
     fn move_ring(volume: &Volume, ram: &mut Ram) -> usize {
         const RING_AT: usize = 44;
         let block = volume.shape.geometry.block_count - 1;
@@ -214,8 +215,8 @@ mod tests {
         block as usize
     }
 
-    /// The last page of the medium claimed to be the first one of a copy of a root. A mount read the other
-    /// pages of that copy behind the end of the medium.
+    /// The last page of the medium claimed to be the first one of a copy of a root. A mount read
+    /// the other pages of that copy behind the end of the medium.
     #[test]
     fn roots_that_do_not_fit_their_block_are_none() {
         for volume in volumes() {
@@ -227,7 +228,7 @@ mod tests {
                 let bytes = &ram.parts(0).0[44..52];
                 u64::from_le_bytes(bytes.try_into().expect("eight bytes")).count_ones()
             };
-            // The next number that belongs to the last place.
+            // The next number that belongs to the last place of the ring.
             let number = (u32::try_from(tag.sequence).expect("a number") / ring_count + 2) * ring_count - 1;
             for index in 0..per_block {
                 let copy = ram.page(of_root).to_vec();
@@ -244,8 +245,8 @@ mod tests {
         }
     }
 
-    /// A root named the last page of a ring block as the first one of a journal page. A mount read the
-    /// second page behind the end of the medium.
+    /// A root named the last page of a ring block as the first one of a journal page. A mount
+    /// read the second page behind the end of the medium.
     #[test]
     fn journal_pages_that_do_not_fit_their_block_are_none() {
         for volume in volumes().iter().filter(|volume| volume.shape.geometry.programs_bytes) {

@@ -1,10 +1,11 @@
-//! A medium as an input: a record for each page that is not erased. A fuzzer that changes a byte of it changes a byte of a page, under a
-//! checksum that is right again.
+//! A medium as an input: a record for each page that is not erased. A fuzzer that changes a byte
+//! of the input changes a byte of a page, and the checksum of the page is made right again.
 //!
 //! ```text
 //! shape (1)   then of each page: page (2)   flags (1)   data length (2)   data …   tag (12, or 16 where it is raw)
 //! ```
-//! Data is filled up with `0xFF`. A page behind the last one ends the medium: what follows is the script of the calls.
+//! Data is filled up with `0xFF`. A page number behind the last page ends the medium. The script
+//! of the calls follows.
 
 use crate::choices::Choices;
 use crate::medium::Ram;
@@ -12,9 +13,9 @@ use crate::seal::{TAG_CONTENT_BYTES, seal};
 use crate::volumes::{SHAPES, Volume};
 use steadyfs::media::TAG_BYTES;
 
-/// The checksum is that of the record, not the right one.
+/// Flag: the checksum of the record is used as it is, even if it is wrong.
 const RAW: u8 = 0x80;
-/// The page that ends the medium.
+/// The page number that ends the medium.
 const END: u16 = u16::MAX;
 
 /// Reads a medium.
@@ -41,7 +42,7 @@ pub fn read(choices: &mut Choices<'_>) -> Ram {
     ram
 }
 
-/// Writes the medium of one of the volumes with such a shape, and a script.
+/// Writes the medium of a volume with one of the [`SHAPES`], and a script.
 pub fn write(volume: &Volume, script: &[u8]) -> Vec<u8> {
     let shape = SHAPES.iter().position(|shape| shape.geometry == volume.shape.geometry).expect("one of the shapes");
     let mut bytes = vec![shape as u8];

@@ -1,6 +1,7 @@
-//! What people and programs hand to the tools: quantities, traces, profiles, images, names.
+//! Inputs that people and programs hand to the tools: quantities, traces, profiles, images,
+//! names.
 //!
-//! Each is parsed, and where it is taken, what is said of it must hold.
+//! Each input is parsed. If the parser accepts it, its documented promises must hold.
 
 use std::cell::RefCell;
 use std::fs::{self, File};
@@ -24,7 +25,7 @@ use crate::cli::time::{Stamp, format};
 use crate::exercise::read_only;
 use crate::volumes::SHAPES;
 
-/// Quantities of the command line.
+/// Parses quantities of the command line.
 pub fn units(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     let _ = parse_rate(&text).map(|rate| assert!((1..=1_000_000_000_000).contains(&rate)));
@@ -40,7 +41,8 @@ pub fn units(input: &[u8]) {
     }
 }
 
-/// Traces of access times: what is taken is written and read back. Times of more than 15 digits are not exact.
+/// Parses traces of access times. An accepted trace is written and read back. Times of more than
+/// 15 digits are not exact.
 pub fn trace(input: &[u8]) {
     let unit = [None, Some(TimeUnit::Nanoseconds), Some(TimeUnit::Seconds)][input.len() % 3];
     match read_trace("trace", input, unit) {
@@ -55,7 +57,7 @@ pub fn trace(input: &[u8]) {
     }
 }
 
-/// Device profiles: of what is taken, the times can be worked out.
+/// Parses device profiles, and computes the times of accepted profiles.
 pub fn profile(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     match Profile::from_toml(&text) {
@@ -69,7 +71,8 @@ pub fn profile(input: &[u8]) {
     }
 }
 
-/// Names of a volume and paths of the command line: nothing leaves a directory, nothing reaches a terminal.
+/// Checks names of a volume and paths of the command line: no name leaves a directory, and no
+/// control character reaches a terminal.
 pub fn names(input: &[u8]) {
     let name = String::from_utf8_lossy(input);
     let safe = sanitised(&name);
@@ -84,7 +87,7 @@ pub fn names(input: &[u8]) {
     assert!(!place.below(Some(&name)).starts_with('/') || place.path.is_empty());
 }
 
-/// Raw chip images: the file of a volume with damage to its superblock and length.
+/// Opens raw chip images: the file of a volume with damage to its superblock and length.
 ///
 /// ```text
 /// input:  shape (1)   length (4, XOR)   then patches: offset from the superblock (2)   byte (1)
@@ -107,7 +110,8 @@ pub fn image(input: &[u8]) {
     });
 }
 
-/// Damages the superblock that `bytes` begin with, and makes the checksum right again where the tag is behind the page.
+/// Damages the superblock at the beginning of `bytes`. Makes the checksum right again if the tag
+/// lies behind the page.
 fn patch(bytes: &mut [u8], shape: &Shape, choices: &mut Choices<'_>) {
     let page_bytes = SHAPES[0].geometry.page_bytes as usize;
     let before = crc(&bytes[..page_bytes]);
@@ -142,7 +146,7 @@ static IMAGES: LazyLock<[(Shape, Vec<u8>); 2]> = LazyLock::new(|| {
     })
 });
 
-/// A file that goes away, in memory where the host has such a place.
+/// A file that is removed when it is dropped, in memory if the host has `/dev/shm`.
 struct Scratch(PathBuf);
 
 impl Scratch {

@@ -10,7 +10,7 @@ pub const JOURNAL: [u8; 2] = [5, 6];
 pub const DATA: [u8; 4] = [3, 4, 7, 8];
 /// Leaves of the map.
 pub const LEAF: [u8; 3] = [9, 10, 12];
-/// A leaf's log was changed, in a chain.
+/// A record in a chain that changes the log of a leaf.
 pub const LEAF_CHANGED: u8 = 11;
 /// Number of the last kind of a page.
 pub const LAST: u8 = 12;

@@ -1,7 +1,9 @@
-//! Hostile volumes and inputs: what the fuzz targets in `fuzz/` and the property tests of this crate run.
+//! Hostile volumes and inputs, for the fuzz targets in `fuzz/` and the property tests of this
+//! crate.
 //!
-//! Every target is a function of bytes that panics when something is wrong: an access beyond the medium or the RAM that was lent, a call
-//! that does not end, a broken promise. `fuzz/README.md` says what each covers.
+//! Every target is a function of bytes. It panics if something is wrong: an access beyond the
+//! medium or the lent RAM, a call that does not end, a broken promise. `fuzz/README.md` lists the
+//! coverage of each target.
 //!
 //! | module | idea |
 //! |---|---|
@@ -19,8 +21,8 @@
 //! | [`forge`] | volumes with forged fields, put to hard use |
 //! | [`operations`] | calls on a new volume, compared with an oracle |
 //! | [`packed`] | compressed files with hostile entries and chunks |
-//! | [`foreign`] | read-only images and those of other file systems |
-//! | [`inputs`] | what is handed to the tools |
+//! | [`foreign`] | read-only images, and images of other file systems |
+//! | [`inputs`] | inputs of the tools |
 
 pub mod checksum;
 pub mod choices;
@@ -44,7 +46,7 @@ pub mod volumes;
 #[path = "../../steadyfs/tests/common/mod.rs"]
 mod common;
 
-/// Parsers of the command line, which is no library.
+/// Parsers of the command line, which is not a library.
 #[allow(dead_code, missing_docs, reason = "modules of another crate, of which a part is fuzzed")]
 #[path = "../../steadyfs-cli/src/image"]
 mod cli {
@@ -59,11 +61,11 @@ use structures::Structure;
 /// A fuzz target.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Its name, which is that of its file in `fuzz/targets`.
+    /// The name of the target, and of its file in `fuzz/targets`.
     pub name: &'static str,
     /// Runs one input.
     pub run: fn(&[u8]),
-    /// Bytes of a random input that reach all of it.
+    /// Bytes of a random input that reach all of the target.
     pub input_bytes: usize,
 }
 
@@ -105,20 +107,20 @@ pub const TARGETS: [Target; 27] = [
 /// Runs an input through a target.
 ///
 /// # Panics
-/// When the input finds something, and when there is no such target.
+/// If the input finds something, or if there is no such target.
 pub fn run(target: &str, input: &[u8]) {
     let found = TARGETS.iter().find(|known| known.name == target);
     (found.unwrap_or_else(|| panic!("no target {target}")).run)(input);
 }
 
-/// A medium with whatever pages the input says.
+/// Exercises a medium whose pages come from the input.
 pub fn mount_arbitrary(input: &[u8]) {
     let mut choices = Choices::new(input);
     let mut ram = image::read(&mut choices);
     exercise::exercise(&mut ram, choices);
 }
 
-/// A sound volume, damaged.
+/// Damages a sound volume, and exercises it.
 pub fn mount_mutated(input: &[u8]) {
     let mut choices = Choices::new(input);
     let volume = choices.of(volumes::volumes());
@@ -126,14 +128,14 @@ pub fn mount_mutated(input: &[u8]) {
     exercise::exercise(&mut ram, choices);
 }
 
-/// A disk on a medium with whatever pages the input says.
+/// Exercises a disk on a medium whose pages come from the input.
 pub fn disk_arbitrary(input: &[u8]) {
     let mut choices = Choices::new(input);
     let mut ram = image::read(&mut choices);
     disk::exercise(&mut ram, choices);
 }
 
-/// A sound disk, damaged.
+/// Damages a sound disk, and exercises it.
 pub fn disk_mutated(input: &[u8]) {
     let mut choices = Choices::new(input);
     let volume = choices.of(volumes::disks());

@@ -1,16 +1,20 @@
-//! A medium in RAM that holds whatever it is given, and a guard around any medium.
+//! A medium in RAM that accepts any content, and a guard around any medium.
 //!
-//! Neither keeps the rules of a chip: pages are programmed in any order and without an erase, because a volume that was made to do harm
-//! asks for that. What the guard does not let pass are an access beyond the medium, a buffer of another size than that of a page, a call
-//! that goes on without end, and a change by what only reads.
+//! Neither enforces the rules of a chip. Pages are programmed in any order and without an erase,
+//! because a volume that was made to do harm requires that. The guard refuses:
+//!
+//! - an access beyond the medium,
+//! - a buffer of another size than the size of a page,
+//! - a call that does not end,
+//! - a change by a reader.
 
 use crate::checksum::crc_with;
 use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
-/// What reading a page meets.
+/// The fault that a read of a page meets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing.
+    /// No fault.
     #[default]
     None,
     /// The ECC must correct nearly all that it can.
@@ -23,13 +27,13 @@ pub enum Fault {
 #[derive(Clone, Debug)]
 pub struct Ram {
     geometry: Geometry,
-    /// Whether it copies pages by itself.
+    /// True if the medium copies pages by itself.
     pub can_copy: bool,
-    /// Every so many programs one fails; 0: none.
+    /// Every `fails_every`-th program fails; 0 for no failure.
     pub fails_every: u32,
-    /// Its cache may lose anything that was not flushed.
+    /// True if its cache may lose any data that was not flushed.
     pub reorders: bool,
-    /// A damaged page may read as erased.
+    /// True if a damaged page may read as erased.
     pub hides_damage: bool,
     /// Data and tags of all pages, one after the other.
     bytes: Vec<u8>,
@@ -40,7 +44,7 @@ pub struct Ram {
 }
 
 impl Ram {
-    /// An erased medium.
+    /// Makes an erased medium.
     pub fn new(geometry: Geometry) -> Self {
         let count = (geometry.block_count * geometry.pages_per_block) as usize;
         Self {
@@ -57,7 +61,7 @@ impl Ram {
         }
     }
 
-    /// Number of program pages.
+    /// Returns the number of program pages.
     pub fn page_count(&self) -> usize {
         self.faults.len()
     }
@@ -66,34 +70,35 @@ impl Ram {
         self.geometry.page_bytes as usize + TAG_BYTES
     }
 
-    /// Data and tag of a page, one after the other.
+    /// Returns data and tag of a page, one after the other.
     pub fn page(&self, page: usize) -> &[u8] {
         &self.bytes[page * self.stride()..][..self.stride()]
     }
 
-    /// The same, to be changed.
+    /// Returns data and tag of a page, to be changed.
     pub fn page_mut(&mut self, page: usize) -> &mut [u8] {
         let stride = self.stride();
         &mut self.bytes[page * stride..][..stride]
     }
 
-    /// Data of a page, and its tag.
+    /// Returns the data of a page, and its tag.
     pub fn parts(&self, page: usize) -> (&[u8], &[u8]) {
         self.page(page).split_at(self.geometry.page_bytes as usize)
     }
 
-    /// The same, to be changed.
+    /// Returns the data of a page and its tag, to be changed.
     pub fn parts_mut(&mut self, page: usize) -> (&mut [u8], &mut [u8]) {
         let page_bytes = self.geometry.page_bytes as usize;
         self.page_mut(page).split_at_mut(page_bytes)
     }
 
-    /// Whether pages can be programmed byte by byte.
+    /// Returns true if pages can be programmed byte by byte.
     pub fn programs_bytes(&self) -> bool {
         self.geometry.programs_bytes
     }
 
-    /// The pages of a run of bytes of a block; of each, where the run begins in its data and how long it is there.
+    /// Returns the pages of a run of bytes of a block. For each page, it also returns the place
+    /// of the run in its data, and the length of the run there.
     fn run(&self, block: BlockIndex, offset: u32, bytes: usize) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
         let Geometry { page_bytes, pages_per_block, .. } = self.geometry;
         let (mut offset, mut left) = (offset, bytes);
@@ -106,7 +111,7 @@ impl Ram {
         })
     }
 
-    /// A run of data bytes of a block.
+    /// Returns a run of data bytes of a block.
     pub fn bytes(&self, block: BlockIndex, offset: u32, bytes: usize) -> Vec<u8> {
         self.run(block, offset, bytes).flat_map(|(page, at, part)| self.parts(page).0[at..at + part].iter().copied()).collect()
     }
@@ -121,7 +126,7 @@ impl Ram {
         }
     }
 
-    /// Lets reads of a page meet a fault until its block is erased.
+    /// Makes reads of a page meet a fault until its block is erased.
     pub fn set_fault(&mut self, page: usize, fault: Fault) {
         self.faults[page] = fault;
     }
@@ -238,7 +243,7 @@ impl Flash for Ram {
 pub struct Guarded<F> {
     inner: F,
     geometry: Geometry,
-    /// Operations until the call that is under way is taken to be endless.
+    /// Operations until the guard takes the present call to be endless.
     left: u64,
     /// Most operations of a call.
     budget: u64,
@@ -246,23 +251,24 @@ pub struct Guarded<F> {
 }
 
 impl<F: Flash> Guarded<F> {
-    /// Guards a medium. Calls may make as many operations as they like until [`grant`](Self::grant) says otherwise.
+    /// Guards a medium. Calls may make any number of operations until [`grant`](Self::grant) sets
+    /// a budget.
     pub fn new(inner: F) -> Self {
         Self { geometry: inner.geometry(), inner, left: u64::MAX, budget: 0, is_read_only: false }
     }
 
-    /// The medium behind the guard.
+    /// Returns the medium behind the guard.
     pub fn inner_mut(&mut self) -> &mut F {
         &mut self.inner
     }
 
-    /// Panics from now on when something is programmed or erased.
+    /// Makes the guard panic if a page is programmed or a block is erased.
     #[must_use]
     pub fn read_only(self) -> Self {
         Self { is_read_only: true, ..self }
     }
 
-    /// Lets the call that follows make `per_page` operations for each page of the medium.
+    /// Allows the next call `per_page` operations for each page of the medium.
     pub fn grant(&mut self, per_page: u64) {
         self.budget = per_page * u64::from(self.page_count());
         self.left = self.budget;
@@ -281,7 +287,7 @@ impl<F: Flash> Guarded<F> {
         assert!(page < self.page_count(), "page {page} is read, of {}", self.page_count());
     }
 
-    /// First and last page of a run of bytes in a block.
+    /// Returns the first and the last page of a run of bytes in a block.
     fn ends(&self, block: BlockIndex, offset: u32, bytes: usize) -> [PageIndex; 2] {
         let Geometry { page_bytes, pages_per_block, block_count, programs_bytes } = self.geometry;
         assert!(programs_bytes, "bytes of block {block} on a medium of pages");

@@ -1,4 +1,5 @@
-//! Damage to a sound volume, most of it under checksums that are right again, so that it is met behind them.
+//! Damage to a sound volume. Most of it lies under checksums that are right again, so that the
+//! checks behind the checksums meet it.
 
 use std::sync::LazyLock;
 
@@ -18,7 +19,7 @@ const CHANGES_MAX: usize = 8;
 /// Numbers at which something begins, ends, or overflows.
 const NUMBERS: [u32; 10] = [0, 1, 2, 7, 0x7F, 0x7FFF, 0xFFFF, 0x7FFF_FFFF, 0xFF_FFFF, u32::MAX];
 
-/// A copy of a volume's medium, damaged as `choices` say.
+/// Returns a copy of a volume's medium, damaged as `choices` decide.
 pub fn mutated(volume: &Volume, choices: &mut Choices<'_>) -> Ram {
     let mut ram = volume.ram.clone();
     match choices.below(8) {
@@ -46,7 +47,7 @@ fn change_page(ram: &mut Ram, volume: &Volume, choices: &mut Choices<'_>) {
     }
 }
 
-/// One of the [volumes], or of the [disks], with some of its fields forged.
+/// Returns one of the [volumes], or of the [disks], with some of its fields forged.
 pub fn forged(choices: &mut Choices<'_>, of_disks: bool) -> Ram {
     static FIELDS: LazyLock<[Vec<Fields>; 2]> =
         LazyLock::new(|| [volumes(), disks()].map(|volumes| volumes.iter().map(Fields::of).collect()));
@@ -71,7 +72,8 @@ pub fn forged(choices: &mut Choices<'_>, of_disks: bool) -> Ram {
     ram
 }
 
-/// A page to be changed. Its kind is chosen first, so that rare kinds are met as often as data; the newest of a kind matter most.
+/// Chooses a page to be changed. Chooses the kind first, so that rare kinds are met as often as
+/// data. The newest pages of a kind matter most.
 fn target(volume: &Volume, choices: &mut Choices<'_>) -> usize {
     let by = choices.byte();
     let pages: Vec<usize> = match by {
@@ -85,7 +87,7 @@ fn target(volume: &Volume, choices: &mut Choices<'_>) -> usize {
     }
 }
 
-/// Changes a record of a chain; the newest ones matter most.
+/// Changes a record of a chain.
 fn change_record(ram: &mut Ram, volume: &Volume, choices: &mut Choices<'_>) {
     let records = volume.chain_records();
     let &ChainRecord { block, offset, bytes } = &records[choices.below(4 * records.len()) % records.len()];
@@ -100,7 +102,7 @@ fn change_record(ram: &mut Ram, volume: &Volume, choices: &mut Choices<'_>) {
         }
         _ => set_number(data, choices),
     }
-    // The record says how long it is.
+    // The record contains its length.
     let length = usize::from(u16::from_le_bytes([data[0], data[1]])).clamp(2, data.len());
     if choices.below(8) != 0 {
         seal_tag(&data[..length], tag);

@@ -1,4 +1,5 @@
-//! Calls on a new volume, whose content, and the cost of each call, are compared with those of an oracle: that of the core's own tests.
+//! Calls on a new volume. The content, and the cost of each call, are compared with the oracle of
+//! the core's own tests.
 
 use crate::choices::Choices;
 use crate::common::oracle::{Model, Session, work};
@@ -9,7 +10,8 @@ use steadyfs::Config;
 /// Most steps of a workload.
 const STEPS_MAX: usize = 200;
 
-/// The smallest volumes with the settings that the core recommends: single pages, pages of two, and NOR.
+/// The smallest volumes with the settings that the core recommends: single pages, pages of two,
+/// and NOR.
 const SHAPES: [Shape; 3] = [
     Shape { name: "nand-16x256", nor: false, copy: false, unit_pages: 1, page_bytes: 256, pages_per_block: 16, block_count: 40 },
     Shape {
@@ -24,7 +26,7 @@ const SHAPES: [Shape; 3] = [
     Shape { name: "nor-256", nor: true, copy: false, unit_pages: 1, page_bytes: 256, pages_per_block: 16, block_count: 48 },
 ];
 
-/// A volume, and the sizes of its steps.
+/// Returns a volume, and the sizes of its steps.
 fn stage(choices: &mut Choices<'_>) -> (Device, Limits) {
     let (shape, kind) = (choices.of(&SHAPES), choices.below(8));
     let config = if kind == 5 { Config { files_max: 16, ..shape.config() } } else { shape.config() };
@@ -36,7 +38,7 @@ fn stage(choices: &mut Choices<'_>) -> (Device, Limits) {
 /// Makes the calls of an input.
 ///
 /// # Panics
-/// When the volume does not agree with the oracle, or a call costs more than its bound.
+/// If the volume does not agree with the oracle, or a call costs more than its bound.
 pub fn operations(input: &[u8]) {
     let mut choices = Choices::new(input);
     let (mut device, limits) = stage(&mut choices);

@@ -15,9 +15,9 @@ use crate::choices::Choices;
 use crate::medium::Ram;
 
 const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 40, programs_bytes: false };
-/// Calls of a script; each may read and write some chunks.
+/// Most calls of a script. Each call may read and write some chunks.
 const CALLS_MAX: usize = 12;
-/// Bytes that a call reads or writes.
+/// Most bytes that a call reads or writes.
 const BYTES_MAX: usize = 20_000;
 
 /// A new volume.
@@ -30,7 +30,8 @@ fn config() -> Config {
     Config::for_geometry(&GEOMETRY)
 }
 
-/// A block for the decoder, by itself: whatever it says, no byte beyond the limit is made.
+/// Decodes a block by itself. Even from a hostile block, the decoder makes no byte beyond the
+/// limit.
 pub fn block(input: &[u8]) {
     let mut choices = Choices::new(input);
     let limit = choices.below(5000);
@@ -49,10 +50,11 @@ pub fn block(input: &[u8]) {
     assert_eq!(&again[..stored.len()], stored);
 }
 
-/// A file whose attribute, entries and chunks the input says; then calls on it.
+/// Makes a file whose attribute, entries and chunks come from the input, and calls on it.
 ///
 /// # Panics
-/// When what was written is not read back, or a call on a sound volume says what only a broken one can.
+/// If written data is not read back, or a call on a sound volume returns an error that only a
+/// broken volume can cause.
 pub fn file(input: &[u8]) {
     let mut choices = Choices::new(input);
     let mut memory = vec![0; config().memory_bytes(&GEOMETRY) + 12 * 8];
@@ -72,19 +74,19 @@ pub fn file(input: &[u8]) {
         call(&mut fs, &mut file, &mut choices);
     }
     file.close(&mut fs).expect("closed");
-    // What is on the volume beside is as it was.
+    // The rest of the volume is unchanged.
     let sound = Shape::new(4096, Method::Lz4);
     let other = PackedFile::create(&mut fs, "g", sound, vec![0; sound.write_bytes()]).expect("a file");
     other.close(&mut fs).expect("closed");
 }
 
-/// Mostly one that is taken.
+/// Returns an attribute, mostly a valid one.
 fn attribute(choices: &mut Choices<'_>) -> [u8; 4] {
     let [a, b, c, d] = [choices.byte(), choices.byte(), choices.byte(), choices.byte()];
     if a < 240 { [1, 1 + b % 3, 12 + c % 5, 6 + d % 4] } else { [a, b, c, d] }
 }
 
-/// The bytes of the file: size, entries, and what they name.
+/// Returns the bytes of the file: size, entries, and the bytes that they name.
 fn content(choices: &mut Choices<'_>) -> Vec<u8> {
     let mut content = vec![0; 600 + choices.below(4000)];
     let size = choices.size();

@@ -1,4 +1,4 @@
-//! Checksums that are right around content that is not.
+//! Right checksums around wrong content.
 
 use crate::checksum::{crc, short_crc};
 use crate::kind;
@@ -7,7 +7,8 @@ use crate::medium::Ram;
 /// Bytes of a tag that the checksum of the page covers.
 pub const TAG_CONTENT_BYTES: usize = 12;
 
-/// Bytes at the end of a leaf's page that its checksum takes for blank, where the medium programs bytes.
+/// Bytes at the end of a leaf's page that its checksum takes for blank, on media that program
+/// bytes.
 pub(crate) const LEAF_LOG_BYTES: u8 = 96;
 
 /// Makes both checksums in the tag of a page right.
@@ -22,7 +23,8 @@ pub fn seal(ram: &mut Ram, page: usize) {
     seal_tag(&data, tag);
 }
 
-/// Makes both checksums in a tag right: that of the tag alone, in the high halves of two bytes, and that of what it is the tag of.
+/// Makes both checksums in a tag right. The checksum of the tag alone lies in the high halves of
+/// two bytes. The other one is the checksum of the data.
 pub fn seal_tag(data: &[u8], tag: &mut [u8]) {
     (tag[4], tag[8]) = (tag[4] & 0x0F, tag[8] & 0x0F);
     let own = short_crc(&tag[..TAG_CONTENT_BYTES]);
@@ -31,7 +33,8 @@ pub fn seal_tag(data: &[u8], tag: &mut [u8]) {
     tag[TAG_CONTENT_BYTES..].copy_from_slice(&check.to_le_bytes());
 }
 
-/// Replaces bytes wherever they are in the data of a medium, under checksums that are right again; tells how often.
+/// Replaces bytes everywhere in the data of a medium, and makes the checksums right again.
+/// Returns the number of replacements.
 pub fn forge(ram: &mut Ram, from: &[u8], to: &[u8]) -> usize {
     assert_eq!(from.len(), to.len(), "bytes are replaced by as many");
     let mut count = 0;

@@ -1,7 +1,7 @@
-//! One structure of the format with hostile content, in a volume that is sound otherwise.
+//! One structure of the format with hostile content, in a volume that is otherwise sound.
 //!
-//! The functions that parse are private to the core. They are reached as an attacker reaches them: through a medium on which the content
-//! lies under a right checksum.
+//! The parsers are private to the core. A target reaches them as an attacker does: through a
+//! medium on which the content lies under a right checksum.
 //!
 //! ```text
 //! input:  flags (1)   which (1)   offset (2)   length (2)   content …   script of the calls …
@@ -19,9 +19,9 @@ use crate::volumes::{Volume, volumes};
 /// A structure of `docs/format.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Structure {
-    /// The first copy of the superblock; the second one is erased.
+    /// The first copy of the superblock; the second copy is erased.
     Superblock,
-    /// The newest root; its copies say the same.
+    /// The newest root; its copies have the same content.
     Root,
     /// The tag of any page.
     Tag,
@@ -37,7 +37,7 @@ pub enum Structure {
     Index,
 }
 
-/// All of them, in the order in which they are declared.
+/// All structures, in the order in which they are declared.
 const ALL: [Structure; 8] = [
     Structure::Superblock,
     Structure::Root,
@@ -49,17 +49,18 @@ const ALL: [Structure; 8] = [
     Structure::Index,
 ];
 
-/// The checksum stays wrong.
+/// Flag: the checksum stays wrong.
 const RAW: u8 = 0x80;
-/// The volume is only read, which takes a tenth of the time.
+/// Flag: the volume is only read, which takes a tenth of the time.
 const READ_ONLY: u8 = 0x40;
-/// The content of a journal page is read as records: logical page (1), offset (2), length (1), bytes. Their sum is right.
+/// Flag: the content of a journal page is read as records: logical page (1), offset (2), length
+/// (1), bytes. Their total length is right.
 const RECORDS: u8 = 0x20;
 /// Bits of the flags that choose the volume.
 const VOLUME: u8 = 0x0F;
 
 impl Structure {
-    /// Pages that hold it, the newest first.
+    /// Returns the pages that hold the structure, the newest first.
     fn pages(self, volume: &Volume) -> Vec<usize> {
         let of = |kinds: &[u8]| volume.pages_of(kinds).map(|(page, _)| page).collect();
         let newest = |logical: &mut dyn Iterator<Item = u32>| logical.filter_map(|logical| volume.newest_of(logical)).collect();
@@ -75,7 +76,7 @@ impl Structure {
         }
     }
 
-    /// The same, worked out once.
+    /// Returns the pages that hold the structure, computed once.
     fn pages_of(self, volume: usize) -> &'static [usize] {
         static PAGES: LazyLock<Vec<Vec<Vec<usize>>>> = LazyLock::new(|| {
             let of_volume = |volume: &Volume| ALL.iter().map(|structure| structure.pages(volume)).collect();
@@ -84,7 +85,7 @@ impl Structure {
         &PAGES[volume][self as usize]
     }
 
-    /// Damages the structure as an input says, and uses the volume.
+    /// Damages the structure as the input decides, and uses the volume.
     pub fn run(self, input: &[u8]) {
         let mut choices = Choices::new(input);
         let flags = choices.byte();
@@ -122,7 +123,7 @@ impl Structure {
         Some(ram)
     }
 
-    /// Inputs that leave the structure of a volume as it is: where a fuzzer begins.
+    /// Returns inputs that leave the structure of a volume as it is, for a fuzzer to begin with.
     pub fn seeds(self, script: &[u8]) -> Vec<Vec<u8>> {
         let seed = |number: usize| {
             let volume = &volumes()[number];
@@ -140,7 +141,7 @@ impl Structure {
     }
 }
 
-/// Lets the copies of the newest root say what one of its pages says.
+/// Gives the copies of the newest root the content of one of its pages.
 fn repeat(ram: &mut Ram, volume: &Volume, page: usize, sealed: bool) {
     let content = ram.parts(page).0.to_vec();
     let place = volume.newest_root().find(|&(own, _)| own == page).map(|(_, tag)| tag.logical);
@@ -152,14 +153,15 @@ fn repeat(ram: &mut Ram, volume: &Volume, page: usize, sealed: bool) {
     }
 }
 
-/// Fills a journal page with records, as far as they go. A header has the page in its lowest bits, the others below its three highest.
+/// Fills a journal page with records, until the choices or the page end. A header has the logical
+/// page in its lowest bits. The other fields lie below its three highest bits.
 fn write_records(page: &mut [u8], widths: [u32; 3], mut choices: Choices<'_>) {
     let header = (widths.iter().sum::<u32>() as usize + 3).div_ceil(8);
     let mut used = 2;
     while !choices.is_empty() && used + header < page.len() {
         let (logical, offset, length) = (u64::from(choices.byte()), u64::from(choices.word()), usize::from(choices.byte()));
         let length = length.min(page.len() - used - header);
-        // What does not fit a field goes into the next one.
+        // A value that is too large for its field runs into the next field.
         let end = 8 * header as u32 - 3;
         let word = logical + (offset << (end - widths[2] - widths[1])) + ((length as u64) << (end - widths[2]));
         page[used..used + header].copy_from_slice(&word.to_le_bytes()[..header]);
@@ -186,7 +188,8 @@ impl Tables {
         tables
     }
 
-    /// Adds what an inode names, as `docs/format.md` has it: a file or directory whose data is not in the inode.
+    /// Adds the pages that an inode names, as `docs/format.md` defines: for a file or directory
+    /// whose data is not in the inode.
     fn add(&mut self, inode: &[u8]) {
         let number = |at: usize, width: usize| inode[at..at + width].iter().rev().fold(0, |n, &byte| n << 8 | u32::from(byte));
         if !matches!(inode[0], 1 | 2) || inode[1] != 0 {

@@ -1,4 +1,5 @@
-//! Sound volumes on tiny media, to be damaged: small enough that one is copied, damaged, mounted and used thousands of times per second.
+//! Sound volumes on tiny media, to be damaged. They are so small that one volume is copied,
+//! damaged, mounted and used thousands of times per second.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -21,7 +22,8 @@ pub struct Shape {
     pub config: Config,
 }
 
-/// The smallest volumes that there are settings for: single pages, pages of two, a chip that copies, and one that programs bytes.
+/// The smallest volumes that have settings: single pages, pages of two, a chip that copies, and a
+/// chip that programs bytes.
 pub const SHAPES: [Shape; 4] =
     [shape(256, 8, 44, 1, false), shape(256, 16, 32, 2, false), shape(512, 16, 28, 1, false), shape(256, 16, 40, 1, true)];
 
@@ -38,7 +40,7 @@ const fn shape(page_bytes: u32, pages_per_block: u32, block_count: u32, unit_pag
         failures: 0,
         name_bytes_max: 255,
         permissions: unit_pages == 1,
-        // Those that are large enough.
+        // The shapes that are large enough.
         streams: if unit_pages == 1 && page_bytes == 256 { 2 } else { 1 },
         moved_apart: page_bytes == 256,
         auto_streams: programs_bytes,
@@ -55,7 +57,7 @@ const fn shape(page_bytes: u32, pages_per_block: u32, block_count: u32, unit_pag
 pub struct Volume {
     /// Shape and settings.
     pub shape: Shape,
-    /// Its medium.
+    /// The medium.
     pub ram: Ram,
     /// Programmed pages, the newest first, with their tags.
     tags: Vec<(usize, Tag)>,
@@ -65,19 +67,19 @@ pub struct Volume {
     newest: BTreeMap<u32, usize>,
 }
 
-/// A record of a chain: a tag, and the bytes that it is the tag of.
+/// A record of a chain: a tag, and the bytes behind it.
 #[derive(Clone, Copy, Debug)]
 pub struct ChainRecord {
-    /// Its block.
+    /// The block.
     pub block: BlockIndex,
-    /// Its first byte in the block's data.
+    /// The record's first byte in the block's data.
     pub offset: u32,
-    /// Its bytes.
+    /// The record's bytes, its tag included.
     pub bytes: usize,
 }
 
-/// Volumes of each shape: one that was unmounted, and one whose power failed in an open transaction. The last one is the golden image,
-/// whose indexes have two levels.
+/// Returns volumes of each shape: an unmounted volume, and a volume whose power failed in an open
+/// transaction. The last volume is the golden image, whose indexes have two levels.
 pub fn volumes() -> &'static [Volume] {
     static VOLUMES: LazyLock<Vec<Volume>> = LazyLock::new(|| {
         let mut volumes: Vec<Volume> = SHAPES.iter().flat_map(made).collect();
@@ -87,27 +89,29 @@ pub fn volumes() -> &'static [Volume] {
     &VOLUMES
 }
 
-/// Disks on such media: one that was unmounted, and one whose power failed while writes and trims waited.
+/// Returns disks on such media: an unmounted disk, and a disk whose power failed while writes and
+/// trims waited.
 pub fn disks() -> &'static [Volume] {
     static DISKS: LazyLock<Vec<Volume>> = LazyLock::new(|| disk_shapes().iter().flat_map(made_disk).collect());
     &DISKS
 }
 
-/// Disks whose logical pages are a sector, or two of them. The first of the shapes has blocks that are too small for either.
+/// Returns shapes of disks whose logical pages are one or two sectors. The first of [`SHAPES`]
+/// has blocks that are too small for either.
 fn disk_shapes() -> [Shape; 3] {
     [&SHAPES[1], &SHAPES[2], &SHAPES[3]].map(|shape| {
-        // What is known of lives takes too much of so small a root.
+        // The lifetimes of pages take too much of such a small root.
         let config = Config { unit_pages: 2, files_max: 0, permissions: false, auto_streams: false, ..shape.config };
         Shape { config, ..*shape }
     })
 }
 
-/// A disk of each shape most of whose medium is still erased.
+/// Returns a disk of each shape. Most of its medium is still erased.
 pub fn young_disks() -> [Volume; 3] {
     disk_shapes().map(|shape| Volume::new(shape, worked_disk(&shape, 8)))
 }
 
-/// A new disk, written so often and unmounted.
+/// Returns a new disk that was written `rounds` times and unmounted.
 fn worked_disk(shape: &Shape, rounds: u32) -> Ram {
     let mut memory = vec![0; shape.config.memory_bytes(&shape.geometry)];
     let mut ram = Disk::format(Ram::new(shape.geometry), &shape.config, &mut memory).expect("format");
@@ -126,7 +130,8 @@ fn made_disk(shape: &Shape) -> [Volume; 2] {
     [ram, cut].map(|ram| Volume::new(*shape, ram))
 }
 
-/// Writes all of a disk again and again, in parts and in whole pages, so that reclamation is at work, and trims some of it.
+/// Writes all of a disk again and again, in parts and in whole pages, so that reclamation works,
+/// and trims some of it.
 fn rewrite(disk: &mut Disk<'_, Ram>, rounds: u32) -> Result<(), Error> {
     let (sectors, per_page) = (disk.sectors(), disk.page_sectors());
     for round in 0..rounds {
@@ -143,12 +148,12 @@ fn rewrite(disk: &mut Disk<'_, Ram>, rounds: u32) -> Result<(), Error> {
     Ok(())
 }
 
-/// A volume of each shape with a few files, most of whose medium is still erased.
+/// Returns a volume of each shape with a few files. Most of its medium is still erased.
 pub fn young() -> [Volume; 4] {
     SHAPES.map(|shape| Volume::new(shape, formatted(&shape, begin)))
 }
 
-/// A new volume, filled and unmounted.
+/// Returns a new volume, filled and unmounted.
 fn formatted(shape: &Shape, fill: impl FnOnce(&mut FileSystem<'_, Ram>) -> Result<(), Error>) -> Ram {
     let mut memory = vec![0; shape.config.memory_bytes(&shape.geometry)];
     let mut ram = FileSystem::format(Ram::new(shape.geometry), &shape.config, &mut memory).expect("format");
@@ -167,7 +172,7 @@ fn made(shape: &Shape) -> [Volume; 2] {
     [ram, cut].map(|ram| Volume::new(*shape, ram))
 }
 
-/// A file in a directory, one in its inode, one with a hole.
+/// Makes a file in a directory, a file in its inode, and a file with a hole.
 fn begin(fs: &mut FileSystem<'_, Ram>) -> Result<(), Error> {
     fs.create_dir("d")?;
     put(fs, "d/a1", 0, &[1; 300])?;
@@ -175,7 +180,8 @@ fn begin(fs: &mut FileSystem<'_, Ram>) -> Result<(), Error> {
     put(fs, "d/a3", 2000, &[3; 20])
 }
 
-/// Files and directories of every form, on which reclamation was at work, with more changes than the journal holds.
+/// Makes files and directories of every form, with reclamation at work, and more changes than the
+/// journal holds.
 fn fill(fs: &mut FileSystem<'_, Ram>) -> Result<(), Error> {
     for (index, directory) in ["d", "d/e", "d/e/f"].into_iter().enumerate() {
         let inode = fs.create_dir(directory)?;
@@ -208,7 +214,7 @@ fn put(fs: &mut FileSystem<'_, Ram>, path: &str, offset: u64, data: &[u8]) -> Re
     fs.close(file)
 }
 
-/// Orphans, a list of removed files, and a transaction that is not committed.
+/// Leaves orphans, a list of removed files, and a transaction that is not committed.
 fn leave_open(fs: &mut FileSystem<'_, Ram>) -> Result<(), Error> {
     for path in ["orphan", "inline orphan"] {
         let mut orphan = fs.open(path, OpenOptions::DURABLE)?;
@@ -223,7 +229,7 @@ fn leave_open(fs: &mut FileSystem<'_, Ram>) -> Result<(), Error> {
     fs.write(&mut file, 0, &vec![1; 2 * page])
 }
 
-/// The golden images of this version of the format.
+/// Returns the golden images of this version of the format.
 fn golden() -> Vec<Volume> {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../steadyfs/tests/images");
     let entries = std::fs::read_dir(directory).expect(directory).map(|entry| entry.expect("an entry").path());
@@ -232,7 +238,8 @@ fn golden() -> Vec<Volume> {
     paths.iter().filter_map(|path| of_text(&std::fs::read_to_string(path).expect("an image"))).collect()
 }
 
-/// A golden image, of which each line is a page: its number, tag and data. `None` when it is of another version.
+/// Reads a golden image, in which each line is a page: its number, tag and data. Returns `None`
+/// if the image has another version.
 fn of_text(text: &str) -> Option<Volume> {
     let geometry = Geometry { page_bytes: 256, pages_per_block: 64, block_count: 41, programs_bytes: false };
     let mut ram = Ram::new(geometry);
@@ -251,7 +258,7 @@ fn bytes(hex: &str) -> Vec<u8> {
     (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hexadecimal")).collect()
 }
 
-/// What a tag says.
+/// The fields of a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag {
     /// Number of the program.
@@ -260,7 +267,7 @@ pub struct Tag {
     pub logical: u32,
     /// Kind of the page.
     pub kind: u8,
-    /// Pages of a root, and which copy; a frame or a distance.
+    /// Pages of a root, and the number of the copy; a frame or a distance.
     pub aux: u32,
 }
 
@@ -287,100 +294,103 @@ impl Volume {
         Self { shape, ram, tags, chain_records, newest }
     }
 
-    /// Records of chains, the newest first.
+    /// Returns the records of chains, the newest first.
     pub fn chain_records(&self) -> &[ChainRecord] {
         &self.chain_records
     }
 
-    /// Pages of the newest root, and those of its copies.
+    /// Returns the pages of the newest root and of its copies.
     pub fn newest_root(&self) -> impl Iterator<Item = (usize, Tag)> {
         let newest = self.pages_of(&[kind::ROOT]).next().map_or(0, |(_, tag)| tag.sequence);
         self.pages_of(&[kind::ROOT]).filter(move |(_, tag)| tag.sequence == newest)
     }
 
-    /// Pages of some kinds, the newest first, with their tags.
+    /// Returns the pages of some kinds, the newest first, with their tags.
     pub fn pages_of(&self, kinds: &[u8]) -> impl Iterator<Item = (usize, Tag)> {
         self.tags.iter().copied().filter(|(_, tag)| kinds.contains(&tag.kind))
     }
 
-    /// Every page that was programmed, the newest first.
+    /// Returns every programmed page, the newest first.
     pub fn every_page(&self) -> impl Iterator<Item = usize> {
         self.tags.iter().map(|&(page, _)| page)
     }
 
-    /// The newest page of a logical page.
+    /// Returns the newest page of a logical page.
     pub fn newest_of(&self, logical: u32) -> Option<usize> {
         self.newest.get(&logical).copied()
     }
 
-    /// The first page of the newest frame of a logical page.
+    /// Returns the first page of the newest frame of a logical page.
     pub fn frame_of(&self, logical: u32) -> Option<usize> {
         let unit = usize::from(self.shape.config.unit_pages);
         self.newest_of(logical).map(|page| page / unit * unit)
     }
 
-    /// Bytes of a logical page.
+    /// Returns the bytes of a logical page.
     pub fn logical_bytes(&self) -> u32 {
         self.shape.geometry.page_bytes * u32::from(self.shape.config.unit_pages)
     }
 
-    /// Logical pages.
+    /// Returns the number of logical pages.
     pub fn logical_count(&self) -> u32 {
         if self.is_disk() { self.data_pages() } else { self.data() + self.data_pages() }
     }
 
-    /// Returns whether it holds sectors in place of files.
+    /// Returns true if the volume holds sectors in place of files.
     pub fn is_disk(&self) -> bool {
         self.shape.config.files_max == 0
     }
 
-    /// Bytes of the log in each page of a leaf.
+    /// Returns the bytes of the log in each page of a leaf.
     pub fn log_bytes(&self) -> u32 {
         if self.shape.geometry.programs_bytes { u32::from(self.shape.config.leaf_log_bytes) } else { 0 }
     }
 
-    /// Leaves of the map. So small a medium has entries of two bytes.
+    /// Returns the number of leaves of the map. On such a small medium, entries have two bytes.
     pub fn leaves(&self) -> u32 {
         let entries = (self.shape.geometry.page_bytes - self.log_bytes()) / 2 * u32::from(self.shape.config.unit_pages);
         self.logical_count().div_ceil(entries)
     }
 
-    /// Heads that only a volume with streams has.
+    /// Returns the number of heads that only a volume with streams has.
     pub fn stream_heads(&self) -> u32 {
         2 * (u32::from(self.shape.config.streams) - 1)
     }
 
-    /// Bytes of the table of lives of pages.
+    /// Returns the bytes of the table of page lifetimes.
     pub fn lifetimes_bytes(&self) -> u32 {
         if self.shape.config.auto_streams && self.shape.config.streams > 1 { 4 + 3 * 256 } else { 0 }
     }
 
-    /// First logical page of the file table: behind the root page and the allocation map, as `docs/format.md` has it.
+    /// Returns the first logical page of the file table: behind the root page and the allocation
+    /// map, as `docs/format.md` defines.
     pub fn table(&self) -> u32 {
         let config = &self.shape.config;
         1 + (self.data_pages() + config.files_max + 16 + 7).div_ceil(8 * self.logical_bytes())
     }
 
-    /// Logical pages of data: more where moves go in groups.
+    /// Returns the number of logical pages of data. It is larger if moves go in groups.
     pub fn data_pages(&self) -> u32 {
         let Shape { geometry, config } = &self.shape;
         let frames = geometry.pages_per_block / u32::from(config.unit_pages) * geometry.block_count;
         if config.move_group > 1 { frames / 25 * 24 } else { frames / 10 * 9 }
     }
 
-    /// First logical page of the data.
+    /// Returns the first logical page of the data.
     pub fn data(&self) -> u32 {
         self.table() + (self.shape.config.files_max + 16).div_ceil(self.logical_bytes() / 256)
     }
 
-    /// Bits of the fields of a record's header in the journal: logical page, offset, length.
+    /// Returns the bits of the fields of a record's header in the journal: logical page, offset,
+    /// length.
     pub fn record_widths(&self) -> [u32; 3] {
         let geometry = &self.shape.geometry;
         [self.logical_count(), self.logical_bytes(), geometry.page_bytes].map(|count| u32::BITS - (count - 1).leading_zeros())
     }
 }
 
-/// Finds records of chains: at any slot of a block, with a kind of the journal and the right checksum.
+/// Finds records of chains: at any slot of a block, with a kind of the journal and the right
+/// checksum.
 fn chain_records(geometry: &Geometry, ram: &Ram) -> Vec<ChainRecord> {
     let mut found = Vec::new();
     for block in 0..geometry.block_count {

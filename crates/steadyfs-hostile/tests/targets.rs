@@ -1,4 +1,4 @@
-//! The bounded share of the fuzzing: every seed, and random inputs, the same in each run.
+//! The bounded share of the fuzzing: every seed, and random inputs that are the same in each run.
 //!
 //! `STEADYFS_TIMES` multiplies the number of inputs.
 

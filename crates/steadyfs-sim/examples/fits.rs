@@ -1,11 +1,16 @@
-//! How well `managed::fit` finds devices of which it sees a trace alone: ten cards with figures of their own, cards and a bimodal sequence that are to come
-//! back as they are, and three sequences that no card makes, which are to be refused.
+//! Measures the quality of `managed::fit`, which finds a device from a trace alone.
 //!
-//! `cargo run --release -p steadyfs-sim --example fits` takes some minutes; numbers behind it choose the cases.
+//! The cases are ten cards with figures of their own, three bimodal sequences, and three sequences
+//! that no card makes. The fit should find the cards and a bimodal sequence as they are, and
+//! refuse the last three.
+//!
+//! `cargo run --release -p steadyfs-sim --example fits` takes some minutes. Numbers behind it
+//! choose the cases.
 
 use steadyfs_sim::managed::{CardProfile, Figures, Kind, ManagedProfile, Translation, fit, random_writes};
 
-/// A card that is like a built-in one but for some figures, and how many accesses of it are seen.
+/// A card that is like a built-in one except for some figures, and the number of its accesses in
+/// the trace.
 struct Case {
     like: &'static str,
     change: fn(&mut CardProfile),
@@ -25,10 +30,10 @@ const CASES: [Case; 10] = [
     Case { like: "sd-consumer", change: |card| (card.slot_program_us, card.clean_slice_us) = (650, 21_500), accesses: 100_000 },
 ];
 
-/// Times in nanoseconds that no card makes: a name, and that of each access.
+/// The name of a sequence, and a function that returns the time of each access in nanoseconds.
 type Sequence = (&'static str, fn(u64) -> u64);
 
-/// Milliseconds of sequences: names, and how long each access takes.
+/// Sequences of access times, by name.
 const SEQUENCES: [Sequence; 6] = [
     ("bimodal, at random", |at| if scatter(at).is_multiple_of(10) { 23_000_000 } else { 1_500_000 }),
     ("bimodal, each tenth", |at| if at.is_multiple_of(10) { 23_000_000 } else { 1_500_000 }),
@@ -38,13 +43,13 @@ const SEQUENCES: [Sequence; 6] = [
     ("slower and slower", |at| at * at / 8),
 ];
 
-/// A number that shows no order.
+/// Returns a number without a visible order.
 fn scatter(at: u64) -> u64 {
     let mixed = (at + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 33
 }
 
-/// How far the median, 99.9 % and the backlogs of a fit are off, in percent.
+/// Prints the errors of a fit in percent: of the median, of 99.9 %, and of the backlogs.
 fn judge(name: &str, trace: &[u64], capacity_mib: u32) {
     let begin = std::time::Instant::now();
     let (profile, quality) = fit(trace, 4096, Kind::Sd, capacity_mib);

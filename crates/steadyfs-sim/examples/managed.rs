@@ -1,6 +1,8 @@
-//! Prints what the models of managed devices do with the accesses of published measurements.
+//! Prints the behaviour of the models of managed devices under the accesses of published
+//! measurements.
 //!
-//! `cargo run --release -p steadyfs-sim --example managed`, with paths of profiles if other ones than the built-in are wanted.
+//! `cargo run --release -p steadyfs-sim --example managed`. Paths of profiles behind it replace
+//! the built-in profiles.
 
 use steadyfs_sim::managed::{ManagedProfile, Summary, Translation, random_writes};
 
@@ -28,7 +30,7 @@ fn filled(profile: &ManagedProfile) -> Translation {
     device
 }
 
-/// 4 KiB at random over the whole card, after as many that nobody looks at.
+/// Writes 4 KiB at random over the whole card. A warm-up of 300,000 writes is not measured.
 fn random(profile: &ManagedProfile) {
     let mut card = filled(profile);
     random_writes(&mut card, 4096, 300_000, 1);
@@ -47,7 +49,7 @@ fn random(profile: &ManagedProfile) {
     println!("  {bursts} bursts, {folds} folds, {closes} early closes, write amplification {:.1}", after.write_amplification());
 }
 
-/// Streams in turn, each in units of its own, 4 KiB and 64 KiB at a time.
+/// Writes streams in turn, each in its own units, 4 KiB, 64 KiB and 512 KiB at a time.
 fn streams(profile: &ManagedProfile, unit: u32) {
     for sectors in [8, 128, 1024] {
         for streams in [1, 2, 4, 5, 8, 9] {
@@ -67,7 +69,7 @@ fn streams(profile: &ManagedProfile, unit: u32) {
     }
 }
 
-/// Flushes after so much data at random.
+/// Measures flushes after different amounts of random data.
 fn flushes(profile: &ManagedProfile) {
     let mut drive = filled(profile);
     println!("  a write of 512 KiB {:.2} ms", drive.write(0, 1024) as f64 / MS);

@@ -1,7 +1,8 @@
-//! The checksum of pages, as a chip with a unit for it computes it: half of a simulated write's time went into that of the core, which is made for
-//! microcontrollers.
+//! The checksum of pages, computed as a chip with a checksum unit does. The checksum of the core
+//! is made for microcontrollers; it took half of the time of a simulated write.
 
-/// The CRC-32 of `data` with `missing` bytes of `0xFF` behind it: what [`Flash::checksum`](steadyfs::media::Flash::checksum) gives by itself, but sooner.
+/// Returns the CRC-32 of `data` with `missing` bytes of `0xFF` behind it. The result equals the
+/// default [`Flash::checksum`](steadyfs::media::Flash::checksum), but takes less time.
 pub fn checksum(data: &[u8], missing: usize) -> u32 {
     static ERASED: [u8; 256] = [0xFF; 256];
     let mut hasher = crc32fast::Hasher::new();
@@ -24,7 +25,7 @@ mod tests {
 
     #[test]
     fn it_is_that_of_the_core() {
-        // A chip without a unit for it.
+        // A chip without a checksum unit.
         let mut chip = NorPages::new(Nor::with_geometry(4096, 16, NorTiming::ROUND, 1), 256);
         let mut rng = fastrand::Rng::with_seed(1);
         for bytes in (0..70).chain([255, 256, 257, 2048, 4095, 16_384]) {

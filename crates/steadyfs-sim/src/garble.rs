@@ -2,17 +2,18 @@
 
 use fastrand::Rng;
 
-/// A source of random bytes whose bits are set with one probability, drawn once, so that some damage is a few bits and
-/// some is nearly everything.
+/// A source of random bytes whose bits are set with one probability, which is drawn once. So some
+/// damage is a few bits, and some is nearly everything.
 pub(crate) struct Noise(u8);
 
 impl Noise {
-    /// Draws how dense the noise is: 1/32 of the bytes have one bit, or each bit is set with 1/4, 1/2, 3/4 or 15/16.
+    /// Draws the density of the noise: 1/32 of the bytes have one bit, or each bit is set with
+    /// 1/4, 1/2, 3/4 or 15/16.
     pub(crate) fn draw(rng: &mut Rng) -> Self {
         Self(rng.u8(0..5))
     }
 
-    /// The next random byte.
+    /// Returns the next random byte.
     pub(crate) fn byte(&self, rng: &mut Rng) -> u8 {
         let bits = rng.u32(..).to_le_bytes();
         match self.0 {
@@ -26,7 +27,7 @@ impl Noise {
     }
 }
 
-/// Programs `new` over `cells`, but some of the bits stay as they were.
+/// Programs `new` over `cells`, but leaves some of the bits unchanged.
 pub(crate) fn program_partly(cells: &mut [u8], new: &[u8], rng: &mut Rng) {
     let failing = Noise::draw(rng);
     for (cell, new) in cells.iter_mut().zip(new) {
@@ -34,7 +35,7 @@ pub(crate) fn program_partly(cells: &mut [u8], new: &[u8], rng: &mut Rng) {
     }
 }
 
-/// Erases `cells`, but only some of the bits.
+/// Erases `cells`, but raises only some of the bits.
 pub(crate) fn erase_partly(cells: &mut [u8], rng: &mut Rng) {
     let rising = Noise::draw(rng);
     for cell in cells {
@@ -42,8 +43,8 @@ pub(crate) fn erase_partly(cells: &mut [u8], rng: &mut Rng) {
     }
 }
 
-/// Replaces what a metastable page holds by what is read this time: erased bytes, other random bytes, or the content
-/// with some bits raised.
+/// Replaces the content of a metastable page by the bytes that this read returns. These are
+/// erased bytes, other random bytes, or the content with some bits raised.
 pub(crate) fn misread(bytes: &mut [u8], rng: &mut Rng) {
     match rng.u8(0..4) {
         0 => bytes.fill(0xFF),

@@ -9,18 +9,23 @@
 //!             Profile                        figures of real chips, each with its source
 //! ```
 //!
-//! - [`profile`]: what a chip is and how fast it is, read from TOML; eleven chips are built in.
-//! - [`nand`], [`nor`]: the chips. Time is a number that every operation advances; nothing sleeps, and the same seed and
-//!   the same calls give the same bytes. **Illegal use of a chip panics**, with the block, the page and the rule.
-//! - [`fault`]: what goes wrong, as wrappers around any chip, so that the code under test has no hooks of its own.
+//! - [`profile`]: the figures of a chip, read from TOML; twelve chips are built in.
+//! - [`nand`], [`nor`]: the chips. Time is a number that every operation advances. Nothing
+//!   sleeps. Equal seeds and equal calls give equal bytes. **Illegal use of a chip
+//!   panics**, with the block, the page and the rule.
+//! - [`fault`]: faults, as wrappers around any chip, so that the code under test has no hooks of
+//!   its own.
 //! - [`meter`]: the counters that every chip keeps and every wrapper passes on.
-//! - [`sectors`]: what managed flash looks like from outside: sectors behind a cache that power cuts empty.
-//! - [`managed`]: how long accesses to SD cards, eMMC and disks take, from what their translation layers do.
+//! - [`sectors`]: managed flash as seen from outside: sectors behind a cache that power cuts
+//!   empty.
+//! - [`managed`]: access times of SD cards, eMMC and disks, derived from models of their
+//!   translation layers.
 //! - [`emmc`]: a disk behind the commands of an eMMC, whose contexts are streams.
-//! - [`sd_spi`], [`nor_spi`], [`nand_spi`]: an SD card, a NOR chip and a NAND chip, byte by byte on the bus, for drivers; [`wire`] is the bus of the chips.
+//! - [`sd_spi`], [`nor_spi`], [`nand_spi`]: an SD card, a NOR chip and a NAND chip, byte by byte
+//!   on the bus, for drivers. [`wire`] is the bus of the chips.
 //!
-//! Everything is `Clone`; chips share their pages with their clones until one of them writes, so that a snapshot before
-//! each power cut is cheap.
+//! Everything is `Clone`. Chips share their pages with their clones until one of them writes, so
+//! that a snapshot before each power cut is cheap.
 //!
 //! ```
 //! use steadyfs::media::Flash;

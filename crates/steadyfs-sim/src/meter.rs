@@ -1,21 +1,24 @@
-//! Counters of what a chip has done, reachable through every wrapper.
+//! Counters of the operations of a chip, reachable through every wrapper.
 //!
-//! [`Metered::counters`] tells them; the difference of two is what the calls between them took.
+//! [`Metered::counters`] returns them. The difference of two counters is the cost of the calls
+//! between them.
 
 use steadyfs::media::groups::Groups;
 use steadyfs::media::nor::{NorFlash, NorPages};
 use steadyfs::media::sectors::{SectorDevice, SectorPages};
 
-/// What a chip has done since it was made.
+/// The operations of a chip since it was made.
 ///
-/// Operations that failed and operations torn by a power cut are counted too, with their full time.
+/// Operations that failed, and operations torn by a power cut, are counted too, with their full
+/// time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Reads of a page with its tag (NAND), or read commands of any length (NOR, sectors).
     pub reads: u64,
     /// Reads of a tag alone (NAND). On NOR they are among `reads`.
     pub tag_reads: u64,
-    /// Programs of a page (NAND), program commands, each within one program page of 256 bytes (NOR), or write commands of any length (sectors).
+    /// Programs of a page (NAND), program commands, each within one program page of 256 bytes
+    /// (NOR), or write commands of any length (sectors).
     pub programs: u64,
     /// On-chip copies: programs of the page register. They are not among `programs`.
     pub copies: u64,
@@ -25,7 +28,8 @@ pub struct Counters {
     pub flushes: u64,
     /// Bytes that the chip sent over the bus, tags included.
     pub bytes_read: u64,
-    /// Bytes that the chip was sent to be programmed, tags included. An on-chip copy sends its tag only.
+    /// Bytes that were sent to the chip to be programmed, tags included. An on-chip copy sends
+    /// its tag only.
     pub bytes_programmed: u64,
     /// Virtual time, in nanoseconds: the sum of all operations.
     pub time_ns: u64,
@@ -48,7 +52,7 @@ impl Counters {
         }
     }
 
-    /// Adds what was done at another time.
+    /// Adds the operations of another time.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {
@@ -65,12 +69,12 @@ impl Counters {
     }
 }
 
-/// A medium that tells its [`Counters`], or wraps one that does.
+/// A medium that has [`Counters`], or wraps such a medium.
 pub trait Metered {
-    /// Tells what the chip has done since it was made.
+    /// Returns the operations of the chip since it was made.
     fn counters(&self) -> Counters;
 
-    /// Tells the virtual time of the chip, in nanoseconds.
+    /// Returns the virtual time of the chip, in nanoseconds.
     fn time_ns(&self) -> u64 {
         self.counters().time_ns
     }
@@ -100,7 +104,7 @@ impl<D: SectorDevice + Metered> Metered for SectorPages<D> {
     }
 }
 
-/// Smallest, mean and largest erase count of some blocks; zeros when there are none.
+/// Returns the smallest, mean and largest erase count of some blocks; zeros if there are none.
 pub(crate) fn spread(counts: impl Iterator<Item = u32>) -> (u32, f64, u32) {
     let (mut min, mut sum, mut max, mut blocks) = (u32::MAX, 0u64, 0, 0u32);
     for count in counts {

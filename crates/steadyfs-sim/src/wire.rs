@@ -1,4 +1,5 @@
-//! A simulated chip behind an `SpiDevice` of [embedded-hal](https://docs.rs/embedded-hal/1), and its time.
+//! A simulated chip behind an `SpiDevice` of [embedded-hal](https://docs.rs/embedded-hal/1), and
+//! its time.
 
 use core::convert::Infallible;
 use embedded_hal::delay::DelayNs;
@@ -6,10 +7,10 @@ use embedded_hal::spi::{ErrorType, Operation, SpiDevice};
 use std::cell::{RefCell, RefMut};
 use std::rc::Rc;
 
-/// The time of a chip, and what went over its bus.
+/// The time of a chip, and the traffic on its bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
-    /// Nanoseconds since the chip is there.
+    /// Nanoseconds since the chip was made.
     pub now_ns: u64,
     /// Clock of the bus, in hertz; one data line.
     pub hz: u32,
@@ -18,7 +19,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock that begins at zero.
+    /// Makes a clock that begins at zero.
     pub const fn new(hz: u32) -> Self {
         Self { now_ns: 0, hz, bytes: 0 }
     }
@@ -29,15 +30,15 @@ impl Clock {
     }
 }
 
-/// What a chip does with a transaction: the bytes while it is selected.
+/// A chip on SPI. A transaction is the bytes while the chip is selected.
 pub trait SpiChip {
-    /// Its time.
+    /// Returns the chip's time.
     fn clock(&mut self) -> &mut Clock;
 
-    /// Answers what was sent, which is a whole command, by so many bytes.
+    /// Answers `sent`, which is a whole command, by filling `bytes`.
     fn answer(&mut self, sent: &[u8], bytes: &mut [u8]);
 
-    /// Executes what was sent, which has no answer.
+    /// Executes `sent`, a command without an answer.
     fn execute(&mut self, sent: &[u8]);
 }
 
@@ -57,15 +58,15 @@ impl<C> Wire<C> {
         Self(Rc::new(RefCell::new(chip)))
     }
 
-    /// The chip.
+    /// Returns the chip.
     ///
     /// # Panics
-    /// While somebody else has it.
+    /// If another borrow of the chip exists.
     pub fn chip(&self) -> RefMut<'_, C> {
         self.0.borrow_mut()
     }
 
-    /// Another chip, that is as this one is now.
+    /// Returns wires to a copy of the chip in its present state.
     #[must_use]
     pub fn snapshot(&self) -> Self
     where
@@ -81,7 +82,8 @@ impl<C> ErrorType for Wire<C> {
 
 impl<C: SpiChip> SpiDevice for Wire<C> {
     /// # Panics
-    /// Where bytes are sent behind an answer, or in both directions at once: no command of such chips does.
+    /// If bytes are sent behind an answer, or in both directions at once. No command of such
+    /// chips does that.
     fn transaction(&mut self, operations: &mut [Operation<'_, u8>]) -> Result<(), Infallible> {
         let mut chip = self.0.borrow_mut();
         let (mut sent, mut is_answered) = (Vec::new(), false);
@@ -116,7 +118,7 @@ impl<C: SpiChip> DelayNs for Wire<C> {
     }
 }
 
-/// The number that bytes are, the first the highest.
+/// Returns the number in big-endian bytes.
 pub(crate) fn number(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0, |number, &byte| number << 8 | u32::from(byte))
 }

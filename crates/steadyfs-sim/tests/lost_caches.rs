@@ -1,4 +1,5 @@
-//! A volume behind a write cache that is emptied in order keeps what was committed when power fails.
+//! A volume behind a write cache that is emptied in order keeps the committed data when power
+//! fails.
 
 use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, Config, FileSystem, OpenOptions};
@@ -10,7 +11,7 @@ const CUTS: u64 = 60;
 
 type Chip = PowerCut<WriteCache<Nand>>;
 
-/// Writes until power fails; tells the page that was being written.
+/// Writes until power fails. Returns the page that was being written.
 fn write_until_cut(
     chip: &mut Chip,
     memory: &mut [u8],
@@ -31,7 +32,7 @@ fn write_until_cut(
     }
 }
 
-/// Compares what is on the chip with the stamps; the page in doubt may be new.
+/// Compares the content of the chip with the stamps. The page in doubt may be new.
 fn check(chip: &mut Chip, memory: &mut [u8], stamps: &mut [u32], doubt: Option<(usize, u32)>, at: &str) {
     let mut fs = FileSystem::mount(&mut *chip, Access::ReadWrite, memory).unwrap_or_else(|error| panic!("{at}: {error}"));
     let mut file = fs.open("data", OpenOptions::DURABLE).unwrap_or_else(|error| panic!("{at}: {error}"));
@@ -55,7 +56,7 @@ fn committed_data_survives_a_cache_emptied_in_order() {
         let config = Config::for_geometry(&GEOMETRY);
         let mut memory = vec![0; config.memory_bytes(&GEOMETRY)];
         FileSystem::format(&mut chip, &config, &mut memory).unwrap();
-        // The volume itself empties the cache when it commits.
+        // The volume itself flushes the cache when it commits.
         chip.sync().unwrap();
         let (mut rng, mut stamps, mut next) = (fastrand::Rng::with_seed(seed), vec![0; PAGES], 0);
         for cut in 0..CUTS {

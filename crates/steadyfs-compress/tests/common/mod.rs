@@ -1,4 +1,4 @@
-//! Steps on a compressed file, and what they make of a `Vec`.
+//! Steps on a compressed file, and the same steps on a `Vec`.
 #![allow(dead_code, reason = "each test uses a part")]
 
 use steadyfs::media::{Flash, Geometry};
@@ -6,26 +6,27 @@ use steadyfs::{Config, Cost, FileSystem};
 use steadyfs_compress::{Error, PackedFile};
 use steadyfs_sim::{Metered, Nand, NandTiming};
 
-/// A small chip: what is written soon makes it erase.
+/// A small chip: a few writes make it erase.
 pub const SMALL: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 160, programs_bytes: false };
 
 pub fn chip() -> Nand {
     Nand::with_geometry(SMALL, NandTiming::ROUND, 1)
 }
 
-/// A new volume, and the memory that it takes.
+/// Returns a new volume, and the memory that it takes.
 pub fn format(chip: Nand) -> (Nand, Vec<u8>) {
     format_with(chip, 40)
 }
 
-/// The same with transactions of so many pages.
+/// Returns a new volume with transactions of `transaction_pages` pages, and the memory that it
+/// takes.
 pub fn format_with(chip: Nand, transaction_pages: u16) -> (Nand, Vec<u8>) {
     let config = Config { unit_pages: 2, transaction_pages, overlay_entries: 120, ..Config::for_geometry(&SMALL) };
     let mut memory = vec![0; config.memory_bytes(&SMALL) + 12 * 8];
     (FileSystem::format(chip, &config, &mut memory).expect("a volume"), memory)
 }
 
-/// What the chip did since it was made.
+/// Returns the operations of the chip since it was made.
 pub fn spent(fs: &FileSystem<'_, Nand>) -> Cost {
     let c = fs.flash().counters();
     Cost {
@@ -37,7 +38,7 @@ pub fn spent(fs: &FileSystem<'_, Nand>) -> Cost {
     }
 }
 
-/// What it did between two looks.
+/// Returns the operations between two calls of `spent`.
 pub fn difference(after: &Cost, before: &Cost) -> Cost {
     Cost {
         reads: after.reads - before.reads,
@@ -48,7 +49,7 @@ pub fn difference(after: &Cost, before: &Cost) -> Cost {
     }
 }
 
-/// Random numbers that repeat.
+/// A random number generator that repeats its sequence.
 #[derive(Clone)]
 pub struct Random(pub u64);
 
@@ -58,7 +59,7 @@ impl Random {
         ((self.0 >> 33) % n as u64) as usize
     }
 
-    /// Text, noise or zeros.
+    /// Returns text, noise or zeros.
     pub fn content(&mut self, bytes: usize) -> Vec<u8> {
         const WORDS: [&str; 8] = ["degrees ", "at ", "21.5 ", "the ", "sensor ", "of ", "valve ", "\n"];
         match self.below(4) {
@@ -77,7 +78,7 @@ pub enum Step {
     Commit,
 }
 
-/// Draws a step on a file of `size` bytes that shall not grow beyond `most`.
+/// Draws a step on a file of `size` bytes that must not grow beyond `most`.
 pub fn draw(random: &mut Random, size: usize, most: usize, chunk: usize) -> Step {
     let bytes = match random.below(3) {
         0 => 1 + random.below(100),
@@ -100,7 +101,8 @@ pub fn draw(random: &mut Random, size: usize, most: usize, chunk: usize) -> Step
     }
 }
 
-/// What a step may leave: a state for each chunk that is written, and one for the end of the file.
+/// Returns the states that a step may leave: a state for each chunk that is written, and one for
+/// the end of the file.
 pub fn states(before: &[u8], step: &Step, chunk: usize) -> Vec<Vec<u8>> {
     let mut now = before.to_vec();
     let (offset, data) = match step {
@@ -137,7 +139,7 @@ pub fn make<F: Flash>(fs: &mut FileSystem<'_, F>, file: &mut PackedFile<Vec<u8>>
     }
 }
 
-/// The whole content.
+/// Returns the whole content.
 pub fn content<F: Flash>(fs: &mut FileSystem<'_, F>, file: &mut PackedFile<Vec<u8>>) -> Vec<u8> {
     let size = file.size(fs).expect("a size") as usize;
     let mut all = vec![0xA5; size + 1];

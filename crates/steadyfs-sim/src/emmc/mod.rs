@@ -1,8 +1,11 @@
-//! The front of an eMMC over a [disk](steadyfs::disk::Disk): commands in, calls of the disk out.
+//! The front of an eMMC over a [disk](steadyfs::disk::Disk): it takes commands, and makes calls
+//! of the disk.
 //!
-//! An eMMC is a disk behind commands of 32 bits, and one of them, SET_BLOCK_COUNT, has four bits for a *context*. Vishwakarma, Sharma and Kodase (*Enhancing eMMC using
-//! Multi-Stream technique*, 2019) let these bits name a stream. [`Emmc`] does that with the streams of a SteadyFS disk, so that what a host says of
-//! its data by command is seen in the blocks of the simulated chip; a firmware that has the disk inside would do the same. It has no buffer of its own.
+//! An eMMC is a disk behind commands of 32 bits. One of them, SET_BLOCK_COUNT, has four bits for
+//! a *context*. Vishwakarma, Sharma and Kodase (*Enhancing eMMC using Multi-Stream technique*,
+//! 2019) let these bits name a stream. [`Emmc`] maps these bits to the streams of a SteadyFS
+//! disk. A host's hints about its data then become visible in the blocks of the simulated chip. A
+//! firmware that contains the disk would do the same. [`Emmc`] has no buffer of its own.
 //!
 //! ```
 //! use steadyfs::disk::Disk;
@@ -31,39 +34,53 @@
 //! ```
 //!
 //! # Commands
-//! Numbers and bits are those of JESD84-B51; the device is selected, in the state *transfer*, from the start.
+//! Numbers and bits are as in JESD84-B51. The device is selected, in the state *transfer*, from
+//! the start.
 //!
 //! | command | argument | here |
 //! |---|---|---|
 //! | CMD6 SWITCH | [`switch`] | sets, clears bits of, or writes a byte of the [register](#register) |
-//! | CMD8 SEND_EXT_CSD | | [`receive`](Emmc::receive) then gives the register, 512 bytes |
-//! | CMD12 STOP_TRANSMISSION | | ends a transfer; one that is announced by its length needs it after an error alone |
+//! | CMD8 SEND_EXT_CSD | | [`receive`](Emmc::receive) then returns the register, 512 bytes |
+//! | CMD12 STOP_TRANSMISSION | | ends a transfer; a transfer whose length was announced needs it only after an error |
 //! | CMD13 SEND_STATUS | | |
-//! | CMD16 SET_BLOCKLEN | bytes | 512 and no other |
+//! | CMD16 SET_BLOCKLEN | bytes | accepts only 512 |
 //! | CMD17, CMD18 | sector | reads one sector, several |
-//! | CMD23 SET_BLOCK_COUNT | [`BlockCount`] | for the command right behind it, where that is CMD18 or CMD25; without it, or with 0 blocks, these go on until CMD12 |
+//! | CMD23 SET_BLOCK_COUNT | [`BlockCount`] | sets the count of the next command if that is CMD18 or CMD25; without it, or with 0 blocks, these go on until CMD12 |
 //! | CMD24, CMD25 | sector | writes one sector, several |
 //! | CMD35, CMD36 | sector | first and last sector to be erased |
 //! | CMD38 ERASE | [`ERASE`], [`TRIM`], [`DISCARD`] | see there |
 //!
-//! A *reliable* or *forced* write is [durable](steadyfs::disk::WriteOptions::durable). A *tag request* is ignored, a *packed* command refused (EXT_CSD says that the device has neither).
+//! A *reliable* or *forced* write is [durable](steadyfs::disk::WriteOptions::durable). A *tag
+//! request* is ignored. A *packed* command is refused. EXT_CSD reports that the device has
+//! neither.
 //!
 //! # Streams
-//! The register's byte 133 says what the number in CMD23 is. The paper takes this byte to tell "context" from "stream", and gives no values; here
+//! The register's byte 133 selects the meaning of the number in CMD23. The paper uses this byte
+//! to choose between "context" and "stream", and gives no values. Here
 //!
-//! - 1, after the start where the disk has several streams: a stream. [`context_stream`] says which: 0 is data without one, 1 to 3 are themselves, a
-//!   number that the disk does not have, up to 15, is its last one. Nothing has to be configured.
-//! - 0, after the start where the disk has one, and on every disk if the host writes it: a context of the standard, which must be open for the direction (CONTEXT_CONF) and chooses no
-//!   stream.
+//! - 1 selects a stream. This is the value after the start if the disk has several streams.
+//!   [`context_stream`] maps the number. 0 is data without a stream, and 1 to 3 are these
+//!   streams. A number up to 15 that the disk does not have is its last stream. No configuration
+//!   is needed.
+//! - 0 selects a context of the standard. This is the value after the start if the disk has one
+//!   stream, and on every disk if the host writes it. The context must be open for the direction
+//!   (CONTEXT_CONF), and chooses no stream.
 //!
-//! In eMMC 5.1 byte 133 is not reserved, as the paper says, but PRODUCTION_STATE_AWARENESS: a host that looks for that would take 1 for "before soldering".
+//! The paper calls byte 133 reserved. In eMMC 5.1 it is PRODUCTION_STATE_AWARENESS. A host that
+//! reads this byte would take 1 for "before soldering".
 //!
 //! # Register
-//! What a host may write of EXT_CSD, beside byte 133: FLUSH_CACHE (32), 1 [flushes](steadyfs::disk::Disk::flush); CACHE_CTRL (33), 1 lets writes wait for that flush, and 0, as after the start, makes each
-//! durable before the next command, as the standard wants it; CONTEXT_CONF (37 to 51): direction and reliability of each context, of which closing one flushes. Large units are refused.
+//! A host may write these bytes of EXT_CSD, beside byte 133:
+//!
+//! - FLUSH_CACHE (32): 1 [flushes](steadyfs::disk::Disk::flush).
+//! - CACHE_CTRL (33): 1 lets writes wait for that flush. 0 makes each write durable before the
+//!   next command, as the standard requires. 0 is the value after the start.
+//! - CONTEXT_CONF (37 to 51): direction and reliability of each context. Closing a context
+//!   flushes. Large units are refused.
 //!
 //! # Left out
-//! Identification and selection, partitions, protection, the boot area, the command queue, passwords, power classes, and all timing on the bus.
+//! Identification and selection, partitions, protection, the boot area, the command queue,
+//! passwords, power classes, and all timing on the bus.
 
 mod register;
 mod status;
@@ -83,7 +100,7 @@ use steadyfs::streams::context_stream;
 
 const BLOCK_BYTES: usize = SECTOR_BYTES as usize;
 
-/// Sectors that go over the bus.
+/// The state of a transfer of sectors over the bus.
 #[derive(Clone, Copy, Debug)]
 struct Transfer {
     next: u32,
@@ -92,7 +109,7 @@ struct Transfer {
     options: WriteOptions,
 }
 
-/// What the device waits for.
+/// The event that the device waits for.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     Command,
@@ -101,7 +118,7 @@ enum Phase {
     SendRegister,
 }
 
-/// How far the three commands of an erase have come.
+/// Progress of the three commands of an erase.
 #[derive(Clone, Copy, Debug)]
 enum EraseRange {
     None,
@@ -114,24 +131,27 @@ pub struct Emmc<'m, F> {
     disk: Disk<'m, F>,
     register: Register,
     phase: Phase,
-    /// What the command just before said of the next one.
+    /// The count that the previous command set for the next one.
     count: Option<BlockCount>,
     erase: EraseRange,
-    /// Errors that the next answer tells.
+    /// Errors that the next answer reports.
     errors: Status,
 }
 
 impl<'m, F: Flash> Emmc<'m, F> {
-    /// Puts the front on a disk, as at power-on: the cache is off, no context open.
+    /// Puts the front on a disk, as at power-on: the cache is off, and no context is open.
     pub fn new(disk: Disk<'m, F>) -> Self {
         let register = Register::new(disk.config().streams);
         Self { disk, register, phase: Phase::Command, count: None, erase: EraseRange::None, errors: Status::NONE }
     }
 
-    /// Takes a command; the answer (R1) tells its errors, those of what came before and was not told, and the state.
+    /// Takes a command. The answer (R1) contains the errors of the command, earlier errors that
+    /// were not reported yet, and the state.
     ///
-    /// What a command does after its answer (CMD6, CMD38) tells its errors in the next one: ask with CMD13.
-    /// A command that the device does not know or does not wait for changes nothing, and says [`Status::ILLEGAL_COMMAND`]; on a bus it would have no answer of its own.
+    /// CMD6 and CMD38 do their work after their answer. The next answer reports the errors of
+    /// that work; CMD13 requests it. A command that the device does not support, or does not wait
+    /// for, changes nothing and returns [`Status::ILLEGAL_COMMAND`]. On a bus it would have no
+    /// answer of its own.
     pub fn command(&mut self, index: u8, argument: u32) -> Status {
         if index == command::SEND_STATUS {
             return self.answer();
@@ -156,10 +176,11 @@ impl<'m, F: Flash> Emmc<'m, F> {
         answer
     }
 
-    /// Takes whole sectors that the host writes, as many as it likes of those that it has announced.
+    /// Takes whole sectors that the host writes: any number of the announced sectors.
     ///
     /// # Power loss
-    /// Where the write is reliable or forced, or the cache is off, all of it is there when an answer without error returns.
+    /// If the write is reliable or forced, or the cache is off, all of the data is durable when
+    /// an answer without an error returns.
     pub fn send(&mut self, data: &[u8]) -> Status {
         let Phase::Receive(transfer) = self.phase else { return self.refuse(Status::ILLEGAL_COMMAND) };
         let blocks = match self.blocks_of(&transfer, data.len()) {
@@ -171,7 +192,8 @@ impl<'m, F: Flash> Emmc<'m, F> {
         self.step(Phase::Receive, transfer, blocks, result)
     }
 
-    /// Gives the host whole sectors that it reads, or the register. After an error `data` holds anything.
+    /// Returns whole sectors to the host that reads them, or the register. After an error `data`
+    /// holds anything.
     pub fn receive(&mut self, data: &mut [u8]) -> Status {
         let transfer = match self.phase {
             Phase::Send(transfer) => transfer,
@@ -191,22 +213,22 @@ impl<'m, F: Flash> Emmc<'m, F> {
         self.step(Phase::Send, transfer, blocks, result)
     }
 
-    /// The disk inside, for its counters and its maintenance.
+    /// Returns the disk inside, for its counters and its maintenance.
     pub fn disk(&self) -> &Disk<'m, F> {
         &self.disk
     }
 
-    /// The same, mutable.
+    /// Returns the disk inside, mutable.
     pub fn disk_mut(&mut self) -> &mut Disk<'m, F> {
         &mut self.disk
     }
 
-    /// Takes the front off. What waits for a flush still waits.
+    /// Removes the front. Data that waits for a flush still waits.
     pub fn into_disk(self) -> Disk<'m, F> {
         self.disk
     }
 
-    /// Forgets a range that was begun when anything but its next command comes.
+    /// Discards the range of an erase if any other command than the next erase command comes.
     fn end_erase_before(&mut self, index: u8) {
         let goes_on = matches!(index, command::ERASE_GROUP_START | command::ERASE_GROUP_END | command::ERASE);
         if !goes_on && !matches!(self.erase, EraseRange::None) {
@@ -215,10 +237,10 @@ impl<'m, F: Flash> Emmc<'m, F> {
         }
     }
 
-    /// What of a command comes before its answer.
+    /// Executes the part of a command that comes before its answer.
     fn execute(&mut self, index: u8, argument: u32, count: Option<BlockCount>) -> Result<(), Status> {
         match index {
-            // Their work is done after the answer.
+            // SWITCH and ERASE do their work after the answer.
             command::SWITCH => Ok(()),
             command::ERASE => match self.erase {
                 EraseRange::Whole(..) => Ok(()),
@@ -250,7 +272,7 @@ impl<'m, F: Flash> Emmc<'m, F> {
         }
     }
 
-    /// What of a command comes after its answer.
+    /// Executes the part of a command that comes after its answer.
     fn work_after(&mut self, index: u8, argument: u32) -> Result<(), Status> {
         match index {
             command::SWITCH => match self.register.switch(argument, self.disk.config().streams)? {
@@ -265,7 +287,7 @@ impl<'m, F: Flash> Emmc<'m, F> {
         }
     }
 
-    /// The transfer that a command begins; `may` says whether an open context takes it.
+    /// Returns the transfer that a command begins. `may` checks that an open context accepts it.
     fn transfer(
         &self,
         is_single: bool,
@@ -273,7 +295,7 @@ impl<'m, F: Flash> Emmc<'m, F> {
         count: Option<BlockCount>,
         may: fn(&Register, u8) -> bool,
     ) -> Result<Transfer, Status> {
-        // One sector needs no count, and a count before it says nothing of it.
+        // A transfer of one sector needs no count, and ignores a count before it.
         let count = count.filter(|_| !is_single).unwrap_or_default();
         let left = if is_single { Some(1) } else { Some(u32::from(count.blocks)).filter(|&blocks| blocks > 0) };
         let end = sector.checked_add(left.unwrap_or(1)).filter(|&end| end <= self.disk.sectors());
@@ -290,20 +312,21 @@ impl<'m, F: Flash> Emmc<'m, F> {
         Ok(Transfer { next: sector, left, options: WriteOptions { durable: count.reliable || count.forced, stream } })
     }
 
-    /// How many sectors so many bytes are of a transfer.
+    /// Returns the number of sectors in `bytes` bytes of a transfer.
     fn blocks_of(&self, transfer: &Transfer, bytes: usize) -> Result<u32, Status> {
         let blocks = u32::try_from(bytes / BLOCK_BYTES).map_err(|_| Status::BLOCK_LEN_ERROR)?;
         if !bytes.is_multiple_of(BLOCK_BYTES) || transfer.left.is_some_and(|left| blocks > left) {
             return Err(Status::BLOCK_LEN_ERROR);
         }
-        // One without an end may run into that of the disk.
+        // A transfer without an end may run into the end of the disk.
         if blocks > self.disk.sectors() - transfer.next {
             return Err(Status::ADDRESS_OUT_OF_RANGE);
         }
         Ok(blocks)
     }
 
-    /// Goes on behind sectors that were moved, or stays there until the host stops.
+    /// Advances behind the moved sectors. A transfer without a count stays open until the host
+    /// stops it.
     fn step(&mut self, phase: fn(Transfer) -> Phase, transfer: Transfer, blocks: u32, result: Result<(), Error>) -> Status {
         if let Err(error) = result {
             return self.refuse(status_of(error));
@@ -314,7 +337,7 @@ impl<'m, F: Flash> Emmc<'m, F> {
         self.answer()
     }
 
-    /// Takes the first or the last sector of what is to be erased.
+    /// Takes the first or the last sector of an erase.
     fn mark_erase(&mut self, index: u8, sector: u32) -> Result<(), Status> {
         if sector >= self.disk.sectors() {
             return self.reset_erase(Status::ADDRESS_OUT_OF_RANGE);
@@ -379,7 +402,7 @@ impl<'m, F: Flash> Emmc<'m, F> {
         self.answer()
     }
 
-    /// Tells the errors, which are forgotten then, and the state.
+    /// Returns the errors and the state, and clears the errors.
     fn answer(&mut self) -> Status {
         let state = match self.phase {
             Phase::Command => State::Transfer,
@@ -390,7 +413,7 @@ impl<'m, F: Flash> Emmc<'m, F> {
     }
 }
 
-/// The error bit for what a disk says.
+/// Returns the error bit for an error of the disk.
 fn status_of(error: Error) -> Status {
     match error {
         Error::NoSuchSector => Status::ADDRESS_OUT_OF_RANGE,

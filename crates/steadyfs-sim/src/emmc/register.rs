@@ -1,4 +1,4 @@
-//! EXT_CSD: what the device tells of itself, and what the host sets.
+//! EXT_CSD: the properties that the device reports, and the settings of the host.
 
 use super::status::Status;
 use super::words::{Access, parse_switch};
@@ -11,7 +11,8 @@ pub const EXT_CSD_BYTES: usize = 512;
 const FLUSH_CACHE: usize = 32;
 const CACHE_CTRL: usize = 33;
 const CONTEXT_CONF: usize = 37;
-/// What the number in CMD23 is: 0 a context, 1 a stream. PRODUCTION_STATE_AWARENESS of the standard.
+/// The meaning of the number in CMD23: 0 a context, 1 a stream. PRODUCTION_STATE_AWARENESS of the
+/// standard.
 const NUMBERS_ARE_STREAMS: usize = 133;
 const WR_REL_PARAM: usize = 166;
 const REVISION: usize = 192;
@@ -23,23 +24,23 @@ const CACHE_SIZE: usize = 249;
 const CONTEXT_CAPABILITIES: usize = 496;
 const S_CMD_SET: usize = 504;
 
-/// Contexts beside that of data without one.
+/// Number of contexts, without the context 0 for data without a context.
 const CONTEXTS: usize = 15;
 /// Direction of a context: bit 0 for writing, bit 1 for reading.
 const DIRECTION: u8 = 3;
 const WRITES: u8 = 1;
 const READS: u8 = 2;
-/// Reliability of a context: any, since all that was flushed is whole.
+/// Reliability of a context: any value, since all flushed data is whole.
 const RELIABILITY: u8 = 0xC0;
 
-/// What is to be done once a byte is set.
+/// The work that remains once a byte is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Switched {
     Flush,
     Only,
 }
 
-/// What the host has set.
+/// The settings of the host.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Register {
     caches: bool,
@@ -52,22 +53,22 @@ impl Register {
         Self { caches: false, names_streams: streams > 1, contexts: [0; CONTEXTS] }
     }
 
-    /// Whether writes wait for a flush.
+    /// Returns true if writes wait for a flush.
     pub fn caches(&self) -> bool {
         self.caches
     }
 
-    /// Whether the number in CMD23 is a stream.
+    /// Returns true if the number in CMD23 is a stream.
     pub fn names_streams(&self) -> bool {
         self.names_streams
     }
 
-    /// Whether a context takes writes.
+    /// Returns true if a context accepts writes.
     pub fn may_write(&self, context: u8) -> bool {
         self.is_open(context, WRITES)
     }
 
-    /// Whether a context takes reads.
+    /// Returns true if a context accepts reads.
     pub fn may_read(&self, context: u8) -> bool {
         self.is_open(context, READS)
     }
@@ -76,7 +77,7 @@ impl Register {
         context == 0 || self.contexts.get(usize::from(context) - 1).is_some_and(|conf| conf & direction != 0)
     }
 
-    /// Does what CMD6 asks for, on a disk with so many streams.
+    /// Executes the change that CMD6 requests, on a disk with `streams` streams.
     pub fn switch(&mut self, argument: u32, streams: u8) -> Result<Switched, Status> {
         let (access, index, value) = parse_switch(argument).ok_or(Status::SWITCH_ERROR)?;
         let index = usize::from(index);
@@ -105,7 +106,7 @@ impl Register {
         }
     }
 
-    /// A byte that the host may write, as it reads.
+    /// Returns the present value of a byte that the host may write.
     fn byte(&self, index: usize) -> Option<u8> {
         match index {
             FLUSH_CACHE => Some(0),
@@ -115,7 +116,9 @@ impl Register {
         }
     }
 
-    /// The whole register; what is not set here is 0, which says of most that the device does not have it, and of ERASED_MEM_CONT that erased sectors are zeros.
+    /// Returns the whole register. All bytes that are not set here are 0. For most of them 0
+    /// means that the device does not have the feature. For ERASED_MEM_CONT it means that erased
+    /// sectors are zeros.
     pub fn emit<F: Flash>(&self, disk: &Disk<'_, F>) -> [u8; EXT_CSD_BYTES] {
         let cache_bytes = u32::from(disk.config().transaction_pages) * disk.page_sectors() * steadyfs::disk::SECTOR_BYTES;
         let mut bytes = [0; EXT_CSD_BYTES];

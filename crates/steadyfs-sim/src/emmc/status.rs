@@ -11,19 +11,19 @@ const STATE_SHIFT: u32 = 9;
 const STATE_MASK: u32 = 0xF << STATE_SHIFT;
 const READY: u32 = 1 << 8;
 
-/// What the device waits for; the numbers are those of the status word.
+/// The event that the device waits for. The numbers are as in the status word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum State {
     /// A command.
     Transfer = 4,
-    /// The host to take data, or CMD12.
+    /// The host takes data, or CMD12.
     SendData = 5,
-    /// Data of the host, or CMD12.
+    /// The host sends data, or CMD12.
     ReceiveData = 6,
 }
 
-/// The answer to a command: 32 bits of errors and state. An error is told once.
+/// The answer to a command: 32 bits of errors and state. An error is reported once.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Status(u32);
 
@@ -45,45 +45,48 @@ const ERRORS: [(Status, &str); 11] = [
 impl Status {
     /// No error.
     pub(super) const NONE: Self = Self(0);
-    /// Sectors that the disk does not have.
+    /// The disk does not have the sectors.
     pub const ADDRESS_OUT_OF_RANGE: Self = Self(1 << 31);
-    /// Data that is no whole sectors, or more than was announced; or another block length than 512.
+    /// The data is not whole sectors, or is more than was announced; or the block length is not
+    /// 512.
     pub const BLOCK_LEN_ERROR: Self = Self(1 << 29);
-    /// CMD35, CMD36 and CMD38 out of order.
+    /// CMD35, CMD36 and CMD38 came out of order.
     pub const ERASE_SEQ_ERROR: Self = Self(1 << 28);
-    /// A last sector before the first, or an erase that the device does not know.
+    /// The last sector lies before the first, or the device does not support the erase.
     pub const ERASE_PARAM: Self = Self(1 << 27);
     /// The disk can only be read.
     pub const WP_VIOLATION: Self = Self(1 << 26);
-    /// The device does not know the command, or waits for another one or for data.
+    /// The device does not support the command, or waits for another one or for data.
     pub const ILLEGAL_COMMAND: Self = Self(1 << 22);
     /// Data is lost.
     pub const DEVICE_ECC_FAILED: Self = Self(1 << 21);
     /// The chip does not answer, or too many of its programs fail.
     pub const CC_ERROR: Self = Self(1 << 20);
-    /// Anything else: no room in a transaction, a context that is not open, a request that the device does not have.
+    /// Any other error: no room in a transaction, a context that is not open, a request that the
+    /// device does not have.
     pub const ERROR: Self = Self(1 << 19);
-    /// A range for an erase was forgotten, because another command came.
+    /// The range of an erase was discarded, because another command came.
     pub const ERASE_RESET: Self = Self(1 << 13);
-    /// SWITCH of a byte that cannot be written, or to a value that it does not take.
+    /// SWITCH named a byte that cannot be written, or a value that the byte does not accept.
     pub const SWITCH_ERROR: Self = Self(1 << 7);
 
-    /// The word on the bus.
+    /// Returns the word on the bus.
     pub const fn bits(self) -> u32 {
         self.0
     }
 
-    /// Whether it tells an error.
+    /// Returns true if the status contains `error`.
     pub const fn has(self, error: Self) -> bool {
         self.0 & error.0 != 0
     }
 
-    /// Whether it tells any error. A range that was [forgotten](Self::ERASE_RESET) is none.
+    /// Returns true if the status contains any error. A [discarded](Self::ERASE_RESET) range is
+    /// no error.
     pub const fn is_error(self) -> bool {
         self.0 & !(STATE_MASK | READY | Self::ERASE_RESET.0) != 0
     }
 
-    /// What the device waits for.
+    /// Returns the event that the device waits for.
     pub const fn state(self) -> State {
         match (self.0 & STATE_MASK) >> STATE_SHIFT {
             5 => State::SendData,
@@ -96,7 +99,7 @@ impl Status {
         Self(self.0 | error.0)
     }
 
-    /// The errors with a state; the device is ready whenever it answers.
+    /// Returns the errors with a state. The device is ready in every answer.
     pub(super) const fn in_state(self, state: State) -> Self {
         Self(self.0 & !STATE_MASK | (state as u32) << STATE_SHIFT | READY)
     }

@@ -1,4 +1,4 @@
-//! What a host sees of the device, and what the chip shows of its commands.
+//! Tests of the device as a host sees it, and of the effect of its commands on the chip.
 
 use super::*;
 use crate::{Nand, NandTiming, PowerCut};
@@ -20,7 +20,8 @@ fn chip(streams: u8) -> Nand {
     Disk::format(Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1), &config(streams), &mut memory).unwrap()
 }
 
-/// Runs a device on a chip to a power cut, which forgets what was not flushed; what is left of the chip.
+/// Runs a device on a chip up to a power cut, which loses the data that was not flushed. Returns
+/// the chip.
 fn powered<F: Flash + Clone>(chip: F, test: impl FnOnce(&mut Emmc<'_, F>)) -> F {
     let mut memory = vec![0; config(4).memory_bytes(&GEOMETRY)];
     let mut emmc = Emmc::new(Disk::mount(chip, Access::ReadWrite, &mut memory).unwrap());
@@ -34,14 +35,14 @@ fn good(status: Status) -> State {
     status.state()
 }
 
-/// Sends a command that does its work after the answer, and asks for the end of that.
+/// Sends a command that does its work after the answer, and requests the result of that work.
 #[track_caller]
 fn done<F: Flash>(emmc: &mut Emmc<'_, F>, index: u8, argument: u32) {
     good(emmc.command(index, argument));
     good(emmc.command(command::SEND_STATUS, 0));
 }
 
-/// The answer of the command, and of what it did after it.
+/// Returns the answer of the command, and the answer after its work.
 fn both<F: Flash>(emmc: &mut Emmc<'_, F>, index: u8, argument: u32) -> [Status; 2] {
     [emmc.command(index, argument), emmc.command(command::SEND_STATUS, 0)]
 }
@@ -72,14 +73,14 @@ fn of(context: u8) -> BlockCount {
     BlockCount { blocks: 8, context, ..BlockCount::default() }
 }
 
-/// The blocks of the chip that hold pages of one byte only.
+/// Returns the blocks of the chip that hold pages of this byte only.
 fn blocks_of(chip: &mut Nand, byte: u8) -> BTreeSet<u32> {
     let (mut data, mut tag) = ([0; 512], [0; TAG_BYTES]);
     let pages = 0..GEOMETRY.pages_per_block * GEOMETRY.block_count;
     pages.filter(|&page| chip.read(page, &mut data, &mut tag).is_ok() && data == [byte; 512]).map(|page| page / 32).collect()
 }
 
-/// The blocks that hold what was written with each of some numbers, in turns.
+/// Writes with each of `numbers` in turns. Returns the blocks that hold the data of each number.
 fn blocks_of_numbers(streams: u8, numbers: &[u8], prepare: impl FnOnce(&mut Emmc<'_, Nand>)) -> Vec<BTreeSet<u32>> {
     let mut chip = powered(chip(streams), |emmc| {
         prepare(emmc);
@@ -203,7 +204,7 @@ fn transfers_without_a_count_go_on_until_they_are_stopped() {
         assert_eq!(good(emmc.receive(&mut data)), State::SendData);
         assert!(data.chunks(BLOCK_BYTES).zip(2..).all(|(sector, byte)| sector == [byte; BLOCK_BYTES]));
         assert_eq!(good(emmc.command(command::STOP_TRANSMISSION, 0)), State::Transfer);
-        // A count of 0 is none, and names a stream all the same.
+        // A count of 0 is no count, but still names a stream.
         good(emmc.command(command::SET_BLOCK_COUNT, BlockCount { context: 2, ..BlockCount::default() }.emit()));
         good(emmc.command(command::WRITE_MULTIPLE_BLOCK, 40));
         assert_eq!(good(emmc.send(&[9; 8 * BLOCK_BYTES])), State::ReceiveData);
@@ -215,7 +216,7 @@ fn transfers_without_a_count_go_on_until_they_are_stopped() {
 #[test]
 fn a_count_is_for_the_next_command_alone() {
     powered(chip(4), |emmc| {
-        // One sector needs none.
+        // One sector needs no count.
         good(emmc.command(command::SET_BLOCK_COUNT, of(1).emit()));
         good(emmc.command(command::WRITE_BLOCK, 0));
         assert_eq!(good(emmc.send(&[1; BLOCK_BYTES])), State::Transfer);
@@ -223,7 +224,8 @@ fn a_count_is_for_the_next_command_alone() {
         assert_eq!(good(emmc.command(command::READ_MULTIPLE_BLOCK, 0)), State::SendData);
         assert_eq!(good(emmc.receive(&mut [0; 9 * BLOCK_BYTES])), State::SendData, "the count of eight is forgotten");
         good(emmc.command(command::STOP_TRANSMISSION, 0));
-        // A question between the two changes nothing, and a transfer may be stopped before its end.
+        // A request for the status between the two commands changes nothing. A transfer may be
+        // stopped before its end.
         good(emmc.command(command::SET_BLOCK_COUNT, of(1).emit()));
         good(emmc.command(command::SEND_STATUS, 0));
         good(emmc.command(command::WRITE_MULTIPLE_BLOCK, 0));
@@ -299,11 +301,11 @@ fn bytes_and_values_that_cannot_be_set_are_told_after_the_answer() {
             assert!(!answer.is_error() && after.has(Status::SWITCH_ERROR), "{argument:#x}");
             good(emmc.command(command::SEND_STATUS, 0));
         }
-        // An error of an earlier command does not keep the next one from its work.
+        // An error of an earlier command does not prevent the work of the next one.
         good(emmc.command(command::SWITCH, switch(0, 1)));
         assert!(emmc.command(command::SWITCH, switch(CACHE_BYTE, 1)).has(Status::SWITCH_ERROR));
         assert_eq!(register(emmc)[usize::from(CACHE_BYTE)], 1);
-        // Bits, too, may be cleared and set.
+        // Bits may also be cleared and set.
         done(emmc, command::SWITCH, 2 << 24 | u32::from(CACHE_BYTE) << 16 | 0xFF << 8);
         done(emmc, command::SWITCH, 1 << 24 | 38 << 16 | 0x41 << 8);
         let bytes = register(emmc);
@@ -311,7 +313,8 @@ fn bytes_and_values_that_cannot_be_set_are_told_after_the_answer() {
     });
 }
 
-/// Fills some pages and erases from one sector to another; which sectors of them still hold something.
+/// Fills some pages and erases from one sector to another. Returns the sectors that still hold
+/// data.
 fn left_after(how: u32, first: u32, last: u32) -> Vec<u32> {
     let mut found = Vec::new();
     let left = powered(chip(4), |emmc| {
@@ -354,12 +357,12 @@ fn an_erase_needs_its_three_commands_in_order() {
         assert!(emmc.command(command::ERASE_GROUP_END, 6).has(Status::ERASE_PARAM));
         good(emmc.command(command::ERASE_GROUP_START, 0));
         assert!(emmc.command(command::ERASE, TRIM).has(Status::ERASE_SEQ_ERROR));
-        // Secure erase is none of this device's.
+        // This device does not support secure erase.
         good(emmc.command(command::ERASE_GROUP_START, 0));
         good(emmc.command(command::ERASE_GROUP_END, 7));
         let [answer, after] = both(emmc, command::ERASE, 0x8000_0000);
         assert!(!answer.is_error() && after.has(Status::ERASE_PARAM));
-        // Another command between them ends the sequence, and a question does not.
+        // Another command between them ends the sequence. A request for the status does not.
         good(emmc.command(command::ERASE_GROUP_START, 0));
         assert!(emmc.command(command::SET_BLOCKLEN, 512).has(Status::ERASE_RESET));
         assert!(emmc.command(command::ERASE_GROUP_END, 7).has(Status::ERASE_SEQ_ERROR));

@@ -5,15 +5,15 @@
 //! CMD6   25···24 access │ 23···16 index │ 15···8 value
 //! ```
 
-/// Numbers of the commands that the device knows.
+/// Numbers of the commands that the device supports.
 pub mod command {
     /// CMD6: changes a byte of the register.
     pub const SWITCH: u8 = 6;
-    /// CMD8: asks for the register.
+    /// CMD8: requests the register.
     pub const SEND_EXT_CSD: u8 = 8;
     /// CMD12: ends a transfer.
     pub const STOP_TRANSMISSION: u8 = 12;
-    /// CMD13: asks for the status.
+    /// CMD13: requests the status.
     pub const SEND_STATUS: u8 = 13;
     /// CMD16: sets the bytes of a block.
     pub const SET_BLOCKLEN: u8 = 16;
@@ -21,7 +21,7 @@ pub mod command {
     pub const READ_SINGLE_BLOCK: u8 = 17;
     /// CMD18: reads sectors.
     pub const READ_MULTIPLE_BLOCK: u8 = 18;
-    /// CMD23: says of how many sectors the next command is, and how.
+    /// CMD23: sets the number of sectors of the next command, and its options.
     pub const SET_BLOCK_COUNT: u8 = 23;
     /// CMD24: writes a sector.
     pub const WRITE_BLOCK: u8 = 24;
@@ -39,7 +39,8 @@ pub mod command {
 pub const ERASE: u32 = 0;
 /// Argument of CMD38: the sectors read as zeros, and no others.
 pub const TRIM: u32 = 1;
-/// Argument of CMD38: nobody needs the sectors any more; those in whole logical pages read as zeros, the others stay.
+/// Argument of CMD38: the sectors are not needed any more. Sectors in whole logical pages read as
+/// zeros, and the others stay.
 pub const DISCARD: u32 = 3;
 
 const RELIABLE: u32 = 1 << 31;
@@ -50,25 +51,26 @@ const FORCED: u32 = 1 << 24;
 /// Argument of CMD23.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlockCount {
-    /// Sectors of the next command; 0: until CMD12.
+    /// Sectors of the next command; 0 for a transfer until CMD12.
     pub blocks: u16,
-    /// They are on the medium when they are written, each old or new after a power cut.
+    /// True if the sectors are on the medium when they are written, each old or new after a power
+    /// cut.
     pub reliable: bool,
-    /// They do not wait in the cache.
+    /// True if the sectors do not wait in the cache.
     pub forced: bool,
     /// Context or stream, 0 to 15; 0 is none.
     pub context: u8,
 }
 
 impl BlockCount {
-    /// The word of an argument; of `context` the lowest four bits count.
+    /// Returns the word of the argument. Only the lowest four bits of `context` count.
     pub const fn emit(&self) -> u32 {
         let reliable = if self.reliable { RELIABLE } else { 0 };
         let forced = if self.forced { FORCED } else { 0 };
         reliable | forced | (self.context as u32 & 0xF) << CONTEXT_SHIFT | self.blocks as u32
     }
 
-    /// What an argument says; `None` for one of a packed command.
+    /// Parses an argument. Returns `None` for a packed command.
     pub(super) const fn parse(word: u32) -> Option<Self> {
         if word & PACKED != 0 {
             return None;
@@ -82,12 +84,12 @@ impl BlockCount {
     }
 }
 
-/// Argument of CMD6 that writes a byte of the register.
+/// Returns the argument of CMD6 that writes a byte of the register.
 pub const fn switch(index: u8, value: u8) -> u32 {
     (Access::Write as u32) << 24 | (index as u32) << 16 | (value as u32) << 8
 }
 
-/// How CMD6 changes a byte.
+/// The way CMD6 changes a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
     SetBits = 1,
@@ -95,7 +97,8 @@ pub(super) enum Access {
     Write = 3,
 }
 
-/// What an argument of CMD6 says: how, which byte, value. `None` for one that chooses a command set.
+/// Parses an argument of CMD6 into the kind of change, the byte's index, and the value. Returns
+/// `None` if the argument chooses a command set.
 pub(super) const fn parse_switch(word: u32) -> Option<(Access, u8, u8)> {
     let access = match word >> 24 & 3 {
         1 => Access::SetBits,
@@ -115,7 +118,7 @@ mod tests {
         let count = BlockCount { blocks: 0x1234, reliable: true, forced: true, context: 15 };
         assert_eq!(count.emit(), 0x9F00_1234);
         assert_eq!(BlockCount::parse(count.emit()), Some(count));
-        // A tag request is no part of it.
+        // A tag request is not part of it.
         assert_eq!(BlockCount::parse(1 << 29 | 1 << 25 | 7), Some(BlockCount { blocks: 7, context: 1, ..BlockCount::default() }));
         assert_eq!(BlockCount::parse(1 << 30 | 7), None);
     }

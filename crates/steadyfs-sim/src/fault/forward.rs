@@ -1,6 +1,7 @@
-//! What a wrapper passes on unchanged.
+//! The calls that a wrapper passes on unchanged.
 
-/// Methods of [`Flash`](steadyfs::media::Flash) that ask the medium in the field `inner`, by their names.
+/// Implements methods of [`Flash`](steadyfs::media::Flash) by a call of the medium in the field
+/// `inner`. The arguments are the methods' names.
 macro_rules! forward {
     ($($method:ident)*) => { $(forward!(@ $method);)* };
     (@ geometry) => {

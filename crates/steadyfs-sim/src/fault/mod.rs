@@ -1,12 +1,15 @@
-//! What goes wrong with chips: power cuts, lost caches, failing operations, flipping bits, and a record of what happened.
+//! Faults of chips: power cuts, lost caches, failing operations, flipping bits, and a record of
+//! the operations.
 //!
-//! Each fault is a wrapper that is a [`Flash`] itself, so they combine: `PowerCut<FailOps<BitErrors<Nand>>>` is raw NAND,
-//! `PowerCut<FailOps<WriteCache<Nand>>>` a managed device. A wrapper on which nothing is planned passes everything on.
-//! [`BitErrors`] lies directly on the chip; a [`WriteCache`] below what fails, because a cache answers before it programs.
+//! Each fault is a wrapper that is a [`Flash`] itself, so they combine:
+//! `PowerCut<FailOps<BitErrors<Nand>>>` is raw NAND, `PowerCut<FailOps<WriteCache<Nand>>>` a
+//! managed device. A wrapper on which nothing is planned passes all calls on. [`BitErrors`] lies
+//! directly on the chip. A [`WriteCache`] lies below the wrappers that fail operations, because a
+//! cache answers before it programs.
 //!
-//! | what goes wrong | where | why it is plausible |
+//! | fault | simulated by | source |
 //! |---|---|---|
-//! | a cut program or erase leaves the old content, the new, some of the bits, or what reads otherwise each time | [`PowerCut`], [`Torn`] | linux-mtd, "UBIFS recovery fails", October 2011: pages that a cut left read well a few times and then not at all, on several devices |
+//! | a cut program or erase leaves the old content, the new content, some of the bits, or bytes that read differently each time | [`PowerCut`], [`Torn`] | linux-mtd, "UBIFS recovery fails", October 2011: after a cut, pages read well a few times and then not at all, on several devices |
 //! | a page reads as erased after a cut, and does not hold a later program | [`Torn::Old`] | the same thread: the maker's answer is that partially programmed or erased pages must not be used |
 //! | writes that were not flushed vanish, in an order of their own | [`WriteCache`] | Zheng et al., "Understanding the Robustness of SSDs under Power Fault", FAST 2013: unserializable and shorn writes on most of 15 drives |
 //! | blocks are bad from the factory | [`Nand::with_bad_blocks`](crate::Nand::with_bad_blocks) | datasheets: 20 of 1,024, block 0 is good |
@@ -31,18 +34,18 @@ pub use write_cache::{Survivors, WriteCache};
 
 use steadyfs::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
 
-/// What an operation that power interrupted leaves behind.
+/// The state that an operation leaves behind when power interrupts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Torn {
-    /// What was there before, but too weak: a later program without an erase holds garbage, or fails.
+    /// The old content, but too weak: a later program without an erase holds garbage, or fails.
     Old,
     /// Some of the bits changed.
     Garbled,
-    /// The new content or garbage, decided anew at each power-on, until one of them settles it.
+    /// The new content or garbage, decided again at each power-on, until one power-on settles it.
     Metastable,
-    /// The new content or garbage, decided anew at each read, until a power-on settles it.
+    /// The new content or garbage, decided again at each read, until a power-on settles it.
     Unstable,
-    /// The new content: power went when the operation had just completed.
+    /// The new content: power failed when the operation had just completed.
     New,
 }
 
@@ -53,37 +56,43 @@ impl Torn {
 
 /// A medium on which an operation can be interrupted by a power cut.
 ///
-/// The interrupted operation is counted and takes its full time. The rules for its legality are those of the complete one.
+/// The interrupted operation is counted and takes its full time. It must be as legal as a
+/// complete operation.
 pub trait Tearable: Flash {
-    /// Programs one page, and lets power fail meanwhile.
+    /// Programs one page while power fails.
     fn program_torn(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES], torn: Torn);
 
-    /// Whether [`program_many`](Flash::program_many) is one command here, of which any part may be there after a cut.
+    /// Returns true if [`program_many`](Flash::program_many) is one command here, of which any
+    /// part may be on the medium after a cut.
     fn joins_programs(&self) -> bool {
         false
     }
 
-    /// Programs several pages in one command, and lets power fail meanwhile. Nothing happens on a medium that programs one after the other.
+    /// Programs several pages in one command while power fails. Does nothing on a medium that
+    /// programs one page after the other.
     fn program_many_torn(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]], torn: Torn) {
         let _ = (first, data, tags, torn);
     }
 
-    /// Programs the page register, and lets power fail meanwhile. Nothing happens on a medium without on-chip copy.
+    /// Programs the page register while power fails. Does nothing on a medium without on-chip
+    /// copy.
     fn program_loaded_torn(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES], torn: Torn);
 
-    /// Programs bytes of a block, and lets power fail meanwhile. Nothing happens on a medium that programs whole pages only.
+    /// Programs bytes of a block while power fails. Does nothing on a medium that programs whole
+    /// pages only.
     fn program_bytes_torn(&mut self, block: BlockIndex, offset: u32, data: &[u8], torn: Torn) {
         let _ = (block, offset, data, torn);
     }
 
-    /// Erases one block, and lets power fail meanwhile: each page of the block may be left in another state.
+    /// Erases one block while power fails. Each page of the block may be left in another state.
     fn erase_torn(&mut self, block: BlockIndex, torn: Torn);
 
-    /// Gives power back, decides anew how metastable pages read, and settles some of them.
+    /// Restores power, decides again how metastable pages read, and settles some of them.
     fn power_on(&mut self);
 }
 
-/// [`program_many`](Flash::program_many) where each page is a command of its own.
+/// Runs [`program_many`](Flash::program_many) on a medium on which each page is a command of its
+/// own.
 fn one_by_one<F: Flash>(flash: &mut F, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
     let pages = data.chunks_exact(data.len() / tags.len().max(1));
     (first..).zip(pages.zip(tags)).try_for_each(|(page, (data, tag))| flash.program(page, data, tag))

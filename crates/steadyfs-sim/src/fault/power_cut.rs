@@ -1,4 +1,4 @@
-//! Power that fails in the middle of a chosen program or erase.
+//! Power cuts in the middle of a chosen program or erase.
 
 use super::{Tearable, Torn};
 use super::{forward, one_by_one};
@@ -10,18 +10,19 @@ use fastrand::Rng;
 use steadyfs::media::nor::{NorFlash, NorPages};
 use steadyfs::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
 
-/// A cut that was asked for.
+/// A planned cut.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
-    /// The operation it meets, in the count of `PowerCut::operations`.
+    /// The interrupted operation, in the count of `PowerCut::operations`.
     operation: u64,
-    /// How it leaves the page or block; drawn by the seed when `None`.
+    /// The state that the cut leaves in the page or block; the seed draws it if this is `None`.
     torn: Option<Torn>,
 }
 
 /// A medium whose power fails in the middle of a chosen program, copy or erase.
 ///
-/// From then on every operation fails with [`Failure::Device`], until [`power_on`](PowerCut::power_on).
+/// After the cut every operation fails with [`Failure::Device`], until
+/// [`power_on`](PowerCut::power_on).
 #[derive(Clone, Debug)]
 pub struct PowerCut<F> {
     inner: F,
@@ -32,24 +33,27 @@ pub struct PowerCut<F> {
     off: bool,
 }
 
-/// What the plan says about the next program or erase.
+/// The plan's decision about the next program or erase.
 enum Fate {
     Complete,
     Torn(Torn),
 }
 
 impl<F: Tearable> PowerCut<F> {
-    /// Wraps a medium. No cut is planned yet; the seed draws what the cuts leave behind.
+    /// Wraps a medium. No cut is planned yet. The seed draws the states that the cuts leave
+    /// behind.
     pub fn new(inner: F, seed: u64) -> Self {
         Self { inner, rng: Rng::with_seed(seed), operations: 0, plan: None, torn: None, off: false }
     }
 
-    /// Plans a cut in the `n`-th program, copy or erase from now; 1 is the next. A later plan replaces an earlier one.
+    /// Plans a cut in the `n`-th program, copy or erase from now; 1 is the next. A later plan
+    /// replaces an earlier one.
     pub fn cut_at(&mut self, n: u64) {
         self.plan_cut(n, None);
     }
 
-    /// Plans a cut as [`cut_at`](PowerCut::cut_at) does, and says what it leaves behind.
+    /// Plans a cut as [`cut_at`](PowerCut::cut_at) does, and sets the state that it leaves
+    /// behind.
     pub fn cut_at_leaving(&mut self, n: u64, torn: Torn) {
         self.plan_cut(n, Some(torn));
     }
@@ -59,7 +63,7 @@ impl<F: Tearable> PowerCut<F> {
         self.plan = Some(Plan { operation: self.operations + n, torn });
     }
 
-    /// Gives up a planned cut.
+    /// Cancels a planned cut.
     pub fn cancel(&mut self) {
         self.plan = None;
     }
@@ -70,38 +74,38 @@ impl<F: Tearable> PowerCut<F> {
         self.off = true;
     }
 
-    /// Gives power back. Metastable pages are decided anew.
+    /// Restores power. Metastable pages are decided again.
     pub fn power_on(&mut self) {
         self.off = false;
         self.inner.power_on();
     }
 
-    /// Programs, copies and erases so far, the interrupted ones included.
+    /// Returns the number of programs, copies and erases so far, including interrupted ones.
     pub fn operations(&self) -> u64 {
         self.operations
     }
 
-    /// Whether power is off.
+    /// Returns true if power is off.
     pub fn is_off(&self) -> bool {
         self.off
     }
 
-    /// What the last cut left behind.
+    /// Returns the state that the last cut left behind.
     pub fn last_torn(&self) -> Option<Torn> {
         self.torn
     }
 
-    /// The medium underneath.
+    /// Returns the medium underneath.
     pub fn inner(&self) -> &F {
         &self.inner
     }
 
-    /// The medium underneath, mutable.
+    /// Returns the medium underneath, mutable.
     pub fn inner_mut(&mut self) -> &mut F {
         &mut self.inner
     }
 
-    /// Gives the medium back.
+    /// Returns the medium and drops the wrapper.
     pub fn into_inner(self) -> F {
         self.inner
     }
@@ -110,7 +114,7 @@ impl<F: Tearable> PowerCut<F> {
         if self.off { Err(Failure::Device) } else { Ok(()) }
     }
 
-    /// Counts a program or erase and looks whether power fails in it.
+    /// Counts a program or erase, and checks if power fails in it.
     fn fate(&mut self) -> Result<Fate, Failure> {
         self.answer()?;
         self.operations += 1;
@@ -227,7 +231,7 @@ impl<F: Tearable> Flash for PowerCut<F> {
 }
 
 impl PowerCut<Nand> {
-    /// [`Nand::read_part`], where there is power.
+    /// Calls [`Nand::read_part`] if power is on.
     ///
     /// # Errors
     /// [`Failure`].
@@ -237,7 +241,7 @@ impl PowerCut<Nand> {
     }
 }
 
-/// The bytes of the chip under the same power, for who wants no pages.
+/// The bytes of the chip under the same power, for users that need no pages.
 impl NorFlash for PowerCut<NorPages<Nor>> {
     fn block_bytes(&self) -> u32 {
         self.inner.chip().block_bytes()

@@ -6,7 +6,7 @@ use crate::checksum;
 use crate::meter::{Counters, Metered};
 use steadyfs::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
 
-/// What was done.
+/// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// Read of a page.
@@ -24,7 +24,7 @@ pub enum Operation {
 /// One operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// What was done.
+    /// The kind of the operation.
     pub operation: Operation,
     /// The page, or the block of an erase.
     pub index: u32,
@@ -32,13 +32,13 @@ pub struct Record {
     pub start_ns: u64,
     /// Duration, in nanoseconds.
     pub duration_ns: u64,
-    /// What the medium reported, if it failed.
+    /// The failure that the medium reported, if the operation failed.
     pub failure: Option<Failure>,
 }
 
 /// A medium that keeps a record of its operations.
 ///
-/// Asking for and marking bad blocks is not recorded.
+/// Calls that read or set the bad-block marks are not recorded.
 #[derive(Clone, Debug)]
 pub struct Trace<F> {
     inner: F,
@@ -58,40 +58,41 @@ impl<F: Flash + Metered> Trace<F> {
         Self { inner, records: Vec::new(), records_max, counts: Counters::default() }
     }
 
-    /// The operations so far, in order.
+    /// Returns the operations so far, in order.
     pub fn records(&self) -> &[Record] {
         &self.records
     }
 
-    /// Gives the records so far away and begins anew.
+    /// Returns the records so far, and begins with an empty record.
     pub fn take_records(&mut self) -> Vec<Record> {
         std::mem::take(&mut self.records)
     }
 
-    /// Counts of the operations of the [`Flash`] interface, failed ones included.
+    /// Returns the counts of the operations of the [`Flash`] interface, including failed ones.
     ///
-    /// They differ from [`counters`](Metered::counters), which are those of the chip, where one operation is several
-    /// commands: a page of NOR is programmed in pieces of 256 bytes and a tag, and read with two commands.
+    /// They differ from [`counters`](Metered::counters), which count the commands of the chip.
+    /// There one operation is several commands: a page of NOR is programmed in pieces of 256
+    /// bytes and a tag, and read with two commands.
     pub fn counts(&self) -> Counters {
         self.counts
     }
 
-    /// The medium underneath.
+    /// Returns the medium underneath.
     pub fn inner(&self) -> &F {
         &self.inner
     }
 
-    /// The medium underneath, mutable.
+    /// Returns the medium underneath, mutable.
     pub fn inner_mut(&mut self) -> &mut F {
         &mut self.inner
     }
 
-    /// Gives the medium back.
+    /// Returns the medium and drops the wrapper.
     pub fn into_inner(self) -> F {
         self.inner
     }
 
-    /// Does one operation that moves `bytes`, counts and records it.
+    /// Runs one operation that moves `bytes` bytes, counts it and records it.
     fn record(
         &mut self,
         operation: Operation,
@@ -110,7 +111,7 @@ impl<F: Flash + Metered> Trace<F> {
         outcome
     }
 
-    /// The page of a byte of a block.
+    /// Returns the page that contains a byte of a block.
     fn page_of(&self, block: BlockIndex, offset: u32) -> PageIndex {
         let geometry = self.inner.geometry();
         block * geometry.pages_per_block + offset / geometry.page_bytes
@@ -148,7 +149,7 @@ impl<F: Flash + Metered> Flash for Trace<F> {
         self.record(Operation::Program, page, bytes, |inner| inner.program(page, data, tag))
     }
 
-    /// Each page is recorded as a program, the first one with the time of all.
+    /// Records each page as a program. The first page gets the time of all pages.
     fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
         let bytes = data.len() / tags.len().max(1) + TAG_BYTES;
         let outcome = self.record(Operation::Program, first, bytes, |inner| inner.program_many(first, data, tags));
@@ -182,7 +183,7 @@ impl<F: Flash + Metered> Flash for Trace<F> {
         self.record(Operation::Erase, block, 0, |inner| inner.erase(block))
     }
 
-    /// Not recorded, but its time counts.
+    /// Counts the time, but records nothing.
     fn sync(&mut self) -> Result<(), Failure> {
         let start_ns = self.inner.time_ns();
         let outcome = self.inner.sync();
@@ -191,7 +192,7 @@ impl<F: Flash + Metered> Flash for Trace<F> {
     }
 }
 
-/// An interrupted operation is recorded as one that failed with [`Failure::Device`].
+/// An interrupted operation is recorded as a failure with [`Failure::Device`].
 impl<F: Tearable + Metered> Tearable for Trace<F> {
     fn program_torn(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES], torn: Torn) {
         let bytes = data.len() + TAG_BYTES;

@@ -1,4 +1,5 @@
-//! A device that answers before it has programmed: what was not flushed may be lost when power fails.
+//! A device that answers before it has programmed. Data that was not flushed may be lost when
+//! power fails.
 
 use super::forward;
 use super::{Tearable, Torn};
@@ -7,14 +8,15 @@ use fastrand::Rng;
 use std::sync::Arc;
 use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
-/// Which of the programs and erases that wait in the cache survive when power fails.
+/// The programs and erases in the cache that survive a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Survivors {
-    /// The first so many: the cache is emptied in order.
+    /// The first few: the cache is emptied in order.
     InOrder,
-    /// Of each erase block the first so many: the cache is emptied in order for each block.
+    /// The first few of each erase block: the cache is emptied in order for each block.
     InOrderOfBlocks,
-    /// Any of them: also a program whose erase was lost, which then replaces what the page held.
+    /// Any of them. A program whose erase was lost may survive too. It then replaces the content
+    /// of the page.
     Any,
 }
 
@@ -27,22 +29,25 @@ enum Waiting {
 
 /// A medium behind a volatile write cache, as managed flash has one.
 ///
-/// Programs and erases wait in the cache until [`sync`](Flash::sync), or until the cache is full and the oldest makes room;
-/// reads see them. The medium takes its time, and tells of illegal use, when it gets them. When power returns
-/// ([`power_on`](Tearable::power_on)), the seed draws which of those that waited had reached the medium. There is no on-chip
-/// copy, and a failure below is a [`Failure::Device`] of the sync: nobody is left to be told which operation failed.
+/// Programs and erases wait in the cache until [`sync`](Flash::sync), or until the cache is full
+/// and the oldest makes room. Reads return the cached content. The medium takes the time of an
+/// operation, and panics on illegal use, only when the operation reaches it.
+///
+/// When power returns ([`power_on`](Tearable::power_on)), the seed draws which waiting operations
+/// had reached the medium. There is no on-chip copy. A failure below is a [`Failure::Device`] of
+/// the sync, because the call that caused the failed operation has already returned.
 #[derive(Clone, Debug)]
 pub struct WriteCache<F> {
     inner: F,
     rng: Rng,
-    /// Nothing while there is no cache: then everything is passed on.
+    /// `None` while there is no cache: then all calls are passed on.
     survivors: Option<Survivors>,
     operations_max: usize,
     shorn_writes: bool,
     waiting: Vec<Waiting>,
-    /// What the cut leaves of the operation that the device was doing.
+    /// The state that the cut leaves of the device's last operation.
     cut: Option<Torn>,
-    /// Whether the last read was answered by the cache.
+    /// True if the cache answered the last read.
     answered: bool,
 }
 
@@ -68,24 +73,25 @@ impl<F: Tearable> WriteCache<F> {
         self
     }
 
-    /// Lets the last survivor be torn as the cut says: a shorn write. Otherwise each survives as a whole or not at all.
+    /// Allows the cut to tear the last survivor: a shorn write. Otherwise each operation survives
+    /// as a whole or not at all.
     #[must_use]
     pub fn with_shorn_writes(mut self) -> Self {
         self.shorn_writes = true;
         self
     }
 
-    /// Programs and erases that wait.
+    /// Returns the number of waiting programs and erases.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// The medium underneath.
+    /// Returns the medium underneath.
     pub fn inner(&self) -> &F {
         &self.inner
     }
 
-    /// The medium underneath, mutable.
+    /// Returns the medium underneath, mutable.
     pub fn inner_mut(&mut self) -> &mut F {
         &mut self.inner
     }
@@ -110,7 +116,7 @@ impl<F: Tearable> WriteCache<F> {
         Waiting::Program { page, data: data.into(), tag: *tag }
     }
 
-    /// Does what waited.
+    /// Applies a waiting operation to the medium.
     fn apply(&mut self, operation: &Waiting) -> Result<(), Failure> {
         let outcome = match operation {
             Waiting::Program { page, data, tag } => self.inner.program(*page, data, tag),
@@ -119,7 +125,7 @@ impl<F: Tearable> WriteCache<F> {
         outcome.map_err(|_| Failure::Device)
     }
 
-    /// What the cache says of a page: nothing when it does not know.
+    /// Returns the cached content of a page, or `None` if the cache does not contain the page.
     fn look_up(&self, page: PageIndex) -> Option<(&[u8], [u8; TAG_BYTES])> {
         let per_block = self.inner.geometry().pages_per_block;
         self.waiting.iter().rev().find_map(|operation| match operation {
@@ -140,7 +146,7 @@ impl<F: Tearable> WriteCache<F> {
         self.answered
     }
 
-    /// Draws which of those that wait survive.
+    /// Draws the waiting operations that survive.
     fn draw_survivors(&mut self, waiting: &[Waiting]) -> Vec<bool> {
         let blocks: Vec<_> = waiting.iter().map(|operation| self.block_of(operation)).collect();
         match self.survivors {
@@ -162,7 +168,7 @@ impl<F: Tearable> WriteCache<F> {
         }
     }
 
-    /// Lets the survivors reach the medium.
+    /// Applies the survivors to the medium.
     fn lose(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
         let survive = self.draw_survivors(&waiting);
@@ -177,7 +183,7 @@ impl<F: Tearable> WriteCache<F> {
             } else if let Some(torn) = cut.filter(|_| last == Some(index)) {
                 self.apply_torn(operation, torn);
             } else {
-                // What fails here is lost as well.
+                // An operation that fails here is lost as well.
                 let _ = self.apply(operation);
             }
         }
@@ -190,8 +196,8 @@ impl<F: Tearable> WriteCache<F> {
         }
     }
 
-    /// Programs a page of a block whose erase was lost: the device has put the new content beside the old one of the other
-    /// pages. Pages that cannot be read are lost.
+    /// Programs a page of a block whose erase was lost. The device has put the new content beside
+    /// the old content of the other pages. Pages that cannot be read are lost.
     fn replace(&mut self, operation: &Waiting) {
         let Waiting::Program { page: replaced, data: new, tag: new_tag } = operation else { return };
         let Geometry { page_bytes, pages_per_block, .. } = self.inner.geometry();
@@ -215,7 +221,7 @@ impl<F: Tearable> WriteCache<F> {
 impl<F: Tearable> Flash for WriteCache<F> {
     forward!(reads_many is_bad mark_bad);
 
-    /// What waits is whole pages.
+    /// Returns the geometry. Only whole pages wait in the cache.
     fn geometry(&self) -> Geometry {
         let geometry = self.inner.geometry();
         Geometry { programs_bytes: geometry.programs_bytes && self.survivors.is_none(), ..geometry }
@@ -284,7 +290,8 @@ impl<F: Tearable> Flash for WriteCache<F> {
     }
 }
 
-/// An operation that is cut is in the cache when power fails, except where the cut leaves what was there before.
+/// An operation that is cut is in the cache when power fails, unless the cut leaves the old
+/// content.
 impl<F: Tearable> Tearable for WriteCache<F> {
     fn program_torn(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES], torn: Torn) {
         if self.survivors.is_none() {
@@ -345,7 +352,7 @@ mod tests {
         WriteCache::new(nand(), seed).with_cache(survivors, 100)
     }
 
-    /// The first byte of a page: 0xFF where it is erased.
+    /// Returns the first byte of a page: 0xFF if the page is erased.
     fn first_byte<F: Flash>(flash: &mut F, page: PageIndex) -> u8 {
         let mut data = [0; 256];
         flash.read(page, &mut data, &mut [0; TAG_BYTES]).unwrap();
@@ -356,7 +363,7 @@ mod tests {
         (block * 8..block * 8 + 8).for_each(|page| flash.program(page, &[byte; 256], &TAG).unwrap());
     }
 
-    /// What is left of two blocks whose new content was not flushed, for many seeds.
+    /// Returns the content of two blocks whose new content was not flushed, for many seeds.
     fn left(survivors: Survivors) -> BTreeSet<Vec<u8>> {
         let left_of = |seed| {
             let mut cache = cache(survivors, seed);

@@ -1,6 +1,6 @@
-//! The time of a managed device: what the host waits for, and what its NAND does meanwhile.
+//! The time of a managed device: the waits of the host, and the work of the NAND meanwhile.
 
-/// What the NAND inside did, and for whom.
+/// The work of the NAND inside, and its reasons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NandCounts {
     /// Pages that were read, whole or in part.
@@ -13,7 +13,7 @@ pub struct NandCounts {
     pub programmed_bytes: u64,
     /// Bytes that the host wrote.
     pub host_bytes: u64,
-    /// Bytes that were moved without the host's asking.
+    /// Bytes that were moved without a request of the host.
     pub copied_bytes: u64,
     /// Units that were closed before they were full.
     pub early_closes: u64,
@@ -23,18 +23,18 @@ pub struct NandCounts {
     pub cleaning_ns: u64,
     /// Units or superblocks that cleaning rewrote.
     pub folds: u64,
-    /// Whole maps that were written.
+    /// Number of times that the whole map was written.
     pub checkpoints: u64,
 }
 
 impl NandCounts {
-    /// Bytes programmed for each byte that the host wrote; 0 before the first.
+    /// Returns the bytes programmed for each byte that the host wrote; 0 before the first.
     pub fn write_amplification(&self) -> f64 {
         if self.host_bytes == 0 { 0.0 } else { self.programmed_bytes as f64 / self.host_bytes as f64 }
     }
 }
 
-/// Virtual time with one NAND array that works beside the bus.
+/// Virtual time, with one NAND array that works in parallel with the bus.
 #[derive(Clone, Debug)]
 pub(super) struct Clock {
     pub(super) now_ns: u64,
@@ -50,12 +50,12 @@ impl Clock {
         Self { now_ns: 0, array_free_ns: 0, jitter_permille: jitter_permille.into(), random, counts: NandCounts::default() }
     }
 
-    /// Lets time pass on the bus.
+    /// Advances the time by a transfer on the bus.
     pub(super) fn pass(&mut self, ns: u64) {
         self.now_ns += ns;
     }
 
-    /// Gives the array work, behind what it does now; the host does not wait.
+    /// Gives the array work, behind its present work. The host does not wait.
     pub(super) fn start(&mut self, ns: u64) {
         self.array_free_ns = self.array_free_ns.max(self.now_ns) + self.jittered(ns);
     }
@@ -65,13 +65,13 @@ impl Clock {
         self.now_ns = self.now_ns.max(self.array_free_ns);
     }
 
-    /// Gives the array work that takes exactly so long, and waits.
+    /// Gives the array work that takes exactly `ns`, and waits.
     pub(super) fn stall(&mut self, ns: u64) {
         self.now_ns = self.array_free_ns.max(self.now_ns) + ns;
         self.array_free_ns = self.now_ns;
     }
 
-    /// Up to `jitter_permille` more or less.
+    /// Returns `ns`, up to `jitter_permille` thousandths more or less.
     pub(super) fn jittered(&mut self, ns: u64) -> u64 {
         if self.jitter_permille == 0 {
             return ns;

@@ -1,8 +1,12 @@
 //! An eMMC or an SSD: a map of slots, superblocks, a volatile cache.
 //!
-//! A write goes into the cache; when that is full, its oldest page goes to the superblock that is being filled. When few superblocks are free, those with least
-//! in use are moved, several in a burst, and accesses wait for a slice each. A flush programs what the cache holds, then the parts of the map that changed, and
-//! at times the whole map: a *checkpoint*. A device without a journal of its map has one at each flush, and that is what takes a second.
+//! A write goes into the cache. If the cache is full, its oldest page goes to the superblock that
+//! is being filled. If few superblocks are free, the superblocks with the fewest needed slots are
+//! moved, several in a burst. Each access waits for a slice.
+//!
+//! A flush programs the content of the cache, then the changed parts of the map, and at times the
+//! whole map: a *checkpoint*. A device without a journal of its map writes a checkpoint at each
+//! flush, which takes a second.
 
 use super::clock::Clock;
 use super::profile::DriveProfile;
@@ -13,7 +17,7 @@ use std::collections::{HashSet, VecDeque};
 const SECTOR: u32 = 512;
 /// Nothing is stored.
 const BLANK: u16 = u16::MAX;
-/// Bytes of an entry of the map, and of a part of it that is written.
+/// Bytes of an entry of the map, and bytes of a part of the map that is written at once.
 const ENTRY: u32 = 4;
 const MAP_PART: u32 = 4096;
 
@@ -24,11 +28,11 @@ pub(super) struct Drive {
     pub(super) clock: Clock,
     /// The superblock of each slot.
     map: Slots<u16>,
-    /// Slots of each superblock that are needed.
+    /// Number of needed slots of each superblock.
     valid: Vec<u32>,
     free: VecDeque<u16>,
     is_free: Vec<bool>,
-    /// The superblocks being filled for the host and by cleaning, and slots written there.
+    /// The superblocks being filled for the host and by cleaning, and the slots written there.
     heads: [(u16, u32); 2],
     cached: HashSet<u32>,
     order: VecDeque<u32>,
@@ -70,7 +74,7 @@ impl Drive {
         }
     }
 
-    /// Makes every slot one that was written in order, without time.
+    /// Marks every slot as written in order. Takes no time.
     pub(super) fn fill(&mut self) {
         *self = Self { clock: self.clock.clone(), ..Self::new(&self.profile, 0) };
         let (size, slots) = (self.superblock_slots(), self.map.len() as u32);
@@ -184,7 +188,7 @@ impl Drive {
         self.clock.now_ns = self.clock.now_ns.max(until);
     }
 
-    /// Programs all that the cache holds, and waits.
+    /// Programs all slots of the cache, and waits.
     fn empty_cache(&mut self) {
         while !self.order.is_empty() {
             self.program_oldest(self.page_slots());
@@ -192,7 +196,7 @@ impl Drive {
         self.clock.wait();
     }
 
-    /// Programs the oldest slots of the cache as one page; the host waits for the page before.
+    /// Programs the oldest slots of the cache as one page. The host waits for the page before.
     fn program_oldest(&mut self, count: u32) {
         self.clock.wait();
         self.program_page();
@@ -209,7 +213,7 @@ impl Drive {
         self.clock.start(us(self.profile.page_program_us));
     }
 
-    /// Programs so many bytes of the map, and waits.
+    /// Programs `bytes` bytes of the map, and waits.
     fn program_map(&mut self, bytes: u64) {
         for _ in 0..bytes.div_ceil(u64::from(self.profile.page_kib) * 1024) {
             self.program_page();
@@ -227,7 +231,8 @@ impl Drive {
         self.changed_parts.insert(slot / (MAP_PART / ENTRY));
     }
 
-    /// Gives a slot a place at one of the heads: that of the host (0), or that of cleaning (1).
+    /// Gives a slot a place at one of the heads: the head of the host (0), or the head of
+    /// cleaning (1).
     fn place(&mut self, slot: u32, head: usize) {
         let block = self.advance(head);
         let old = self.map.set(slot, block);
@@ -238,7 +243,7 @@ impl Drive {
         self.note_change(slot);
     }
 
-    /// The superblock that takes the next slot of a head.
+    /// Returns the superblock that takes the next slot of a head.
     fn advance(&mut self, head: usize) -> u16 {
         if self.heads[head].1 == self.superblock_slots() {
             while self.free.len() <= 1 - head && self.clean_step() {
@@ -257,7 +262,8 @@ impl Drive {
         self.heads[head].0
     }
 
-    /// Moves what is needed of the superblock with least; returns whether that gained anything.
+    /// Moves the needed slots of the superblock with the fewest of them. Returns true if that
+    /// gained anything.
     fn clean_step(&mut self) -> bool {
         let [(host, _), (cleaning, _)] = self.heads;
         let full =
@@ -267,7 +273,7 @@ impl Drive {
         if needed == self.superblock_slots() {
             return false;
         }
-        // What fits goes to the present superblock of cleaning, the rest to the next.
+        // The slots that fit go to the present superblock of cleaning, the rest to the next.
         let room = self.superblock_slots() - self.heads[1].1;
         let present = self.heads[1].0;
         self.heads[1].1 += needed.min(room);
@@ -286,7 +292,8 @@ impl Drive {
         true
     }
 
-    /// Changes the map: the first slots of a superblock go to one, the others to the head of cleaning.
+    /// Changes the map: the first `count` slots of a superblock go to `to`, the others to the
+    /// head of cleaning.
     fn move_entries(&mut self, from: u16, to: u16, count: u32) {
         let (left, rest) = (std::cell::Cell::new(count), self.heads[1].0);
         self.map.replace_each(
@@ -312,7 +319,7 @@ impl Drive {
         self.owed_cleaning_ns += self.clock.jittered(pages * page + us(self.profile.erase_us));
     }
 
-    /// Lets an access wait for its share of what is owed: so much for each of its busy gaps.
+    /// Makes an access wait for its share of the owed work: a part for each of its busy gaps.
     fn pay(&mut self, gaps: u32) {
         for _ in 0..gaps {
             let (longest, slice) = (us(self.profile.busy_us_max), us(self.profile.clean_slice_us));

@@ -1,36 +1,38 @@
-//! Parameters for a device of which somebody has a trace.
+//! Fits the parameters of a model to a trace of a device.
 
 use super::{Figures, Kind, ManagedProfile, Summary, Translation, random_writes};
 
-/// Accesses before those that are compared; enough to fill a log or the spare superblocks, which decides how cleaning goes.
+/// Most accesses before the compared ones. They fill a log or the spare superblocks, which
+/// decides how cleaning goes.
 const WARM_UP_MAX: usize = 1_500_000;
-/// Accesses that are compared at most.
+/// Most accesses that are compared.
 const COMPARED_MAX: usize = 60_000;
-/// Accesses of all runs of the model in a look at most, with a card and with a drive: ten seconds.
+/// Most accesses of all runs of the model in one search, with a card and with a drive. They take
+/// ten seconds.
 const ACCESSES_MAX: [usize; 2] = [16_000_000, 18_000_000];
-/// The error at which a search goes no further: 2 % each.
+/// The error at which a search stops: 2 % in each figure.
 const GOOD: f64 = 0.02;
-/// The error from which on one look suffices.
+/// The error up to which one search suffices.
 const ENOUGH: f64 = 0.06;
-/// Starts from which the search goes on, the nearest ones.
+/// Number of starts from which the search goes on: the nearest ones.
 const STARTS: usize = 2;
-/// Accesses of a trace from which a profile can be told: with fewer a device has hardly cleaned.
+/// Fewest accesses of a trace that determine a profile. With fewer a device has hardly cleaned.
 const ACCESSES_MIN: usize = 4000;
-/// The error from which on a profile says little of the device.
+/// The error above which a profile does not describe the device well.
 const ERROR_MAX: f64 = 0.15;
 
-/// How well a fit meets a trace.
+/// The quality of a fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quality {
     /// Bytes of a write.
     pub write_bytes: u32,
-    /// Rates of the two backlogs, in bytes a second: 7 % and 33 % of what the device took in the mean.
+    /// Rates of the two backlogs, in bytes a second: 7 % and 33 % of the mean rate of the device.
     pub rates_bytes_per_s: [u64; 2],
-    /// The trace.
+    /// Summary of the trace.
     pub trace: Summary,
-    /// The model.
+    /// Summary of the model.
     pub fit: Summary,
-    /// Root of the mean square of the logarithms of their ratios: 0.1 is about 10 %.
+    /// Root of the mean square of the logarithms of the ratios: 0.1 is about 10 %.
     pub error: f64,
     /// Runs of the model.
     pub runs: u32,
@@ -38,17 +40,18 @@ pub struct Quality {
     pub accesses: usize,
 }
 
-/// Why a fit is not to be relied on.
+/// The reason why a fit is not reliable.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Doubt {
-    /// The trace has so few accesses.
+    /// The trace has too few accesses; their number.
     Short(usize),
-    /// The profile misses the trace by so much: no device of this kind, or one that the models do not know.
+    /// The profile misses the trace by this error: the device is not of this kind, or no model
+    /// describes it.
     Far(f64),
 }
 
 impl Doubt {
-    /// Whether a trace of so many accesses is too short, which is known before anything is fitted to it.
+    /// Returns a doubt if a trace of `accesses` accesses is too short. The check needs no fit.
     pub fn of_accesses(accesses: usize) -> Option<Doubt> {
         (accesses < ACCESSES_MIN).then_some(Doubt::Short(accesses))
     }
@@ -70,7 +73,7 @@ impl std::fmt::Display for Doubt {
 }
 
 impl Quality {
-    /// Why the profile is not to be relied on, if so.
+    /// Returns the reason why the profile is not reliable, if there is one.
     pub fn doubt(&self) -> Option<Doubt> {
         Doubt::of_accesses(self.accesses).or_else(|| (self.error > ERROR_MAX).then_some(Doubt::Far(self.error)))
     }
@@ -93,14 +96,18 @@ impl std::fmt::Display for Quality {
     }
 }
 
-/// Finds a profile whose random writes take as long as those of a trace.
+/// Finds a profile whose random writes take as long as the writes of a trace.
 ///
-/// `access_ns` are the durations, in order, of writes of `write_bytes` bytes, a multiple of 512, at random places of the whole device, without a pause. A few thousand show the
-/// bursts of most cards; fewer than two bursts leave their distance open. `capacity_mib` is that of the device: what is written at random lies over all of it. The search begins with the built-in profiles of the kind and changes one figure after the
-/// other. What random writes do not show, such as open units, stays as it was there.
+/// `access_ns` are the durations, in order, of writes of `write_bytes` bytes, a multiple of 512.
+/// The writes went to random places of the whole device, without a pause. A few thousand show the
+/// bursts of most cards. Fewer than two bursts leave their distance open. `capacity_mib` is the
+/// capacity of the device: random writes lie over all of it.
+///
+/// The search begins with the built-in profiles of the kind, and changes one figure after the
+/// other. Figures that random writes do not show, such as open units, keep their values.
 ///
 /// # Panics
-/// Where the trace is empty, or `write_bytes` is not a multiple of 512.
+/// If the trace is empty, or `write_bytes` is not a multiple of 512.
 pub fn fit(access_ns: &[u64], write_bytes: u32, kind: Kind, capacity_mib: u32) -> (ManagedProfile, Quality) {
     assert!(!access_ns.is_empty() && write_bytes >= 512 && write_bytes.is_multiple_of(512), "a trace of writes of whole sectors");
     let starts = ManagedProfile::all().into_iter().filter(|profile| profile.kind == kind);
@@ -115,7 +122,8 @@ pub fn fit(access_ns: &[u64], write_bytes: u32, kind: Kind, capacity_mib: u32) -
     found.sort_by(|a, b| a.1.total_cmp(&b.1));
     found.truncate(STARTS);
     let (like, (mut profile, error, fit)) = search.find(found);
-    // What the trace does not say is as of the profile that was nearest, whatever that rests on.
+    // The figures that the trace does not determine come from the nearest profile. Their own
+    // sources there do not matter.
     profile.sources.values_mut().for_each(|source| *source = format!("U: as of {like}"));
     profile.sources.insert("capacity_mib".into(), "D: of the device".into());
     profile.title = format!("{}, fitted to a trace", profile.title);
@@ -131,7 +139,8 @@ pub fn fit(access_ns: &[u64], write_bytes: u32, kind: Kind, capacity_mib: u32) -
     (profile, Quality { write_bytes, rates_bytes_per_s: rates, trace, fit, error: error.sqrt(), runs, accesses: access_ns.len() })
 }
 
-/// The same device with another capacity, in whole units; a drive has as large a share of spare superblocks, and a card no more of a log than an eighth.
+/// Returns the same device with another capacity, in whole units. A drive keeps its share of
+/// spare superblocks. The log of a card is at most an eighth of the card.
 fn with_capacity(mut profile: ManagedProfile, capacity_mib: u32) -> ManagedProfile {
     match &mut profile.figures {
         Figures::Card(card) => {
@@ -152,11 +161,11 @@ fn with_capacity(mut profile: ManagedProfile, capacity_mib: u32) -> ManagedProfi
 struct Figure<'p> {
     key: &'static str,
     value: &'p mut u32,
-    /// What it is a whole multiple of.
+    /// The unit: the value is a whole multiple of it.
     unit: u32,
 }
 
-/// The figures that a fit may change, the weightiest first.
+/// Returns the figures that a fit may change, the most important first.
 fn figures_of(figures: &mut Figures) -> Vec<Figure<'_>> {
     let figure = |key, value, unit| Figure { key, value, unit };
     match figures {
@@ -177,11 +186,12 @@ fn figures_of(figures: &mut Figures) -> Vec<Figure<'_>> {
     }
 }
 
-/// The times of a write that meets no cleaning, and of the cleaning that one access waits for, in microseconds.
+/// Returns the time of a write that meets no cleaning, and the cleaning time that one access
+/// waits for, in microseconds.
 fn times_of(figures: &mut Figures) -> [&mut u32; 2] {
     match figures {
         Figures::Card(card) => {
-            // A part of a page takes no longer than all of it.
+            // A part of a page takes no longer than the whole page.
             let is_whole = card.slot_program_us >= card.page_program_us;
             [if is_whole { &mut card.page_program_us } else { &mut card.slot_program_us }, &mut card.clean_slice_us]
         }
@@ -193,23 +203,25 @@ fn shift(time_us: &mut u32, by_us: i64) {
     *time_us = (i64::from(*time_us) + by_us).clamp(1, 1 << 23) as u32;
 }
 
-/// What a trace of a card shows of its figures at once: most accesses meet no cleaning, the others come in bursts.
+/// The figures of a card that its trace shows directly: most accesses meet no cleaning, and the
+/// others come in bursts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Shape {
-    /// An access that meets no cleaning, and the part of a slow one that is cleaning, in microseconds.
+    /// The time of an access that meets no cleaning, and the part of a slow access that is
+    /// cleaning, in microseconds.
     write_us: u32,
     slice_us: u32,
-    /// The longest access, in microseconds: no busy time is longer, whatever there is to do.
+    /// The longest access, in microseconds. No busy time is longer, however much work there is.
     longest_us: u32,
-    /// Accesses from the begin of a burst to that of the next.
+    /// Accesses from the beginning of a burst to the beginning of the next.
     period: f64,
 }
 
 impl Shape {
-    /// An access is slow that takes so many times as long as half of them.
+    /// An access is slow if it takes more than this many times the median.
     const SLOW: u64 = 3;
 
-    /// `None` where hardly any access is slow.
+    /// Returns `None` if hardly any access is slow.
     fn of(access_ns: &[u64]) -> Option<Self> {
         let median = |times: &mut Vec<u64>| {
             times.sort_unstable();
@@ -228,16 +240,17 @@ impl Shape {
         })
     }
 
-    /// A card with these figures, and all others as they are. A drive hides its writes in its cache.
+    /// Returns a card with these figures, and all other figures of `start`. Returns `None` for a
+    /// drive, which hides its writes in its cache.
     fn shaped(self, start: &ManagedProfile) -> Option<ManagedProfile> {
         let mut profile = start.clone();
         let Figures::Card(card) = &mut profile.figures else { return None };
         let transfer_us = card.command_us + card.sector_ns * (card.slot_bytes / 512) / 1000;
         card.slot_program_us = self.write_us.saturating_sub(transfer_us).max(1);
-        // A part of a page takes no longer than all of it.
+        // A part of a page takes no longer than the whole page.
         card.page_program_us = card.page_program_us.max(card.slot_program_us);
         card.clean_slice_us = self.slice_us.max(1);
-        // A unit that is closed early is copied in as many busy times as that takes.
+        // A unit that is closed early is copied in as many busy times as the copy needs.
         let busy_us = self.longest_us.saturating_sub(self.write_us).saturating_add(2 * card.page_program_us);
         card.busy_us_max = card.busy_us_max.min(busy_us.max(1000));
         let slots = card.log_block_kib * 1024 / card.slot_bytes;
@@ -246,17 +259,17 @@ impl Shape {
     }
 }
 
-/// A profile, the square of its error, and what it does.
+/// A profile, the square of its error, and the summary of its accesses.
 type Found = (ManagedProfile, f64, Summary);
 
-/// A trace, and how far the search has come.
+/// A trace, and the progress of the search.
 struct Search {
     write_bytes: u32,
     rates: [u64; 2],
     trace: Summary,
     compared: usize,
     runs: u32,
-    /// Accesses of all runs, and whether there may be more.
+    /// Accesses of all runs, and true if more runs are allowed.
     accesses: usize,
     has_time: bool,
 }
@@ -278,8 +291,9 @@ impl Search {
         }
     }
 
-    /// Looks from each start, the nearest first, with and without a shift of the times, which saves many steps and may lead astray; until a look finds
-    /// enough. Returns the name of the start as well.
+    /// Searches from each start, the nearest first, with and without a shift of the times. The
+    /// shift saves many steps, but may lead astray. Stops when a search reaches `ENOUGH`. Also
+    /// returns the name of the start.
     fn find(&mut self, starts: Vec<Found>) -> (String, Found) {
         let mut best: Option<(String, Found)> = None;
         for (start, shifts) in starts.into_iter().flat_map(|start| [(start.clone(), true), (start, false)]) {
@@ -296,12 +310,13 @@ impl Search {
         best.expect("each kind has a built-in profile")
     }
 
-    /// A profile with what it does.
+    /// Returns a profile with its error and the summary of its accesses.
     fn found(&mut self, profile: ManagedProfile) -> Option<Found> {
         self.judge(&profile).map(|(error, summary)| (profile, error, summary))
     }
 
-    /// The size of a card's log with which it cleans as much as the trace has it: a log of twice the size frees twice the slots with each fold.
+    /// Finds the size of a card's log with which the card cleans as much as in the trace. A log
+    /// of twice the size frees twice the slots with each fold.
     fn balance(&mut self, start: ManagedProfile) -> Option<Found> {
         let mut best = self.found(start)?;
         let cleaning = |summary: &Summary| (summary.mean_ns - summary.percentile_ns[Summary::MEDIAN] as f64).max(1.0);
@@ -337,7 +352,8 @@ impl Search {
         best
     }
 
-    /// Shifts the time of a write and that of cleaning by what the median and 99 % are off, while that helps: the search would go there in many steps.
+    /// Shifts the time of a write and the time of cleaning by the errors at the median and at 99 %.
+    /// Repeats this while it helps. The search would need many steps for that.
     fn align(&mut self, best: &mut Found) {
         for _ in 0..6 {
             let mut other = best.0.clone();
@@ -352,7 +368,7 @@ impl Search {
         }
     }
 
-    /// Goes up or down with a figure while the error falls.
+    /// Increases or decreases a figure while the error falls.
     fn improve(&mut self, best: &mut Found, index: usize, step: f64) -> bool {
         let mut is_better = false;
         for factor in [step, 1.0 / step] {
@@ -373,7 +389,7 @@ impl Search {
         is_better
     }
 
-    /// Runs a profile; `None` where its figures do not go together.
+    /// Runs a profile. Returns `None` if its figures contradict each other.
     fn judge(&mut self, profile: &ManagedProfile) -> Option<(f64, Summary)> {
         ManagedProfile::from_toml(&profile.to_toml()).ok()?;
         self.runs += 1;
@@ -390,7 +406,8 @@ impl Search {
     }
 }
 
-/// Changes a figure by a factor, by one unit at least. Returns whether it changed.
+/// Changes a figure by a factor, by one unit at least if the factor is above 1. Returns true if
+/// the figure changed.
 fn scale(figures: &mut Figures, index: usize, factor: f64) -> bool {
     let Figure { value, unit, .. } = figures_of(figures).swap_remove(index);
     let units = *value / unit;
@@ -400,7 +417,8 @@ fn scale(figures: &mut Figures, index: usize, factor: f64) -> bool {
     scaled != units
 }
 
-/// An eighth of a drive, with the same share of spare superblocks beyond those that are kept free: it cleans as the whole does, and takes an eighth of the time to look at.
+/// Returns an eighth of a drive, with the same share of spare superblocks beyond the free ones.
+/// It cleans as the whole drive does, and a run takes an eighth of the time.
 fn part_of(profile: &ManagedProfile) -> ManagedProfile {
     let mut small = profile.clone();
     if let Figures::Drive(drive) = &mut small.figures {
@@ -410,7 +428,8 @@ fn part_of(profile: &ManagedProfile) -> ManagedProfile {
     small
 }
 
-/// Writes until log or spare superblocks are in use and cleaning has come to a balance.
+/// Returns the number of writes after which the log or the spare superblocks are in use and
+/// cleaning is in balance.
 fn warm_up(figures: &Figures, write_bytes: u32) -> usize {
     let bytes = match figures {
         Figures::Card(card) => u64::from(card.log_kib) * 1024 * 2,
@@ -419,7 +438,8 @@ fn warm_up(figures: &Figures, write_bytes: u32) -> usize {
     usize::try_from(bytes / u64::from(write_bytes)).map_or(WARM_UP_MAX, |count| count.min(WARM_UP_MAX))
 }
 
-/// Mean square of the logarithms of ratios; a backlog counts with the write that is in progress.
+/// Returns the mean square of the logarithms of the ratios. A backlog counts with the write in
+/// progress.
 fn difference(trace: &Summary, fit: &Summary, write_bytes: u32) -> f64 {
     let mut pairs = vec![(trace.mean_ns, fit.mean_ns), (trace.mean_ns, fit.mean_ns)];
     pairs.extend(trace.percentile_ns.iter().zip(fit.percentile_ns).map(|(&a, b)| (a as f64, b as f64)));

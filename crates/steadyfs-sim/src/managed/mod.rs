@@ -1,7 +1,10 @@
-//! Managed flash: SD cards, eMMC, disks. How long their accesses take, from what their translation layer has to do.
+//! Managed flash: SD cards, eMMC, disks. Their access times follow from the work of their
+//! translation layer.
 //!
-//! [`Translation`] keeps the map of such a device and counts the pages that it reads and programs and the blocks that it erases for each command; it stores no
-//! data. Time is a number; the same seed and the same calls give the same times. `docs/managed.md` describes the models, and how well they meet published figures.
+//! [`Translation`] keeps the map of such a device. For each command it counts the pages that it
+//! reads and programs, and the blocks that it erases. It stores no data. Time is a number. Equal
+//! seeds and equal calls give equal times. `docs/managed.md` describes the models, and compares
+//! them with published figures.
 //!
 //! ```
 //! use steadyfs_sim::managed::{ManagedProfile, Translation};
@@ -14,8 +17,10 @@
 //! assert!(ns < 64 * 500_000);
 //! ```
 //!
-//! What one access waits for is known when the next one begins: the program at the end of a stream is paid by the command that breaks the stream, as with a driver that keeps a
-//! multi-block write open until it needs the card for something else. [`flush`](Translation::flush) ends a stream too.
+//! The wait for the end of a stream is only known when the next access begins. The command that
+//! breaks the stream waits for the program at its end. A driver behaves the same if it keeps a
+//! multi-block write open until it needs the card for another command.
+//! [`flush`](Translation::flush) ends a stream too.
 
 mod card;
 mod clock;
@@ -36,9 +41,9 @@ use card::Card;
 use drive::Drive;
 use steadyfs::media::sectors::SectorTimes;
 
-/// The translation layer of a managed device: what its accesses cost.
+/// The translation layer of a managed device, which computes the cost of accesses.
 ///
-/// Sectors have 512 bytes. Every call returns how long the host waits, in nanoseconds.
+/// Sectors have 512 bytes. Every access returns the time that the host waits, in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct Translation {
     layer: Layer,
@@ -51,7 +56,7 @@ enum Layer {
     Drive(Box<Drive>),
 }
 
-/// Calls the same on either layer.
+/// Makes the same call on either layer.
 macro_rules! with {
     ($self:ident, $layer:ident => $call:expr) => {
         match &mut $self.layer {
@@ -61,7 +66,7 @@ macro_rules! with {
     };
 }
 
-/// Calls the same on either layer, and tells how much time went by.
+/// Makes the same call on either layer, and returns the time that it took.
 macro_rules! timed {
     ($self:ident, $layer:ident => $call:expr) => {
         with!($self, $layer => {
@@ -73,7 +78,7 @@ macro_rules! timed {
 }
 
 impl Translation {
-    /// A device on which nothing was ever written.
+    /// Makes a device that was never written.
     pub fn new(profile: &ManagedProfile, seed: u64) -> Self {
         let layer = match &profile.figures {
             Figures::Card(card) => Layer::Card(Box::new(Card::new(card, seed))),
@@ -82,12 +87,13 @@ impl Translation {
         Self { layer, times: times(&profile.figures) }
     }
 
-    /// Makes it a device that was written from the first sector to the last. It takes no time, and counts nothing.
+    /// Fills the device as if it was written from the first sector to the last. Takes no time,
+    /// and counts nothing.
     pub fn fill(&mut self) {
         with!(self, layer => layer.fill());
     }
 
-    /// Sectors of the device.
+    /// Returns the number of sectors of the device.
     pub fn sector_count(&self) -> u32 {
         let sectors = match &self.layer {
             Layer::Card(card) => card.sector_count(),
@@ -96,10 +102,11 @@ impl Translation {
         u32::try_from(sectors).unwrap_or(u32::MAX)
     }
 
-    /// Writes sectors. What follows the last write directly is the same stream, without a new command.
+    /// Writes sectors. A write directly behind the last write continues its stream, without a new
+    /// command.
     ///
     /// # Panics
-    /// Where the device has no such sectors.
+    /// If the device has no such sectors.
     pub fn write(&mut self, first: u32, count: u32) -> u64 {
         self.check(first, count);
         timed!(self, layer => layer.write(first, count))
@@ -108,7 +115,7 @@ impl Translation {
     /// Reads sectors.
     ///
     /// # Panics
-    /// Where the device has no such sectors.
+    /// If the device has no such sectors.
     pub fn read(&mut self, first: u32, count: u32) -> u64 {
         self.check(first, count);
         timed!(self, layer => layer.read(first, count))
@@ -117,23 +124,24 @@ impl Translation {
     /// Discards sectors: whole slots of them are never copied again.
     ///
     /// # Panics
-    /// Where the device has no such sectors.
+    /// If the device has no such sectors.
     pub fn discard(&mut self, first: u32, count: u32) -> u64 {
         self.check(first, count);
         timed!(self, layer => layer.discard(first, count))
     }
 
-    /// Makes durable what was written.
+    /// Makes the written data durable.
     pub fn flush(&mut self) -> u64 {
         timed!(self, layer => layer.flush())
     }
 
-    /// Lets the device be for a while: it completes what it began, and cleans if it does that unasked.
+    /// Leaves the device idle for a while. It completes its work, and cleans if its profile
+    /// cleans in idle time.
     pub fn idle(&mut self, ns: u64) {
         with!(self, layer => layer.idle(ns));
     }
 
-    /// Time since the begin, in nanoseconds.
+    /// Returns the time since the start, in nanoseconds.
     pub fn now_ns(&self) -> u64 {
         match &self.layer {
             Layer::Card(card) => card.clock.now_ns,
@@ -141,7 +149,7 @@ impl Translation {
         }
     }
 
-    /// What the NAND did so far.
+    /// Returns the work of the NAND so far.
     pub fn counts(&self) -> NandCounts {
         match &self.layer {
             Layer::Card(card) => card.clock.counts,
@@ -149,12 +157,12 @@ impl Translation {
         }
     }
 
-    /// Usual times of the commands, without cleaning: no promise.
+    /// Returns the usual times of the commands, without cleaning. They are no guarantee.
     pub fn times(&self) -> SectorTimes {
         self.times
     }
 
-    /// Counts anew what the layer counts as it goes, and compares.
+    /// Recounts the counts that the layer maintains, and compares them.
     #[cfg(test)]
     fn check_books(&self) {
         match &self.layer {
@@ -172,7 +180,7 @@ impl Translation {
     }
 }
 
-/// Times of commands that meet no cleaning.
+/// Returns the times of commands that meet no cleaning.
 fn times(figures: &Figures) -> SectorTimes {
     let ns = |us: u32| u64::from(us) * 1000;
     match figures {

@@ -26,7 +26,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// As in the key `kind`.
+    /// Returns the name, as in the key `kind`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sd => "sd",
@@ -36,27 +36,27 @@ impl Kind {
     }
 }
 
-/// What is known of one managed device.
+/// The figures of one managed device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ManagedProfile {
     /// Short name, as on the command line.
     pub name: String,
     /// Maker, type, size.
     pub title: String,
-    /// What it is.
+    /// The kind of the device.
     pub kind: Kind,
     /// The figures.
     pub figures: Figures,
-    /// Where each figure comes from, by its key.
+    /// The source of each figure, by its key.
     pub sources: BTreeMap<String, String>,
 }
 
 /// The figures of a managed device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Figures {
-    /// Of an SD card.
+    /// Figures of an SD card.
     Card(CardProfile),
-    /// Of an eMMC or an SSD.
+    /// Figures of an eMMC or an SSD.
     Drive(DriveProfile),
 }
 
@@ -87,7 +87,8 @@ macro_rules! figures {
 }
 
 figures! {
-    /// Figures of an SD card: allocation units of which few are open, and a log for what is written elsewhere.
+    /// Figures of an SD card: allocation units, few of which are open, and a log for other
+    /// writes.
     CardProfile {
         /// Size, in MiB.
         capacity_mib: 64, 1 << 20;
@@ -186,7 +187,7 @@ figures! {
     }
 }
 
-/// Refuses a figure that is no multiple of another, or not of the size of several.
+/// Refuses a figure that is not a multiple of another figure, or does not fit other figures.
 fn expect(keys: &Keys, is_met: bool, key: &str, found: u32, expected: &str) -> Result<(), ProfileError> {
     if is_met { Ok(()) } else { Err(keys.refuse(key, found.to_string(), expected)) }
 }
@@ -235,19 +236,19 @@ impl ManagedProfile {
         BUILT_IN.iter().map(|text| Self::from_toml(text).expect("built-in profiles are tested")).collect()
     }
 
-    /// The document of a built-in profile, with an explanation above each key.
+    /// Returns the document of a built-in profile, with an explanation above each key.
     pub fn annotated(name: &str) -> Option<String> {
         let (text, keys) = Self::document(name)?;
         Some(explain::annotate(text, |key| explain::of_managed(key, keys)))
     }
 
-    /// The lines of the document of a built-in profile.
+    /// Returns the lines of the document of a built-in profile.
     pub fn lines(name: &str) -> Option<Vec<Line<'static>>> {
         let (text, keys) = Self::document(name)?;
         Some(explain::lines(text, |key| explain::of_managed(key, keys)))
     }
 
-    /// The document of a built-in profile, and the keys of its kind.
+    /// Returns the document of a built-in profile, and the keys of its kind.
     fn document(name: &str) -> Option<(&'static str, &'static [(&'static str, &'static str)])> {
         let of = |text: &'static str| Self::from_toml(text).ok().map(|profile| (text, profile));
         let (text, profile) = BUILT_IN.into_iter().filter_map(of).find(|(_, profile)| profile.name == name)?;
@@ -261,7 +262,7 @@ impl ManagedProfile {
     /// Finds a built-in profile by its name.
     ///
     /// # Errors
-    /// [`ProfileError::Unknown`], which lists the names there are.
+    /// [`ProfileError::Unknown`], which lists the existing names.
     pub fn named(name: &str) -> Result<Self, ProfileError> {
         find_named(Self::all(), name, |profile| &profile.name)
     }
@@ -291,7 +292,7 @@ impl ManagedProfile {
 
     /// Writes the TOML document that [`from_toml`](Self::from_toml) reads.
     pub fn to_toml(&self) -> String {
-        // Escapes of control characters are four digits in TOML; nobody needs them in a title.
+        // Escapes of control characters are four digits in TOML. A title needs none.
         let text = |text: &str| {
             let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
             format!("\"{}\"", shown.replace('\\', "\\\\").replace('"', "\\\""))
@@ -308,7 +309,7 @@ impl ManagedProfile {
         toml
     }
 
-    /// Size, in bytes.
+    /// Returns the size, in bytes.
     pub fn capacity_bytes(&self) -> u64 {
         let mib = match &self.figures {
             Figures::Card(card) => card.capacity_mib,
@@ -317,7 +318,7 @@ impl ManagedProfile {
         u64::from(mib) << 20
     }
 
-    /// The figures, when this is a card.
+    /// Returns the figures of a card; `None` for other devices.
     pub fn card(&self) -> Option<&CardProfile> {
         match &self.figures {
             Figures::Card(card) => Some(card),
@@ -325,7 +326,7 @@ impl ManagedProfile {
         }
     }
 
-    /// The figures, when this is an eMMC or an SSD.
+    /// Returns the figures of an eMMC or an SSD; `None` for other devices.
     pub fn drive(&self) -> Option<&DriveProfile> {
         match &self.figures {
             Figures::Card(_) => None,

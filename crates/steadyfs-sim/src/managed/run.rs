@@ -1,15 +1,16 @@
-//! Runs of accesses, and what their durations say.
+//! Runs of accesses, and summaries of their durations.
 
 use super::Translation;
 
-/// Writes `count` times `bytes` at random places that are multiples of it, without a pause. Returns how long each took, in nanoseconds.
+/// Makes `count` writes of `bytes` bytes at random places that are multiples of `bytes`, without
+/// a pause. Returns the duration of each, in nanoseconds.
 pub fn random_writes(device: &mut Translation, bytes: u32, count: usize, seed: u64) -> Vec<u64> {
     let mut random = fastrand::Rng::with_seed(seed);
     let (size, places) = (bytes / 512, device.sector_count() / (bytes / 512));
     (0..count).map(|_| device.write(random.u32(0..places) * size, size)).collect()
 }
 
-/// The `length` accesses in a row that took longest together.
+/// Returns the `length` consecutive accesses that took longest together.
 pub fn longest_window(access_ns: &[u64], length: usize) -> &[u64] {
     if access_ns.len() <= length {
         return access_ns;
@@ -25,7 +26,8 @@ pub fn longest_window(access_ns: &[u64], length: usize) -> &[u64] {
     &access_ns[first..first + length]
 }
 
-/// The greatest `B = max(0, B + δ·ω − S)` of a sequence that begins with an empty buffer, in bytes.
+/// Returns the greatest `B = max(0, B + δ·ω − S)` of a sequence that begins with an empty buffer,
+/// in bytes.
 pub fn backlog_bytes(access_ns: &[u64], write_bytes: u32, rate_bytes_per_s: u64) -> u64 {
     let (mut level, mut greatest) = (0_u128, 0);
     for &ns in access_ns {
@@ -36,25 +38,26 @@ pub fn backlog_bytes(access_ns: &[u64], write_bytes: u32, rate_bytes_per_s: u64)
     (greatest / 1_000_000_000) as u64
 }
 
-/// What the durations of a sequence say.
+/// A summary of the durations of a sequence.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     /// Mean, in nanoseconds.
     pub mean_ns: f64,
     /// Percentiles 10, 25, 50, 75, 90, 99, 99.9 and the maximum, in nanoseconds.
     pub percentile_ns: [u64; 8],
-    /// Backlog, in bytes, of the 4,000 accesses that took longest together, at each of the rates asked for.
+    /// Backlog, in bytes, of the 4,000 consecutive accesses that took longest together, at each
+    /// of the requested rates.
     pub backlog_bytes: [u64; 2],
 }
 
 impl Summary {
     /// Names of the percentiles.
     pub const PERCENTILES: [&'static str; 8] = ["10 %", "25 %", "50 %", "75 %", "90 %", "99 %", "99.9 %", "max"];
-    /// Where among them the median is, and that of 99 %.
+    /// Indexes of the median and of 99 % among them.
     pub(super) const MEDIAN: usize = 2;
     pub(super) const HIGH: usize = 5;
 
-    /// Sums a sequence up.
+    /// Summarises a sequence.
     pub fn of(access_ns: &[u64], write_bytes: u32, rates_bytes_per_s: [u64; 2]) -> Self {
         if access_ns.is_empty() {
             return Self::default();

@@ -1,8 +1,8 @@
-//! A large table whose clones share what neither has changed since.
+//! A large table whose clones share the unchanged parts.
 
 use std::sync::Arc;
 
-/// Entries of a part that is shared or copied as one.
+/// Entries of a part, which is shared or copied as a whole.
 const PART: usize = 4096;
 
 /// One entry for each slot of a device.
@@ -13,13 +13,13 @@ pub(super) struct Slots<T> {
 }
 
 impl<T: Copy + PartialEq> Slots<T> {
-    /// A table in which every entry is the same. It takes memory as entries change.
+    /// Returns a table with equal entries. It takes memory as entries change.
     pub(super) fn filled(value: T, len: usize) -> Self {
         let part = Arc::new([value; PART]);
         Self { parts: vec![part; len.div_ceil(PART)], len }
     }
 
-    /// Entries.
+    /// Returns the number of entries.
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -28,7 +28,7 @@ impl<T: Copy + PartialEq> Slots<T> {
         self.parts[index as usize / PART][index as usize % PART]
     }
 
-    /// Sets an entry; returns what it was.
+    /// Sets an entry. Returns the old value.
     pub(super) fn set(&mut self, index: u32, value: T) -> T {
         let old = self.get(index);
         if old != value {
@@ -37,7 +37,7 @@ impl<T: Copy + PartialEq> Slots<T> {
         old
     }
 
-    /// Replaces each entry that `is` says, in order.
+    /// Replaces each entry for which `is` returns true, in order.
     pub(super) fn replace_each(&mut self, is: impl Fn(T) -> bool, mut with: impl FnMut(T) -> T) {
         for part in &mut self.parts {
             if part.iter().any(|&value| is(value)) {

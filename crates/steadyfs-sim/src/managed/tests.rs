@@ -1,4 +1,4 @@
-//! The models against published figures, and against what is known of such devices.
+//! Compares the models with published figures, and with the known behaviour of such devices.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn filled(name: &str, seed: u64) -> Translation {
     device
 }
 
-/// A long run of 4 KiB writes at random places, after as many that nobody looks at.
+/// Returns a long run of 4 KiB writes at random places, after a warm-up of 300,000 writes.
 fn random_run(name: &str, seed: u64) -> Vec<u64> {
     let mut card = filled(name, seed);
     random_writes(&mut card, 4096, 300_000, seed);
@@ -23,7 +23,8 @@ fn assert_near(what: &str, found: f64, expected: f64) {
     assert!((found / expected - 1.0).abs() <= 0.15, "{what}: {found:.0}, published {expected:.0}");
 }
 
-/// Megabytes a second of streams in turn, each in aligned units of its own, until each has written `units`.
+/// Returns the megabytes a second of streams in turn, each in its own aligned units, until each
+/// has written `units`.
 fn streams_mb_per_s(card: &mut Translation, streams: u32, sectors: u32, units: u32) -> f64 {
     let mut ns = 0;
     for at in (0..units * UNIT).step_by(sectors as usize) {
@@ -90,7 +91,8 @@ fn interleaved_streams_are_fine_as_long_as_their_units_can_be_open() {
     }
 }
 
-/// Data, moved data and a journal, each in discarded units of its own, and now and then a few sectors elsewhere: as a file system for cards writes.
+/// Writes as a file system for cards does: data, moved data and a journal, each in its own
+/// discarded units. Now and then it writes a few sectors elsewhere.
 #[test]
 fn a_file_system_with_three_streams_runs_without_copies() {
     for name in ["sd-industrial", "sd-consumer"] {
@@ -211,7 +213,8 @@ fn the_same_seed_gives_the_same_times_and_clones_go_their_own_way() {
     }
 }
 
-/// Every mixture of calls keeps the layers' own books, which assert in debug builds what they count.
+/// Every mixture of calls keeps the counts of the layers consistent. In debug builds the layers
+/// assert their counts.
 #[test]
 fn mixed_calls_on_small_devices_keep_the_books() {
     for profile in ManagedProfile::all() {
@@ -267,7 +270,7 @@ fn a_fit_finds_the_times_of_another_card() {
 
 #[test]
 fn a_fit_doubts_short_traces_and_what_no_card_does() {
-    // Slower and slower, as nothing does that cleans.
+    // Ever slower accesses, as no device that cleans shows them.
     let slower: Vec<u64> = (0..8000).map(|access| access * access / 8).collect();
     let (_, quality) = fit(&slower, 4096, Kind::Sd, 4096);
     assert_eq!(quality.doubt(), Some(Doubt::Far(quality.error)));

@@ -1,26 +1,27 @@
-//! The cells of one erase block: what each page holds and how often it was programmed.
+//! The cells of one erase block: the content of each page, and the number of its programs.
 
 use std::sync::Arc;
 
-/// Why a block is marked bad.
+/// The origin of a bad-block mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// By the maker: it must not be touched.
+    /// A mark by the maker: the block must not be touched.
     Factory,
-    /// By `mark_bad`: a note for other users of the chip.
+    /// A mark by `mark_bad`: a note for other users of the chip.
     User,
 }
 
-/// Pages that differ from erased ones. Shared with clones of the chip until one of them writes.
+/// The pages that differ from erased ones. They are shared with clones of the chip until one of
+/// them writes.
 #[derive(Clone, Debug)]
 struct Pages {
-    /// Those of the pages up to the last one that was changed.
+    /// The cells of the pages up to the last changed one.
     cells: Vec<u8>,
     /// Programs of each page since the last erase.
     programs: Vec<u8>,
 }
 
-/// One erase block. Memory is taken at its first program and given back by its erase.
+/// One erase block. Its first program allocates memory, and its erase frees it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Block {
     pages: Option<Arc<Pages>>,
@@ -29,12 +30,12 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// The cells of a page; `None` when it is erased, and all behind it.
+    /// Returns the cells of a page; `None` if the page and all pages behind it are erased.
     pub(super) fn cells(&self, page: usize, stride: usize) -> Option<&[u8]> {
         self.pages.as_ref().and_then(|pages| pages.cells.get(page * stride..(page + 1) * stride))
     }
 
-    /// The cells of a page, to be changed.
+    /// Returns the cells of a page, to be changed.
     pub(super) fn cells_mut(&mut self, page: usize, stride: usize, pages_per_block: usize) -> &mut [u8] {
         let pages = self.pages.get_or_insert_with(|| {
             Arc::new(Pages { cells: Vec::with_capacity(stride * pages_per_block), programs: vec![0; pages_per_block] })
@@ -46,19 +47,19 @@ impl Block {
         &mut cells[page * stride..][..stride]
     }
 
-    /// Programs of a page since the last erase.
+    /// Returns the number of programs of a page since the last erase.
     pub(super) fn programs(&self, page: usize) -> u8 {
         self.pages.as_ref().map_or(0, |pages| pages.programs[page])
     }
 
-    /// Notes how often a page was programmed. The block has cells already.
+    /// Sets the number of programs of a page. The block has cells already.
     pub(super) fn set_programs(&mut self, page: usize, count: u8) {
         if let Some(pages) = &mut self.pages {
             Arc::make_mut(pages).programs[page] = count;
         }
     }
 
-    /// The highest page programmed since the last erase.
+    /// Returns the highest page programmed since the last erase.
     pub(super) fn highest_programmed(&self) -> Option<usize> {
         self.pages.as_ref().and_then(|pages| pages.programs.iter().rposition(|&count| count > 0))
     }

@@ -1,28 +1,28 @@
-//! What a power cut or a failed operation does to a page.
+//! The damage of a power cut or a failed operation to a page.
 
 use crate::fault::Torn;
 use fastrand::Rng;
 
-/// What is wrong with a page.
+/// The damage of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flaw {
-    /// It reads as it did before, but a program would not hold.
+    /// The page reads as before, but a program would not hold.
     Weak,
-    /// It holds garbage: a read gives that, or fails.
+    /// The page holds garbage: a read returns it, or fails.
     Garbled,
-    /// It reads well or badly.
+    /// The page reads well or badly.
     Metastable {
-        /// Whether it reads well, as far as that is decided.
+        /// True if it reads well, as far as that is decided.
         good: bool,
-        /// What decides.
+        /// The event that decides.
         decided: Decided,
     },
 }
 
-/// What decides whether a metastable page reads well.
+/// The event that decides if a metastable page reads well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decided {
-    /// Each read for itself.
+    /// Each read separately.
     AtEachRead,
     /// The last power-on.
     AtPowerOn,
@@ -31,7 +31,7 @@ pub(super) enum Decided {
 }
 
 impl Flaw {
-    /// A page that a program or an erase left metastable.
+    /// Returns the flaw of a page that a program or an erase left metastable.
     pub(super) fn metastable(torn: Torn, rng: &mut Rng) -> Self {
         let decided = if torn == Torn::Unstable { Decided::AtEachRead } else { Decided::AtPowerOn };
         Self::Metastable { good: rng.bool(), decided }

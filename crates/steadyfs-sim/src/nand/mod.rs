@@ -1,12 +1,13 @@
 //! A NAND chip: pages, tags, erase blocks, rules, virtual time.
 //!
-//! [`Nand::new`] makes one of a [`Profile`], [`Nand::with_geometry`] one of any shape. It is a [`Flash`]; what goes wrong wraps around it
-//! ([`fault`](crate::fault)), what it has done tells [`Metered`].
+//! [`Nand::new`] makes a chip from a [`Profile`], and [`Nand::with_geometry`] a chip of any
+//! shape. A chip is a [`Flash`]. Faults wrap around it ([`fault`](crate::fault)), and [`Metered`]
+//! returns its counters.
 //!
 //! # Panics
-//! Illegal use aborts the test that does it:
+//! Illegal use aborts the test:
 //! - a page or a block that the chip does not have;
-//! - any use of a factory bad block, other than asking whether it is bad;
+//! - any use of a factory bad block, except the check if it is bad;
 //! - a page programmed again without an erase, or after a higher page of its block;
 //! - more data than a page holds, or a read into a buffer of another size;
 //! - a copy that does not directly follow a `read_tag`.
@@ -29,11 +30,11 @@ use flaw::{Decided, Flaw};
 use std::collections::BTreeMap;
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
-/// What the page register holds.
+/// The content of the page register.
 #[derive(Clone, Copy, Debug)]
 struct Loaded {
     page: PageIndex,
-    /// Whether a metastable page was read well.
+    /// True if a metastable page was read well.
     good: bool,
 }
 
@@ -47,9 +48,9 @@ pub struct Nand {
     blocks: Vec<Block>,
     /// Pages that a power cut or a failed operation damaged.
     flaws: BTreeMap<PageIndex, Flaw>,
-    /// Of 100 power-ons, how many settle a metastable page.
+    /// Number of power-ons in 100 that settle a metastable page.
     settling_percent: u8,
-    /// The page that the operation just before, a `read_tag`, left in the page register.
+    /// The page that the preceding operation, a `read_tag`, left in the page register.
     loaded: Option<Loaded>,
     counters: Counters,
     rng: Rng,
@@ -59,7 +60,7 @@ impl Nand {
     /// Makes an erased chip with the figures of a profile and no bad blocks.
     ///
     /// # Panics
-    /// When the profile is that of a NOR chip.
+    /// If the profile belongs to a NOR chip.
     pub fn new(profile: &Profile, choice: TimingChoice, seed: u64) -> Self {
         let nand = profile.nand().unwrap_or_else(|| panic!("{} is not a NAND chip: use Nor", profile.name));
         Self::with_geometry(nand.geometry(), NandTiming::of(nand, choice), seed)
@@ -67,7 +68,8 @@ impl Nand {
             .with_programs_per_page(nand.programs_per_page as u8)
     }
 
-    /// Makes an erased chip of any shape, with on-chip copy, one program per page, and no bad blocks.
+    /// Makes an erased chip of any shape, with on-chip copy, one program per page, and no bad
+    /// blocks.
     pub fn with_geometry(geometry: Geometry, timing: NandTiming, seed: u64) -> Self {
         Self {
             geometry,
@@ -83,16 +85,16 @@ impl Nand {
         }
     }
 
-    /// Sets whether the chip offers [`Flash::program_loaded`].
+    /// Sets if the chip offers [`Flash::program_loaded`].
     #[must_use]
     pub fn with_on_chip_copy(mut self, on_chip_copy: bool) -> Self {
         self.on_chip_copy = on_chip_copy;
         self
     }
 
-    /// Sets how many programs a page takes between erases. Each of them can only clear bits.
+    /// Sets the number of programs of a page between erases. Each of them can only clear bits.
     ///
-    /// More than one is for contenders that rely on it; the file system needs one.
+    /// A number above one is for contenders that rely on it. The file system needs one.
     #[must_use]
     pub fn with_programs_per_page(mut self, programs_per_page: u8) -> Self {
         assert!(programs_per_page > 0, "a page takes at least one program");
@@ -100,9 +102,10 @@ impl Nand {
         self
     }
 
-    /// Sets how many of 100 power-ons settle a metastable page: it then reads well for good, or holds garbage. Default 25.
+    /// Sets the number of 100 power-ons that settle a metastable page. A settled page reads well
+    /// for good, or holds garbage. Default 25.
     ///
-    /// 0 lets it read otherwise for ever, 100 until the next power-on.
+    /// With 0 the page never settles. With 100 it settles at the next power-on.
     #[must_use]
     pub fn with_settling_percent(mut self, settling_percent: u8) -> Self {
         assert!(settling_percent <= 100, "{settling_percent} of 100 power-ons");
@@ -110,7 +113,7 @@ impl Nand {
         self
     }
 
-    /// Lets these blocks be bad from the factory. Block 0 is guaranteed to be good.
+    /// Makes these blocks bad from the factory. Block 0 is guaranteed to be good.
     #[must_use]
     pub fn with_bad_blocks_at(mut self, blocks: &[BlockIndex]) -> Self {
         for &block in blocks {
@@ -121,7 +124,8 @@ impl Nand {
         self
     }
 
-    /// Lets `count` blocks, chosen by the seed, be bad from the factory. Block 0 is guaranteed to be good.
+    /// Makes `count` blocks, chosen by the seed, bad from the factory. Block 0 is guaranteed to
+    /// be good.
     #[must_use]
     pub fn with_bad_blocks(mut self, count: u32) -> Self {
         assert!(count < self.geometry.block_count, "block 0 is never bad, so {count} blocks cannot be");
@@ -130,20 +134,22 @@ impl Nand {
         self.with_bad_blocks_at(&chosen)
     }
 
-    /// Tells how often each block was erased.
+    /// Returns the number of erases of each block.
     pub fn erase_counts(&self) -> Vec<u32> {
         self.blocks.iter().map(|block| block.erase_count).collect()
     }
 
-    /// Tells the smallest, the mean and the largest erase count of the blocks that no one marked bad.
+    /// Returns the smallest, the mean and the largest erase count of the blocks that are not
+    /// marked bad.
     pub fn wear(&self) -> (u32, f64, u32) {
         let good = self.blocks.iter().filter(|block| block.mark.is_none());
         meter::spread(good.map(|block| block.erase_count))
     }
 
-    /// Reads a part of a page's data: the array is read as for all of it, but only these bytes are sent.
+    /// Reads a part of a page's data. The array is read as for the whole page, but only these
+    /// bytes are sent.
     ///
-    /// The file system needs none of this: it is for contenders that do.
+    /// The file system does not need this call. It is for contenders.
     ///
     /// # Errors
     /// [`Failure::Uncorrectable`].
@@ -166,7 +172,7 @@ impl Nand {
         result
     }
 
-    /// Data and tag bytes of a page.
+    /// Returns the data and tag bytes of a page.
     fn stride(&self) -> usize {
         self.geometry.page_bytes as usize + TAG_BYTES
     }
@@ -224,14 +230,14 @@ impl Nand {
         (block, in_block)
     }
 
-    /// The cells of a page, to be changed.
+    /// Returns the cells of a page, to be changed.
     fn cells_mut(&mut self, page: PageIndex) -> &mut [u8] {
         let (block, in_block) = self.locate(page);
         let (stride, per_block) = (self.stride(), self.geometry.pages_per_block as usize);
         self.blocks[block].cells_mut(in_block, stride, per_block)
     }
 
-    /// Whether a page reads well this time, as far as that differs from time to time.
+    /// Returns true if a page reads well this time. Only metastable pages may read badly.
     fn reads_well(&mut self, page: PageIndex) -> bool {
         match self.flaws.get(&page) {
             Some(Flaw::Metastable { decided: Decided::AtEachRead, .. }) => self.rng.bool(),
@@ -240,8 +246,8 @@ impl Nand {
         }
     }
 
-    /// What the cells of a page give: all of data and tag, and whether the ECC can correct it. `good` tells how a metastable
-    /// page reads this time.
+    /// Reads the cells of a page into `data` and `tag`. Fails if the ECC cannot correct them.
+    /// `good` is true if a metastable page reads well this time.
     fn sense(&mut self, page: PageIndex, good: bool, data: &mut [u8], tag: &mut [u8]) -> Result<(), Failure> {
         let (block, in_block) = self.locate(page);
         match self.blocks[block].cells(in_block, self.stride()) {
@@ -267,8 +273,8 @@ impl Nand {
         if self.rng.bool() { Err(Failure::Uncorrectable) } else { Ok(()) }
     }
 
-    /// Programs cells that the rules allow to be programmed, and reports what the chip reports. A weak page keeps garbage, and
-    /// the chip tells every second time.
+    /// Programs cells that the rules allow to be programmed, and returns the report of the chip.
+    /// A weak page keeps garbage. The chip reports this in half of the cases, at random.
     fn store_and_report(&mut self, page: PageIndex, data: &[u8], tag: &[u8]) -> Result<(), Failure> {
         let weak = self.flaws.contains_key(&page);
         self.store(page, data, tag);
@@ -305,14 +311,15 @@ impl Nand {
         self.counters.time_ns += self.timing.program_ns(bytes);
     }
 
-    /// Takes what the page register holds for a copy, and accounts for the copy.
+    /// Takes the content of the page register for a copy, and accounts for the copy.
     #[track_caller]
     fn take_loaded(&mut self, page: PageIndex) -> Vec<u8> {
         let Some(Loaded { page: source, good }) = self.loaded.take() else {
             panic!("program_loaded of page {page}: only a read_tag directly before it fills the page register");
         };
         let mut data = vec![0; self.geometry.page_bytes as usize];
-        // An uncorrectable page is copied as it was read: the chip computes a new parity over whatever it holds.
+        // An uncorrectable page is copied as it was read: the chip computes a new parity over any
+        // content.
         let _ = self.sense(source, good, &mut data, &mut [0; TAG_BYTES]);
         self.counters.copies += 1;
         self.counters.bytes_programmed += TAG_BYTES as u64;
@@ -327,7 +334,7 @@ impl Nand {
         self.counters.time_ns += self.timing.erase_ns();
     }
 
-    /// Forgets the damage to the pages of a block.
+    /// Clears the damage of the pages of a block.
     fn clear_flaws(&mut self, block: usize) {
         for page in self.pages_of(block) {
             self.flaws.remove(&page);
@@ -417,7 +424,7 @@ impl Flash for Nand {
     fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
         let block = self.demand_block(block, "mark_bad");
         self.loaded = None;
-        // As Linux does for most chips: what the block held is gone.
+        // As in Linux for most chips: the content of the block is lost.
         self.counters.erases += 1;
         self.counters.time_ns += self.timing.erase_ns();
         self.count_program(0);

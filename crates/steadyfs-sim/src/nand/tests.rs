@@ -1,4 +1,4 @@
-//! The rules of the chip, its time and its counters.
+//! Tests of the rules of the chip, its time and its counters.
 
 use super::*;
 

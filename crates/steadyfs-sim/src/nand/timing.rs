@@ -1,11 +1,12 @@
-//! How long the operations of a NAND chip take, from their parts.
+//! Durations of the operations of a NAND chip, from their parts.
 
 use crate::profile::{NandProfile, TimingChoice};
 use steadyfs::media::{Geometry, TAG_BYTES, Timing};
 
 /// The parts of an operation's duration.
 ///
-/// A read is command, array, transfer; a program is command, transfer, array; an erase is command, array.
+/// A read consists of command, array, transfer. A program consists of command, transfer, array.
+/// An erase consists of command, array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NandTiming {
     /// Commands, addresses and status polls of a read, in nanoseconds.
@@ -27,7 +28,8 @@ pub struct NandTiming {
 }
 
 impl NandTiming {
-    /// Round figures of no chip, for tests: read 50 µs, program 250 µs, erase 2 ms, 10 ns a byte, no command time.
+    /// Round figures that no real chip has, for tests: read 50 µs, program 250 µs, erase 2 ms, 10
+    /// ns a byte, no command time.
     pub const ROUND: Self = Self {
         read_command_ns: 0,
         program_command_ns: 0,
@@ -53,22 +55,22 @@ impl NandTiming {
         }
     }
 
-    /// Duration of a read that moves `bytes`.
+    /// Returns the duration of a read that moves `bytes`.
     pub fn read_ns(&self, bytes: usize) -> u64 {
         self.read_command_ns + self.array_read_ns + transfer_ns(bytes, self.bus_read_ps_per_byte)
     }
 
-    /// Duration of a program that moves `bytes`.
+    /// Returns the duration of a program that moves `bytes`.
     pub fn program_ns(&self, bytes: usize) -> u64 {
         self.program_command_ns + transfer_ns(bytes, self.bus_program_ps_per_byte) + self.array_program_ns
     }
 
-    /// Duration of an erase.
+    /// Returns the duration of an erase.
     pub fn erase_ns(&self) -> u64 {
         self.erase_command_ns + self.array_erase_ns
     }
 
-    /// Durations of whole operations on a chip of this shape.
+    /// Returns the durations of whole operations on a chip of this shape.
     pub fn summary(&self, geometry: &Geometry, on_chip_copy: bool) -> Timing {
         let whole = geometry.page_bytes as usize + TAG_BYTES;
         let (read_ns, program_ns) = (self.read_ns(whole), self.program_ns(whole));
@@ -78,7 +80,7 @@ impl NandTiming {
     }
 }
 
-/// Time that `bytes` take on the bus, rounded up to whole nanoseconds.
+/// Returns the time that `bytes` take on the bus, rounded up to whole nanoseconds.
 pub(crate) fn transfer_ns(bytes: usize, ps_per_byte: u64) -> u64 {
     (bytes as u64 * ps_per_byte).div_ceil(1000)
 }
@@ -94,7 +96,8 @@ mod tests {
         NandTiming::of(nand, choice).summary(&nand.geometry(), true)
     }
 
-    /// By hand, in nanoseconds: 88 clocks of 7.519 are 662; 2064 bytes of 15.038 are 31,039; 16 are 241.
+    /// Computed by hand, in nanoseconds: 88 clocks of 7.519 are 662; 2064 bytes of 15.038 are
+    /// 31,039; 16 are 241.
     #[test]
     fn durations_of_mt29f1g01abafd_are_those_computed_by_hand() {
         let typical = micron(TimingChoice::Typical);

@@ -1,4 +1,4 @@
-//! What a power cut can do to a NAND chip.
+//! The effects of a power cut on a NAND chip.
 
 use super::Nand;
 use super::flaw::{Decided, Flaw};
@@ -7,7 +7,7 @@ use crate::garble;
 use steadyfs::media::{BlockIndex, Flash, PageIndex, TAG_BYTES};
 
 impl Nand {
-    /// Leaves a page as a program that was cut short may leave it.
+    /// Leaves a page in a state that an interrupted program may leave.
     fn tear(&mut self, page: PageIndex, data: &[u8], tag: &[u8], torn: Torn) {
         let weak = self.flaws.contains_key(&page);
         match torn {
@@ -27,7 +27,7 @@ impl Nand {
         }
     }
 
-    /// Leaves one page of a block as an erase that was cut short may leave it.
+    /// Leaves one page of a block in a state that an interrupted erase may leave.
     fn tear_erase(&mut self, page: PageIndex, torn: Torn) {
         let (block, in_block) = self.locate(page);
         let programmed = self.blocks[block].programs(in_block) > 0;
@@ -56,7 +56,7 @@ impl Nand {
         }
     }
 
-    /// Leaves a page half erased, or, when there was nothing to erase, disturbed.
+    /// Leaves a page half erased, or disturbed if there was nothing to erase.
     fn garble(&mut self, page: PageIndex, programmed: bool) {
         let (block, in_block) = self.locate(page);
         let mut rng = self.rng.clone();

@@ -18,12 +18,12 @@ const ECC_ON: u8 = 0x10;
 const OTP: u8 = 0x40;
 const BUFFER_READS: u8 = 0x08;
 
-/// What goes wrong with a chip.
+/// The faults of a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NandFault {
     /// The next program or erase fails.
     Fails,
-    /// The next write enable is not heard.
+    /// The chip ignores the next write enable.
     Deaf,
     /// The next program, erase or page read never ends.
     Hangs,
@@ -36,7 +36,7 @@ pub struct NandSpi {
     nand: Nand,
     clock: Clock,
     busy_until_ns: u64,
-    /// The page buffer: data and spare bytes; the plane that it was filled for.
+    /// The page buffer: data and spare bytes. `plane` is the plane that it was filled for.
     buffer: Vec<u8>,
     plane: u32,
     /// Enabled, failed and ECC bits.
@@ -53,13 +53,13 @@ pub struct NandSpi {
 }
 
 impl NandSpi {
-    /// An erased chip without bad blocks, on a bus of 50 MHz.
+    /// Makes an erased chip without bad blocks, on a bus of 50 MHz.
     pub fn new(profile: NandSpiProfile) -> Self {
         let nand = Nand::with_geometry(profile.geometry, profile.timing, 1);
         Self::with_nand(profile, nand)
     }
 
-    /// A chip that holds what a [`Nand`] does, with its bad blocks.
+    /// Makes a chip with the content and the bad blocks of a [`Nand`].
     pub fn with_nand(profile: NandSpiProfile, nand: Nand) -> Self {
         Self {
             buffer: vec![0xFF; profile.geometry.page_bytes as usize + profile.spare_bytes],
@@ -81,27 +81,28 @@ impl NandSpi {
         }
     }
 
-    /// What the chip holds.
+    /// Returns the cells of the chip.
     pub fn nand(&mut self) -> &mut Nand {
         &mut self.nand
     }
 
-    /// Nanoseconds since the chip is there.
+    /// Returns the nanoseconds since the chip was made.
     pub fn clock_ns(&self) -> u64 {
         self.clock.now_ns
     }
 
-    /// Bytes that went over the bus, in both directions.
+    /// Returns the bytes that went over the bus, in both directions.
     pub fn bus_bytes(&self) -> u64 {
         self.clock.bytes
     }
 
-    /// Lets a fault strike at the next occasion.
+    /// Adds a fault that strikes at the next occasion.
     pub fn inject(&mut self, fault: NandFault) {
         self.faults.push(fault);
     }
 
-    /// Lets so many bits of a page be wrong in each read, until its block is erased; `None` more than can be corrected.
+    /// Makes `bits` bits of a page wrong in each read, until its block is erased. `None` makes
+    /// more bits wrong than can be corrected.
     pub fn flip(&mut self, page: PageIndex, bits: Option<u8>) {
         self.flipped.insert(page, bits.unwrap_or(u8::MAX));
     }
@@ -111,12 +112,12 @@ impl NandSpi {
         self.protection = bits;
     }
 
-    /// The configuration register.
+    /// Returns the configuration register.
     pub fn configuration(&self) -> u8 {
         self.configuration
     }
 
-    /// Programs and erases so far, the one that was cut included.
+    /// Returns the number of programs and erases so far, including an interrupted one.
     pub fn operations(&self) -> u64 {
         self.operations
     }
@@ -126,12 +127,12 @@ impl NandSpi {
         self.cut = Some((self.operations + n, torn));
     }
 
-    /// Whether power is off.
+    /// Returns true if power is off.
     pub fn is_off(&self) -> bool {
         self.is_off
     }
 
-    /// Gives power again: registers are as at the beginning.
+    /// Restores power. The registers have their initial values.
     pub fn power_on(&mut self, seed: u64) {
         (self.is_off, self.cut, self.status, self.detail) = (false, None, 0, 0);
         (self.protection, self.configuration) = (0x7C, ECC_ON);
@@ -163,7 +164,7 @@ impl NandSpi {
         page / self.profile.geometry.pages_per_block
     }
 
-    /// The column of a command, and its plane, which is the bit above the columns.
+    /// Returns the column of a command, and its plane, which is the bit above the columns.
     fn column(&self, bytes: &[u8]) -> (usize, u32) {
         let (column, top) = (number(bytes), self.page_bytes() as u32 * 2);
         if self.profile.planes > 1 { ((column & (top - 1)) as usize, (column / top) & 1) } else { (column as usize, 0) }
@@ -177,7 +178,7 @@ impl NandSpi {
         self.busy_until_ns = if hangs { u64::MAX } else { self.clock.now_ns + took_ns };
     }
 
-    /// 0x13: from the array to the buffer.
+    /// 0x13: loads a page from the array into the buffer.
     fn load(&mut self, page: PageIndex) {
         if self.configuration & OTP != 0 {
             return self.load_parameters(page);
@@ -204,7 +205,8 @@ impl NandSpi {
         self.busy_until_ns = self.clock.now_ns + self.profile.timing.array_read_ns;
     }
 
-    /// Fills the buffer. Of a bad block its mark is read, and the rest is nothing.
+    /// Fills the buffer. For a bad block the buffer becomes zeros, which are also the bad-block
+    /// mark, and the read fails.
     fn fill(&mut self, page: PageIndex, is_bad: bool) -> Result<(), Failure> {
         let page_bytes = self.page_bytes();
         if is_bad {
@@ -220,7 +222,8 @@ impl NandSpi {
         result
     }
 
-    /// Begins a program or an erase: whether it is done, torn, or not done at all.
+    /// Begins a program or an erase. Returns `None` if nothing is done, `Some(None)` if it is
+    /// done, and the torn state if power fails in it.
     fn begin(&mut self, failed: u8) -> Option<Option<Torn>> {
         if self.status & ENABLED == 0 {
             return None;
@@ -240,7 +243,7 @@ impl NandSpi {
         }
     }
 
-    /// 0x10: from the buffer to the array.
+    /// 0x10: programs the buffer into the array.
     fn program(&mut self, page: PageIndex) {
         let block = self.block_of(page);
         assert!(self.plane == block % self.profile.planes, "the buffer was filled for another plane than that of block {block}");
@@ -270,7 +273,7 @@ impl NandSpi {
         });
     }
 
-    /// 0xD8.
+    /// 0xD8: erases a block.
     fn erase(&mut self, page: PageIndex) {
         let per_block = self.profile.geometry.pages_per_block;
         assert!(page.is_multiple_of(per_block), "an erase takes the first page of a block");
@@ -283,7 +286,7 @@ impl NandSpi {
         });
     }
 
-    /// 0x02 and 0x84: from the bus to the buffer.
+    /// 0x02 and 0x84: loads bytes from the bus into the buffer.
     fn fill_from_bus(&mut self, sent: &[u8]) {
         let (column, plane) = self.column(&sent[1..3]);
         let data = &sent[3..];
@@ -307,7 +310,7 @@ impl NandSpi {
     }
 
     fn reset(&mut self) {
-        // It takes up to 500 microseconds where an erase is under way.
+        // A reset takes up to 500 microseconds while an erase is in progress.
         self.busy_until_ns = self.clock.now_ns + if self.is_busy() { 500_000 } else { 5_000 };
         self.status = 0;
     }

@@ -1,10 +1,21 @@
-//! A NAND chip on SPI, at the level of bytes: what a driver on [embedded-hal](https://docs.rs/embedded-hal/1) is tested with.
+//! A NAND chip on SPI, at the level of bytes, to test drivers on
+//! [embedded-hal](https://docs.rs/embedded-hal/1).
 //!
-//! [`NandSim`] is the wire; it is an `SpiDevice` and a `DelayNs`. The chip behind it, [`NandSpi`], decodes commands, has registers, a page buffer, locks, an ECC status as its maker encodes it, and keeps its
-//! pages in a [`Nand`], so that bad blocks, power cuts and torn pages are what they are there.
+//! [`NandSim`] is the wire. It is an `SpiDevice` and a `DelayNs`. The chip behind it,
+//! [`NandSpi`], decodes commands. It has registers, a page buffer, locks, and an ECC status in
+//! the encoding of its maker. It keeps its pages in a [`Nand`], so that bad blocks, power cuts
+//! and torn pages behave as in that model.
 //!
-//! **Illegal use panics**: any command but a reset and a look at the status of a busy chip, a command that the chip does not know, columns beyond the page, spare bytes that are not for users or have no
-//! ECC (but for the mark of a bad block), another plane than that of the block, and whatever [`Nand`] refuses. A program or an erase without write enable does nothing; one in locked blocks fails.
+//! **Illegal use panics**:
+//!
+//! - any command to a busy chip except a reset and a read of the status,
+//! - a command that the chip does not support,
+//! - columns beyond the page,
+//! - spare bytes that are not for users or have no ECC (except the mark of a bad block),
+//! - a plane other than the plane of the block,
+//! - any use that [`Nand`] refuses.
+//!
+//! A program or an erase without write enable does nothing. In locked blocks it fails.
 //!
 //! ```
 //! use embedded_hal::spi::{Operation, SpiDevice};
@@ -17,7 +28,8 @@
 //! ```
 //!
 //! # Left out
-//! More than one data line, continuous reads, cache reads, several dies, and all but the parameter page of the one-time programmable area.
+//! More than one data line, continuous reads, cache reads, several dies, and the one-time
+//! programmable area except its parameter page.
 
 mod chip;
 mod profile;

@@ -1,18 +1,20 @@
-//! What a chip is: identification, shape, spare area, ECC status, parameter page.
+//! The properties of a chip: identification, shape, spare area, ECC status, parameter page.
 
 use crate::nand::NandTiming;
 use steadyfs::media::{Geometry, TAG_BYTES};
 
-/// How the status register, 0xC0, tells what the ECC did.
+/// The encoding of the ECC result in the status register, 0xC0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EccStatus {
     /// Bits 4 and 5: corrected, not corrected (Winbond W25N01GV).
     OneBit,
     /// Bits 4 to 6: 1 to 3, 4 to 6, 7 to 8 bits are 1, 3 and 5; 2 is not corrected (Micron).
     Steps,
-    /// Bits 4 and 5: 1 is corrected, and bits 4 and 5 of register 0xF0 are the number less one (GigaDevice GD5F1GQ5).
+    /// Bits 4 and 5: 1 is corrected. Bits 4 and 5 of register 0xF0 are the number minus one
+    /// (GigaDevice GD5F1GQ5).
     Counted,
-    /// Bits 4 and 5: 1 and 3 are corrected, and the upper half of register 0x30 is the number (Winbond W25N02KV).
+    /// Bits 4 and 5: 1 and 3 are corrected. The upper half of register 0x30 is the number
+    /// (Winbond W25N02KV).
     Register,
 }
 
@@ -25,23 +27,23 @@ pub struct NandSpiProfile {
     pub geometry: Geometry,
     /// Bytes of the spare area.
     pub spare_bytes: usize,
-    /// Planes; a block is in that of its number's lowest bit.
+    /// Planes. The lowest bits of a block's number choose its plane.
     pub planes: u32,
-    /// How its ECC tells.
+    /// The encoding of the ECC result.
     pub ecc: EccStatus,
     /// Spare bytes for users that the ECC covers.
     pub protected: fn(usize) -> bool,
-    /// Whether there is a parameter page.
+    /// True if there is a parameter page.
     pub has_parameters: bool,
-    /// Whether buffer reads must be chosen (Winbond).
+    /// True if buffer reads must be selected (Winbond).
     pub reads_on: bool,
-    /// Whether it has a table of replaced blocks, 0xA5 (Winbond W25N01GV).
+    /// True if the chip has a table of replaced blocks, 0xA5 (Winbond W25N01GV).
     pub has_links: bool,
     /// Times inside the chip.
     pub timing: NandTiming,
 }
 
-/// Times inside the chip alone, in microseconds.
+/// Returns the times inside the chip, from microseconds. The bus takes no time.
 const fn timing(read_us: u64, program_us: u64, erase_us: u64) -> NandTiming {
     NandTiming {
         bus_read_ps_per_byte: 0,
@@ -54,7 +56,8 @@ const fn timing(read_us: u64, program_us: u64, erase_us: u64) -> NandTiming {
 }
 
 impl NandSpiProfile {
-    /// Winbond W25N01GV: one bit of ECC, and in each section of 16 spare bytes four that it covers.
+    /// Returns Winbond W25N01GV: one bit of ECC, which covers four bytes in each section of 16
+    /// spare bytes.
     pub fn w25n01gv() -> Self {
         Self {
             id: [0xEF, 0xAA, 0x21],
@@ -70,7 +73,7 @@ impl NandSpiProfile {
         }
     }
 
-    /// Winbond W25N02KV: eight bits.
+    /// Returns Winbond W25N02KV: eight bits of ECC.
     pub fn w25n02kv() -> Self {
         let usual = Self::w25n01gv();
         Self {
@@ -84,7 +87,7 @@ impl NandSpiProfile {
         }
     }
 
-    /// Micron MT29F1G01ABAFD: eight bits, told in steps.
+    /// Returns Micron MT29F1G01ABAFD: eight bits of ECC, reported in steps.
     pub fn mt29f1g01() -> Self {
         let usual = Self::w25n01gv();
         Self {
@@ -99,14 +102,14 @@ impl NandSpiProfile {
         }
     }
 
-    /// Micron MT29F2G01ABAGD: the same in two planes.
+    /// Returns Micron MT29F2G01ABAGD: as MT29F1G01ABAFD, with two planes.
     pub fn mt29f2g01() -> Self {
         let usual = Self::mt29f1g01();
         let geometry = Geometry { block_count: 2048, ..usual.geometry };
         Self { id: [0x2C, 0x24, 0xFF], geometry, planes: 2, ..usual }
     }
 
-    /// GigaDevice GD5F1GQ5UE: four bits, counted; without a parameter page here.
+    /// Returns GigaDevice GD5F1GQ5UE: four bits of ECC, counted. Here it has no parameter page.
     pub fn gd5f1gq5() -> Self {
         let usual = Self::mt29f1g01();
         Self {
@@ -119,13 +122,14 @@ impl NandSpiProfile {
         }
     }
 
-    /// The same chip with fewer blocks, which its parameter page tells.
+    /// Returns the chip with another number of blocks, which its parameter page reports.
     #[must_use]
     pub fn with_blocks(self, block_count: u32) -> Self {
         Self { geometry: Geometry { block_count, ..self.geometry }, ..self }
     }
 
-    /// The status bits for so many corrected bits, or for more than can be corrected; and the register beside it.
+    /// Returns the status bits and the detail register for `bits` corrected bits; `None` is more
+    /// than can be corrected.
     pub(super) fn status(&self, bits: Option<u8>) -> (u8, u8) {
         let Some(bits) = bits else { return (2 << 4, 0) };
         match (self.ecc, bits) {
@@ -140,7 +144,7 @@ impl NandSpiProfile {
         }
     }
 
-    /// The parameter page (ONFI 1.0, 5.4), three times.
+    /// Returns the parameter page (ONFI 1.0, 5.4), three times.
     pub(super) fn parameters(&self) -> Vec<u8> {
         let Geometry { page_bytes, pages_per_block, block_count, .. } = self.geometry;
         let mut page = vec![0; 256];
@@ -151,7 +155,7 @@ impl NandSpiProfile {
         put(92, &pages_per_block.to_le_bytes());
         put(96, &block_count.to_le_bytes());
         put(100, &[1]);
-        // The longest times are three times the typical ones here.
+        // The longest times are three times the typical times here.
         for (at, ns) in [(133, self.timing.array_program_ns), (135, self.timing.array_erase_ns), (137, self.timing.array_read_ns)]
         {
             put(at, &((3 * ns / 1000) as u16).to_le_bytes());
@@ -162,7 +166,7 @@ impl NandSpiProfile {
     }
 }
 
-/// ONFI 1.0, 5.4.1.36.
+/// Returns the CRC-16 of ONFI 1.0, 5.4.1.36.
 fn crc16(bytes: &[u8]) -> u16 {
     bytes.iter().fold(0x4F4E, |crc, &byte| {
         let step = |crc: u16, _| if crc & 0x8000 != 0 { crc << 1 ^ 0x8005 } else { crc << 1 };
@@ -170,7 +174,7 @@ fn crc16(bytes: &[u8]) -> u16 {
     })
 }
 
-/// Collects the tag from the protected bytes: in sections its quarters, or one run.
+/// Returns the places of the tag in the protected bytes: its quarters in sections, or one run.
 pub(super) fn tag_places(profile: &NandSpiProfile) -> [usize; TAG_BYTES] {
     match profile.id[0] {
         0x2C => std::array::from_fn(|index| 32 + index),

@@ -1,12 +1,15 @@
 //! A NOR chip: bytes whose bits programs clear and erases set, rules, virtual time.
 //!
-//! [`Nor::new`] makes one of a [`Profile`], [`Nor::with_geometry`] one of any shape. It is a [`NorFlash`];
-//! [`NorPages`](steadyfs::media::nor::NorPages) makes the [`Flash`](steadyfs::media::Flash) of it that a volume takes.
+//! [`Nor::new`] makes a chip from a [`Profile`], and [`Nor::with_geometry`] a chip of any shape.
+//! A chip is a [`NorFlash`]. [`NorPages`](steadyfs::media::nor::NorPages) turns it into the
+//! [`Flash`](steadyfs::media::Flash) that a volume takes.
 //!
 //! # Panics
-//! Illegal use aborts the test that does it:
-//! - programming a bit from 0 to 1, unless a power cut left the byte so weak that nobody can know what it holds;
-//! - on a chip with lines ([`Nor::with_lines`]), programming a part of a line, or one twice between erases;
+//! Illegal use aborts the test:
+//! - a program of a bit from 0 to 1, unless a power cut left the byte so weak that its value is
+//!   unknown;
+//! - on a chip with lines ([`Nor::with_lines`]), a program of a part of a line, or a second
+//!   program of a line between erases;
 //! - any access beyond the chip.
 
 mod timing;
@@ -23,14 +26,14 @@ use std::sync::Arc;
 use steadyfs::media::nor::NorFlash;
 use steadyfs::media::{BlockIndex, Failure};
 
-/// One erase block. Memory is taken at its first program and given back by its erase, and shared with clones of the chip
-/// until one of them writes.
+/// One erase block. Its first program allocates memory, and its erase frees it. Clones of the
+/// chip share the memory until one of them writes.
 #[derive(Clone, Debug, Default)]
 struct Block {
     cells: Option<Arc<Vec<u8>>>,
-    /// What is wrong with each byte (`torn::SOUND` and its fellows); `None` when all are sound.
+    /// The flaw of each byte (`torn::SOUND` and its siblings); `None` if all bytes are sound.
     flaws: Option<Arc<Vec<u8>>>,
-    /// Lines that were programmed since the last erase, on a chip that has some.
+    /// Lines that were programmed since the last erase, on a chip with lines.
     programmed: BTreeSet<usize>,
     erase_count: u32,
 }
@@ -47,10 +50,11 @@ struct Tear {
 pub struct Nor {
     block_bytes: u32,
     timing: NorTiming,
-    /// Bytes that are programmed together, once between erases; 1: bits as one likes.
+    /// Bytes that are programmed together, once between erases; 1 if each bit may be programmed
+    /// at any time.
     line_bytes: u32,
     blocks: Vec<Block>,
-    /// Of 100 power-ons, how many settle the metastable bytes of a program page.
+    /// Number of power-ons in 100 that settle the metastable bytes of a program page.
     settling_percent: u8,
     tear: Option<Tear>,
     off: bool,
@@ -59,10 +63,12 @@ pub struct Nor {
 }
 
 impl Nor {
-    /// Makes an erased chip with the figures of a profile, of which `size_bytes` are used in blocks of `erase_bytes`.
+    /// Makes an erased chip with the figures of a profile. It uses `size_bytes` of the profile's
+    /// chip, in blocks of `erase_bytes`.
     ///
     /// # Panics
-    /// When the profile is that of a NAND chip, has no erase of `erase_bytes`, or is smaller than `size_bytes`.
+    /// If the profile belongs to a NAND chip, has no erase of `erase_bytes`, or is smaller than
+    /// `size_bytes`.
     pub fn new(profile: &Profile, size_bytes: u32, erase_bytes: u32, choice: TimingChoice, seed: u64) -> Self {
         let name = &profile.name;
         let nor = profile.nor().unwrap_or_else(|| panic!("{name} is not a NOR chip: use Nand"));
@@ -76,7 +82,7 @@ impl Nor {
     /// Makes an erased chip of any shape.
     ///
     /// # Panics
-    /// When a block is not a whole number of program pages.
+    /// If a block is not a whole number of program pages.
     pub fn with_geometry(block_bytes: u32, block_count: u32, timing: NorTiming, seed: u64) -> Self {
         let page = timing.program_page_bytes;
         assert!(block_bytes.is_multiple_of(page), "a block of {block_bytes} bytes is no whole program pages of {page}");
@@ -93,8 +99,8 @@ impl Nor {
         }
     }
 
-    /// Sets how many of 100 power-ons settle the metastable bytes of a program page: they then read well for good, or hold
-    /// garbage. Default 25.
+    /// Sets the number of power-ons in 100 that settle the metastable bytes of a program page.
+    /// Settled bytes read well for good, or hold garbage. Default 25.
     #[must_use]
     pub fn with_settling_percent(mut self, settling_percent: u8) -> Self {
         assert!(settling_percent <= 100, "{settling_percent} of 100 power-ons");
@@ -102,19 +108,20 @@ impl Nor {
         self
     }
 
-    /// Makes it a chip whose lines of so many bytes are programmed once between erases, because an ECC covers each.
+    /// Makes it a chip whose lines of `line_bytes` bytes are programmed once between erases,
+    /// because an ECC covers each line.
     #[must_use]
     pub fn with_lines(self, line_bytes: u32) -> Self {
         assert!(self.timing.program_page_bytes.is_multiple_of(line_bytes), "lines of {line_bytes} bytes");
         Self { line_bytes, ..self }
     }
 
-    /// Tells how often each block was erased.
+    /// Returns the number of erases of each block.
     pub fn erase_counts(&self) -> Vec<u32> {
         self.blocks.iter().map(|block| block.erase_count).collect()
     }
 
-    /// Tells the smallest, the mean and the largest erase count.
+    /// Returns the smallest, the mean and the largest erase count.
     pub fn wear(&self) -> (u32, f64, u32) {
         meter::spread(self.blocks.iter().map(|block| block.erase_count))
     }
@@ -138,7 +145,7 @@ impl Nor {
         ((address / self.block_bytes) as usize, (address % self.block_bytes) as usize)
     }
 
-    /// One program command, within one program page.
+    /// Runs one program command, within one program page.
     #[track_caller]
     fn command(&mut self, address: u32, data: &[u8]) -> Result<(), Failure> {
         self.demand_lines(address, data.len());
@@ -160,7 +167,7 @@ impl Nor {
         Ok(())
     }
 
-    /// On a chip with lines: whole ones, that were not programmed since the last erase.
+    /// On a chip with lines, requires whole lines that were not programmed since the last erase.
     #[track_caller]
     fn demand_lines(&mut self, address: u32, bytes: usize) {
         let line_bytes = self.line_bytes as usize;
@@ -191,7 +198,7 @@ impl Nor {
 }
 
 impl Block {
-    /// The bytes of the block, to be changed.
+    /// Returns the bytes of the block, to be changed.
     fn cells_mut(&mut self, block_bytes: u32) -> &mut Vec<u8> {
         let cells = self.cells.get_or_insert_with(|| Arc::new(vec![0xFF; block_bytes as usize]));
         Arc::make_mut(cells)
@@ -213,8 +220,8 @@ impl NorFlash for Nor {
         self.blocks.len() as u32
     }
 
-    /// The program time holds for bytes that start at a program page or lie within one; other places need one command
-    /// more.
+    /// Returns the times. The program time holds for bytes that start at a program page or lie
+    /// within one. Other places need one more command.
     fn times_ns(&self, bytes: u32) -> (u64, u64, u64) {
         let bytes = bytes as usize;
         (self.timing.read_ns(bytes), self.timing.program_ns(bytes), self.timing.erase_ns())

@@ -1,4 +1,4 @@
-//! How long the operations of a NOR chip take, from their parts.
+//! Durations of the operations of a NOR chip, from their parts.
 
 use crate::nand::transfer_ns;
 use crate::profile::{NorProfile, TimingChoice};
@@ -29,8 +29,9 @@ pub struct NorTiming {
 }
 
 impl NorTiming {
-    /// Round figures of no chip, for tests: 10 ns a byte on the bus, program 30 µs and 2 µs a byte in pages of 256 bytes,
-    /// erase 100 ms, no command time.
+    /// Round figures that no real chip has, for tests. The bus takes 10 ns a byte. A program
+    /// takes 30 µs and 2 µs a byte in pages of 256 bytes. An erase takes 100 ms. Commands take no
+    /// time.
     pub const ROUND: Self = Self {
         read_command_ns: 0,
         program_command_ns: 0,
@@ -44,7 +45,8 @@ impl NorTiming {
         program_page_bytes: 256,
     };
 
-    /// Takes the figures of a profile, for blocks of `erase_bytes`; `None` when the chip has no such erase.
+    /// Takes the figures of a profile, for blocks of `erase_bytes`. Returns `None` if the chip
+    /// has no such erase.
     pub fn of(profile: &NorProfile, erase_bytes: u32, choice: TimingChoice) -> Option<Self> {
         let ns = |us: u32| u64::from(us) * 1000;
         Some(Self {
@@ -61,7 +63,8 @@ impl NorTiming {
         })
     }
 
-    /// The same for blocks that the chip erases with one command, or else with several of the largest erase that divides them.
+    /// Takes the figures for blocks of `block_bytes`. The chip erases a block with one command,
+    /// or else with several commands of the largest erase that divides the block.
     pub fn of_block(profile: &NorProfile, block_bytes: u32, choice: TimingChoice) -> Option<Self> {
         let fits = profile.erases.iter().map(|erase| erase.bytes).filter(|&bytes| block_bytes.is_multiple_of(bytes));
         let erase_bytes = fits.max()?;
@@ -69,18 +72,20 @@ impl NorTiming {
         Some(Self { array_erase_ns: one.array_erase_ns * count, erase_command_ns: one.erase_command_ns * count, ..one })
     }
 
-    /// Duration of a read of `bytes`.
+    /// Returns the duration of a read of `bytes`.
     pub fn read_ns(&self, bytes: usize) -> u64 {
         self.read_command_ns + transfer_ns(bytes, self.bus_read_ps_per_byte)
     }
 
-    /// Duration of one program command of `bytes`, at least one, within one program page.
+    /// Returns the duration of one program command of `bytes`, at least one, within one program
+    /// page.
     pub fn command_ns(&self, bytes: usize) -> u64 {
         let array_ns = self.program_first_byte_ns + (bytes as u64 - 1) * self.program_byte_ns;
         self.program_command_ns + transfer_ns(bytes, self.bus_program_ps_per_byte) + array_ns.min(self.program_page_ns)
     }
 
-    /// Duration of a program of `bytes` that starts at a program page or lies within one.
+    /// Returns the duration of a program of `bytes` that starts at a program page or lies within
+    /// one.
     pub fn program_ns(&self, bytes: usize) -> u64 {
         let page = self.program_page_bytes as usize;
         let rest = match bytes % page {
@@ -90,7 +95,7 @@ impl NorTiming {
         (bytes / page) as u64 * self.command_ns(page) + rest
     }
 
-    /// Duration of an erase.
+    /// Returns the duration of an erase.
     pub fn erase_ns(&self) -> u64 {
         self.erase_command_ns + self.array_erase_ns
     }
@@ -105,7 +110,7 @@ mod tests {
         NorTiming::of(Profile::named("w25q128jv").unwrap().nor().unwrap(), erase_bytes, choice)
     }
 
-    /// By hand, in nanoseconds: 16 bytes of 19.231 are 308, 256 are 4,924.
+    /// Computed by hand, in nanoseconds: 16 bytes of 19.231 are 308, 256 are 4,924.
     #[test]
     fn durations_of_w25q128jv_are_those_computed_by_hand() {
         let typical = winbond(65_536, TimingChoice::Typical).unwrap();

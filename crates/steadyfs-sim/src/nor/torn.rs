@@ -1,4 +1,4 @@
-//! Bytes damaged by a power cut, and what a cut can do to a NOR chip.
+//! Bytes damaged by a power cut, and the effects of a cut on a NOR chip.
 
 use super::{Block, Nor, Tear};
 use crate::fault::{Tearable, Torn};
@@ -9,19 +9,19 @@ use steadyfs::media::groups::Groups;
 use steadyfs::media::nor::{NorFlash, NorPages};
 use steadyfs::media::{BlockIndex, Flash, PageIndex, TAG_BYTES};
 
-/// Nothing is wrong with the byte.
+/// The byte has no flaw.
 pub(super) const SOUND: u8 = 0;
-/// The byte reads as it did before, but a program would not hold.
+/// The byte reads as before, but a program would not hold.
 const WEAK: u8 = 1;
 /// The byte is metastable and reads well until the next power-on.
 const STEADY: u8 = 2;
 /// The byte is metastable and reads badly until the next power-on.
 const UNSTEADY: u8 = 3;
-/// The byte is metastable, and each read decides for itself.
+/// The byte is metastable, and each read decides separately.
 const UNSTABLE: u8 = 4;
 
 impl Nor {
-    /// What the cells at an address give this time.
+    /// Reads the cells at an address, as they read this time.
     pub(super) fn sense(&mut self, address: u32, data: &mut [u8]) {
         let (mut address, mut rest) = (address, data);
         while !rest.is_empty() {
@@ -50,7 +50,7 @@ impl Nor {
         }
     }
 
-    /// Programs bytes within one block. Weak bytes keep garbage without anyone being told.
+    /// Programs bytes within one block. Weak bytes keep garbage without a report.
     #[track_caller]
     pub(super) fn store(&mut self, address: u32, data: &[u8]) {
         let (block, start) = self.locate(address);
@@ -87,7 +87,7 @@ impl Nor {
         }
     }
 
-    /// Leaves the bytes of a program command as a power cut may leave them.
+    /// Leaves the bytes of a program command in a state that a power cut may leave.
     #[track_caller]
     pub(super) fn tear_command(&mut self, address: u32, data: &[u8], torn: Torn) {
         let (block, start) = self.locate(address);
@@ -98,7 +98,8 @@ impl Nor {
         }
     }
 
-    /// Which bytes are zero and sound: a program changes nothing in them, whatever becomes of it.
+    /// Returns true for each byte that is zero and sound: a program changes nothing in it, even
+    /// if power fails.
     fn sound_zeros(&self, block: usize, start: usize, bytes: usize) -> Vec<bool> {
         let Some(cells) = &self.blocks[block].cells else { return vec![false; bytes] };
         let is_sound = |at: usize| self.blocks[block].flaws.as_ref().is_none_or(|flaws| flaws[at] == SOUND);
@@ -124,7 +125,7 @@ impl Nor {
         }
     }
 
-    /// Leaves one program page of a block as an erase that was cut short may leave it.
+    /// Leaves one program page of a block in a state that an interrupted erase may leave.
     fn tear_erase(&mut self, block: usize, start: usize, torn: Torn) {
         let (bytes, block_bytes) = (self.timing.program_page_bytes as usize, self.block_bytes);
         let kinds = match torn {
@@ -143,22 +144,24 @@ impl Nor {
         self.set_flaws(block, start, bytes, flaw);
     }
 
-    /// Lets power fail in a later program command: `commands_before` complete ones come first.
+    /// Makes power fail in a later program command: `commands_before` complete commands come
+    /// first.
     ///
-    /// That command and every operation after it fail with [`Failure::Device`](steadyfs::media::Failure::Device), until
-    /// [`power_on`](Nor::power_on). A program of several 256-byte program pages is several commands.
+    /// That command and every operation after it fail with
+    /// [`Failure::Device`](steadyfs::media::Failure::Device), until [`power_on`](Nor::power_on).
+    /// A program of several 256-byte program pages is several commands.
     pub fn tear_program(&mut self, commands_before: u32, torn: Torn) {
         self.tear = Some(Tear { commands_before, torn });
     }
 
-    /// Programs bytes, and lets power fail in the last command of that, or one before it.
+    /// Programs bytes while power fails in one of the commands.
     pub fn program_torn(&mut self, address: u32, data: &[u8], torn: Torn) {
         self.plan_tear(data.len(), torn);
         let _ = self.program(address, data);
         self.forget_tear();
     }
 
-    /// Chooses the command of a program of so many bytes in which power fails.
+    /// Chooses the command, in a program of `bytes` bytes, in which power fails.
     fn plan_tear(&mut self, bytes: usize, torn: Torn) {
         let commands = (bytes as u32).div_ceil(self.timing.program_page_bytes).max(1);
         let command = match torn {
@@ -173,8 +176,8 @@ impl Nor {
         (self.tear, self.off) = (None, false);
     }
 
-    /// Lets power fail during an erase. Every program page of the block is independently old, erased, or half erased, and
-    /// all of it is too weak to be programmed.
+    /// Erases a block while power fails. Every program page of the block is independently old,
+    /// erased, or half erased. All pages are too weak to be programmed.
     pub fn erase_torn(&mut self, block: BlockIndex, torn: Torn) {
         let block = self.demand_block(block);
         self.count_erase(block);
@@ -186,7 +189,8 @@ impl Nor {
         }
     }
 
-    /// Gives power back: the chip answers again, and metastable bytes are decided anew, or settle, each program page for itself.
+    /// Restores power. The chip answers again. The metastable bytes of each program page are
+    /// decided again, or settle.
     pub fn power_on(&mut self) {
         self.tear = None;
         self.off = false;
@@ -203,8 +207,8 @@ impl Nor {
     }
 }
 
-/// Decides how the metastable bytes of a program page read from this power-on. Bytes that settle are stable, but would not
-/// hold a program.
+/// Decides how the metastable bytes of a program page read from this power-on. Bytes that settle
+/// are stable, but would not hold a program.
 fn decide(flaws: &mut [u8], cells: &mut [u8], good: bool, settles: bool, rng: &mut Rng) {
     let mut spoilt = cells.to_vec();
     if settles && !good {
@@ -221,12 +225,12 @@ fn decide(flaws: &mut [u8], cells: &mut [u8], good: bool, settles: bool, rng: &m
     }
 }
 
-/// A chip, or what makes blocks of its sectors.
+/// A chip, or a wrapper that makes blocks of its sectors.
 pub trait Cuttable: NorFlash {
-    /// The chip.
+    /// Returns the chip.
     fn nor(&mut self) -> &mut Nor;
 
-    /// Lets power fail during an erase of a block.
+    /// Erases a block while power fails.
     fn cut_erase(&mut self, block: BlockIndex, torn: Torn);
 }
 
@@ -245,7 +249,8 @@ impl Cuttable for Groups<Nor> {
         self.chip_mut()
     }
 
-    /// The cut meets one of the sectors: those before it are erased, those behind it are as they were.
+    /// The cut meets one of the sectors. The sectors before it are erased, and the sectors behind
+    /// it are unchanged.
     fn cut_erase(&mut self, block: BlockIndex, torn: Torn) {
         let (sectors, chip) = (self.sectors(), self.chip_mut());
         let met = match torn {
@@ -262,11 +267,12 @@ impl Cuttable for Groups<Nor> {
 }
 
 impl<C: Cuttable> Tearable for NorPages<C> {
-    /// The cut meets one command: half of the time that of the tag, otherwise one of the data. Of the page that it leaves
-    /// garbled, the part that was being programmed may also look untouched.
+    /// Programs a page while power fails in one command. Half of the time this is the command of
+    /// the tag, otherwise a command of the data. If the state is garbled, the part that was being
+    /// programmed may also look untouched.
     fn program_torn(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES], torn: Torn) {
         let chip = self.chip_mut().nor();
-        // Ones at the end are not programmed.
+        // Trailing 0xFF bytes are not programmed.
         let used = data.iter().rposition(|&byte| byte != 0xFF).map_or(0, |last| last as u32 + 1);
         let data_commands = used.div_ceil(chip.timing.program_page_bytes);
         let command = match torn {
@@ -282,7 +288,7 @@ impl<C: Cuttable> Tearable for NorPages<C> {
         (chip.tear, chip.off) = (None, false);
     }
 
-    /// The cut meets the last command, or one before it.
+    /// Programs bytes while power fails in the last command, or in an earlier one.
     fn program_bytes_torn(&mut self, block: BlockIndex, offset: u32, data: &[u8], torn: Torn) {
         self.chip_mut().nor().plan_tear(data.len(), torn);
         let _ = self.program_bytes(block, offset, data);

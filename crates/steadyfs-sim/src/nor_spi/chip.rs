@@ -11,12 +11,12 @@ use steadyfs::media::nor::NorFlash;
 const BUSY: u8 = 1;
 const ENABLED: u8 = 2;
 
-/// What goes wrong with a chip.
+/// The faults of a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NorFault {
-    /// The next program or erase fails, and tells so where the chip can.
+    /// The next program or erase fails, and the chip reports this if it can.
     Fails,
-    /// The next write enable is not heard.
+    /// The chip ignores the next write enable.
     Deaf,
     /// The next program or erase never ends.
     Hangs,
@@ -32,11 +32,11 @@ pub struct NorSpi {
     busy_until_ns: u64,
     is_enabled: bool,
     has_four_bytes: bool,
-    /// Program and erase errors, as the chip keeps them.
+    /// Program and erase errors, as the chip stores them.
     errors: [bool; 2],
     protection: u8,
     faults: Vec<NorFault>,
-    /// Programs and erases, and the one that a cut meets.
+    /// Programs and erases so far. `cut` contains the operation that a cut meets.
     operations: u64,
     cut: Option<(u64, Option<Torn>)>,
     is_off: bool,
@@ -44,7 +44,7 @@ pub struct NorSpi {
 }
 
 impl NorSpi {
-    /// An erased chip, on a bus of 50 MHz.
+    /// Makes an erased chip, on a bus of 50 MHz.
     pub fn new(profile: NorSpiProfile) -> Self {
         let sector = profile.erases[0].bytes;
         Self {
@@ -65,22 +65,22 @@ impl NorSpi {
         }
     }
 
-    /// What the chip holds.
+    /// Returns the cells of the chip.
     pub fn nor(&mut self) -> &mut Nor {
         &mut self.nor
     }
 
-    /// Nanoseconds since the chip is there.
+    /// Returns the nanoseconds since the chip was made.
     pub fn clock_ns(&self) -> u64 {
         self.clock.now_ns
     }
 
-    /// Bytes that went over the bus, in both directions.
+    /// Returns the bytes that went over the bus, in both directions.
     pub fn bus_bytes(&self) -> u64 {
         self.clock.bytes
     }
 
-    /// Lets a fault strike at the next occasion.
+    /// Adds a fault that strikes at the next occasion.
     pub fn inject(&mut self, fault: NorFault) {
         self.faults.push(fault);
     }
@@ -90,12 +90,12 @@ impl NorSpi {
         self.protection = bits & 0x3C;
     }
 
-    /// Makes the chip busy for a while, as an erase does that began before the processor was reset.
+    /// Makes the chip busy for a while, like an erase that began before the processor was reset.
     pub fn keep_busy(&mut self, us: u64) {
         self.busy_until_ns = self.clock.now_ns + us * 1000;
     }
 
-    /// Programs and erases so far, the one that was cut included.
+    /// Returns the number of programs and erases so far, including an interrupted one.
     pub fn operations(&self) -> u64 {
         self.operations
     }
@@ -105,12 +105,12 @@ impl NorSpi {
         self.cut = Some((self.operations + n, torn));
     }
 
-    /// Whether power is off.
+    /// Returns true if power is off.
     pub fn is_off(&self) -> bool {
         self.is_off
     }
 
-    /// Gives power again.
+    /// Restores power.
     pub fn power_on(&mut self, seed: u64) {
         (self.is_off, self.cut, self.is_enabled, self.has_four_bytes) = (false, None, false, false);
         (self.busy_until_ns, self.errors) = (self.clock.now_ns, [false; 2]);
@@ -139,7 +139,7 @@ impl NorSpi {
         assert!(self.clock.now_ns >= self.busy_until_ns, "command {command:#04x} while the chip is busy");
     }
 
-    /// The address of a command, and what follows it.
+    /// Returns the address of a command, and the bytes behind it.
     #[track_caller]
     fn address<'s>(&self, sent: &'s [u8]) -> (u32, &'s [u8]) {
         let is_long = self.has_four_bytes || matches!(sent[0], 0x0C | 0x12 | 0x21 | 0x5C | 0xDC);
@@ -148,14 +148,16 @@ impl NorSpi {
         (number(&sent[1..=length]), &sent[1 + length..])
     }
 
-    /// Begins a program or an erase: whether it is done, torn, or not done at all.
+    /// Begins a program or an erase. Returns `None` if nothing is done, `Some(None)` if it is
+    /// done, and the torn state if power fails in it.
     fn begin(&mut self, error: usize) -> Option<Option<Torn>> {
         if !std::mem::take(&mut self.is_enabled) {
             return None;
         }
         self.operations += 1;
         if self.profile.error_bits == ErrorBits::Security {
-            // It forgets them with the next operation; others keep them until they are cleared.
+            // This chip clears its errors with the next operation. Other chips keep them until
+            // they are cleared.
             self.errors = [false; 2];
         }
         if self.protection != 0 {
@@ -171,7 +173,7 @@ impl NorSpi {
         }
     }
 
-    /// Ends it: the chip is busy for so long.
+    /// Ends a program or an erase: the chip is busy for `ns`.
     fn end(&mut self, ns: u64) {
         let hangs = self.strikes(NorFault::Hangs);
         self.busy_until_ns = if hangs { u64::MAX } else { self.clock.now_ns + ns };
@@ -195,7 +197,7 @@ impl NorSpi {
         self.end(self.nor.time_ns() - before_ns);
     }
 
-    /// What a program makes of bytes: ones leave what is there.
+    /// Returns the bytes to program: bytes of ones keep the stored content.
     fn beside_ones(&mut self, address: u32, data: &[u8]) -> Vec<u8> {
         let mut found = vec![0xFF; data.len()];
         self.nor.read(address, &mut found).expect("the chip has power");

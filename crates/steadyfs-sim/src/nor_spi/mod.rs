@@ -1,10 +1,22 @@
-//! A NOR chip on SPI, at the level of bytes: what a driver on [embedded-hal](https://docs.rs/embedded-hal/1) is tested with.
+//! A NOR chip on SPI, at the level of bytes, to test drivers on
+//! [embedded-hal](https://docs.rs/embedded-hal/1).
 //!
-//! [`NorSim`] is the wire; it is an `SpiDevice` and a `DelayNs`. The chip behind it, [`NorSpi`], decodes commands, has a status register, a write enable latch and busy times, and keeps its
-//! bytes in a [`Nor`], so that power cuts leave what they leave there. Its parameters can be read by SFDP (JESD216B).
+//! [`NorSim`] is the wire. It is an `SpiDevice` and a `DelayNs`. The chip behind it, [`NorSpi`],
+//! decodes commands. It has a status register, a write enable latch and busy times. It keeps its
+//! bytes in a [`Nor`], so that power cuts have the effects of that model. Its parameters can be
+//! read by SFDP (JESD216B).
 //!
-//! **Illegal use panics**: any command but a look at the status of a busy chip, a command that the chip does not know, one without all of its address, a program that runs over the end of its page, an erase
-//! inside of a block, bits that would go from 0 to 1, addresses beyond the chip. A program or an erase without write enable does nothing, as on real chips.
+//! **Illegal use panics**:
+//!
+//! - any command to a busy chip except a read of the status,
+//! - a command that the chip does not support,
+//! - a command without all of its address,
+//! - a program that runs over the end of its page,
+//! - an erase whose address is not the first byte of a block,
+//! - bits that would go from 0 to 1,
+//! - addresses beyond the chip.
+//!
+//! A program or an erase without write enable does nothing, as on real chips.
 //!
 //! ```
 //! use embedded_hal::spi::SpiDevice;
@@ -17,7 +29,8 @@
 //! ```
 //!
 //! # Left out
-//! More than one data line, suspend, security registers, write protection by pins, and deep power-down.
+//! More than one data line, suspend, security registers, write protection by pins, and deep
+//! power-down.
 
 mod chip;
 mod profile;

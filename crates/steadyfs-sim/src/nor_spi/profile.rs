@@ -1,37 +1,38 @@
-//! What a chip is, and the parameters that it tells: JESD216B, 6.2 to 6.4.
+//! The properties of a chip, and the parameters that it reports: JESD216B, 6.2 to 6.4.
 
 use crate::nor::NorTiming;
 
 /// An erase command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EraseCommand {
-    /// With three bytes of address.
+    /// The command with three bytes of address.
     pub opcode: u8,
-    /// What it erases; a power of two.
+    /// Bytes that it erases; a power of two.
     pub bytes: u32,
     /// Typical time, in milliseconds.
     pub ms: u32,
 }
 
-/// Where a chip says that a program or an erase failed.
+/// The register in which a chip reports that a program or an erase failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorBits {
-    /// Nowhere (Winbond, GigaDevice).
+    /// None (Winbond, GigaDevice).
     None,
     /// Bits 5 and 6 of the security register, 0x2B (Macronix).
     Security,
     /// Bits 4 and 5 of the flag status register, 0x70; cleared by 0x50 (Micron N25Q, MT25Q).
     Flags,
-    /// Bits 6 and 5 of the status register, cleared by 0x30; the chip stays busy until then (Infineon S25FL-S).
+    /// Bits 6 and 5 of the status register, cleared by 0x30; the chip stays busy until then
+    /// (Infineon S25FL-S).
     Status,
 }
 
-/// How a chip takes four bytes of address.
+/// The way a chip takes four bytes of address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FourByte {
-    /// Not at all.
+    /// Not supported.
     No,
-    /// By commands of their own.
+    /// By separate commands.
     Commands,
     /// After 0xB7.
     Mode,
@@ -44,26 +45,26 @@ pub enum FourByte {
 pub struct NorSpiProfile {
     /// Answer to 0x9F.
     pub id: [u8; 3],
-    /// Its size.
+    /// Bytes of the chip.
     pub bytes: u32,
     /// Erase commands, the smallest first.
     pub erases: Vec<EraseCommand>,
     /// Typical time of a program of 256 bytes, in microseconds.
     pub program_us: u32,
-    /// The longest times over the typical ones: 2, 4, … 32.
+    /// Ratio of the longest to the typical program times: 2, 4, … 32.
     pub program_factor: u32,
-    /// The same for erases.
+    /// Ratio of the longest to the typical erase times: 2, 4, … 32.
     pub erase_factor: u32,
-    /// Where it tells errors.
+    /// The register of the errors.
     pub error_bits: ErrorBits,
-    /// How it takes four bytes of address.
+    /// The way the chip takes four bytes of address.
     pub four_byte: FourByte,
-    /// Whether it answers 0x5A.
+    /// True if the chip answers 0x5A.
     pub has_sfdp: bool,
 }
 
 impl NorSpiProfile {
-    /// Winbond W25Q128JV, of its datasheet.
+    /// Returns Winbond W25Q128JV, from its datasheet.
     pub fn w25q128jv() -> Self {
         let erase = |opcode, kib: u32, ms| EraseCommand { opcode, bytes: kib << 10, ms };
         Self {
@@ -79,7 +80,7 @@ impl NorSpiProfile {
         }
     }
 
-    /// Macronix MX25R6435F, of its datasheet; its programs and erases tell errors.
+    /// Returns Macronix MX25R6435F, from its datasheet. Its programs and erases report errors.
     pub fn mx25r6435f() -> Self {
         let erase = |opcode, kib: u32, ms| EraseCommand { opcode, bytes: kib << 10, ms };
         Self {
@@ -94,7 +95,8 @@ impl NorSpiProfile {
         }
     }
 
-    /// Micron M25P16 of its datasheet: 64 KiB sectors alone, and no parameters to be read.
+    /// Returns Micron M25P16, from its datasheet. It has only 64 KiB sectors, and no parameters
+    /// to be read.
     pub fn m25p16() -> Self {
         Self {
             id: [0x20, 0x20, 0x15],
@@ -108,13 +110,13 @@ impl NorSpiProfile {
         }
     }
 
-    /// The same chip, of another size.
+    /// Returns the chip with another size.
     #[must_use]
     pub fn with_bytes(self, bytes: u32) -> Self {
         Self { bytes, ..self }
     }
 
-    /// Times inside the chip.
+    /// Returns the times inside the chip.
     pub(super) fn timing(&self) -> NorTiming {
         NorTiming {
             bus_read_ps_per_byte: 0,
@@ -125,7 +127,7 @@ impl NorSpiProfile {
         }
     }
 
-    /// The parameters: header, one parameter header, 16 double words.
+    /// Returns the parameters: header, one parameter header, 16 double words.
     pub(super) fn sfdp(&self) -> Vec<u8> {
         let mut table = b"SFDP\x06\x01\x00\xFF\x00\x06\x01\x10\x30\x00\x00\xFF".to_vec();
         table.resize(0x30, 0xFF);
@@ -160,7 +162,7 @@ impl NorSpiProfile {
     }
 }
 
-/// A time as a unit and a count from 0 to 31, rounded up.
+/// Encodes a time as a unit and a count from 0 to 31, rounded up.
 fn time(value: u32, units: &[u32]) -> (u32, u32) {
     let unit = units.iter().position(|unit| value.div_ceil(*unit) <= 32).expect("a time that no table can tell");
     (unit as u32, value.div_ceil(units[unit]).max(1) - 1)

@@ -1,8 +1,8 @@
-//! Why a profile is refused.
+//! The errors of profiles.
 
 use steadyfs::media::TAG_BYTES;
 
-/// Why a profile was refused.
+/// The reason why a profile was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProfileError {
@@ -14,9 +14,9 @@ pub enum ProfileError {
     Key {
         /// The key, with the tables it lies in.
         key: String,
-        /// What stands there.
+        /// The value that was found.
         found: String,
-        /// What may stand there.
+        /// The allowed values.
         expected: String,
     },
     /// The spare area cannot hold a tag under the protection of the ECC.
@@ -28,9 +28,9 @@ pub enum ProfileError {
     /// No built-in profile has this name.
     #[error("no profile named `{name}`; expected one of {known}")]
     Unknown {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The names there are, separated by commas.
+        /// The existing names, separated by commas.
         known: String,
     },
 }

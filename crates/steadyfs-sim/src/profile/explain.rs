@@ -47,7 +47,7 @@ pub(crate) fn of_raw(key: &str) -> Option<&'static str> {
     explain(key, RAW)
 }
 
-/// Explains a key of a managed device's profile, whose own keys are given.
+/// Explains a key of a managed device's profile. `own` are the keys of the profile's kind.
 pub(crate) fn of_managed(key: &str, own: &[(&'static str, &'static str)]) -> Option<&'static str> {
     explain(key, own)
 }
@@ -75,7 +75,7 @@ pub(crate) fn lines<'t>(text: &'t str, explain: impl Fn(&str) -> Option<&'static
         is_source |= text.starts_with("[sources]");
         let Some((key, value)) = text.split_once('=').filter(|_| !is_source) else { return Line::Other(text) };
         let (key, value) = (key.trim(), value.trim());
-        // A text may have a #.
+        // A text value may contain a #.
         let value = if value.starts_with('"') { value } else { value.split('#').next().unwrap_or(value).trim() };
         explain(key).map_or(Line::Other(text), |meaning| Line::Value { key, value, meaning })
     };

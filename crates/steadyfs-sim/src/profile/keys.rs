@@ -1,4 +1,4 @@
-//! Reading a TOML table key by key, with errors that name the key, what was found and what was expected.
+//! Reads a TOML table key by key. An error names the key, the found value and the expected one.
 
 use super::error::ProfileError;
 use super::spread::Spread;
@@ -7,7 +7,7 @@ use toml::{Table, Value};
 /// The keys of one table that were not read yet.
 pub(crate) struct Keys {
     table: Table,
-    /// What to put before a key in an error: the path of the table, with a dot.
+    /// The prefix of a key in an error: the path of the table, with a dot.
     path: String,
     known: Vec<&'static str>,
 }
@@ -27,12 +27,12 @@ impl Keys {
         self.table.remove(key)
     }
 
-    /// An error about one key of this table.
+    /// Returns an error about one key of this table.
     pub(crate) fn refuse(&self, key: &str, found: impl Into<String>, expected: impl Into<String>) -> ProfileError {
         ProfileError::Key { key: format!("{}{key}", self.path), found: found.into(), expected: expected.into() }
     }
 
-    /// A text that is not empty.
+    /// Reads a text that is not empty.
     pub(crate) fn text(&mut self, key: &'static str) -> Result<String, ProfileError> {
         const EXPECTED: &str = "a text that is not empty";
         match self.take(key) {
@@ -41,7 +41,7 @@ impl Keys {
         }
     }
 
-    /// `true` or `false`.
+    /// Reads `true` or `false`.
     pub(crate) fn flag(&mut self, key: &'static str) -> Result<bool, ProfileError> {
         match self.take(key) {
             Some(Value::Boolean(flag)) => Ok(flag),
@@ -49,7 +49,7 @@ impl Keys {
         }
     }
 
-    /// A whole number from `min` to `max`.
+    /// Reads a whole number from `min` to `max`.
     pub(crate) fn number(&mut self, key: &'static str, min: u32, max: u32) -> Result<u32, ProfileError> {
         let value = self.take(key);
         let number = match value {
@@ -62,12 +62,12 @@ impl Keys {
         })
     }
 
-    /// A whole number that is not zero.
+    /// Reads a whole number that is not zero.
     pub(crate) fn count(&mut self, key: &'static str) -> Result<u32, ProfileError> {
         self.number(key, 1, u32::MAX)
     }
 
-    /// A power of two from `min` to `max`.
+    /// Reads a power of two from `min` to `max`.
     pub(crate) fn power_of_two(&mut self, key: &'static str, min: u32, max: u32) -> Result<u32, ProfileError> {
         let number = self.number(key, min, max)?;
         if !number.is_power_of_two() {
@@ -76,7 +76,7 @@ impl Keys {
         Ok(number)
     }
 
-    /// A power of two from `min` to `max`; `default` when the key is missing.
+    /// Reads a power of two from `min` to `max`. Returns `default` if the key is missing.
     pub(crate) fn power_of_two_or(&mut self, key: &'static str, min: u32, max: u32, default: u32) -> Result<u32, ProfileError> {
         if self.table.contains_key(key) {
             return self.power_of_two(key, min, max);
@@ -85,7 +85,7 @@ impl Keys {
         Ok(default)
     }
 
-    /// A typical and a maximum figure.
+    /// Reads a typical and a maximum figure.
     pub(crate) fn spread(&mut self, key: &'static str) -> Result<Spread, ProfileError> {
         const EXPECTED: &str = "{ typical = …, maximum = … }";
         let mut inner = match self.take(key) {
@@ -101,7 +101,7 @@ impl Keys {
         Ok(spread)
     }
 
-    /// An array of tables, at least one.
+    /// Reads an array of tables, at least one.
     pub(crate) fn tables(&mut self, key: &'static str) -> Result<Vec<Keys>, ProfileError> {
         let expected = format!("one or more [[{key}]] tables");
         let items = match self.take(key) {
@@ -118,7 +118,7 @@ impl Keys {
         Ok(tables)
     }
 
-    /// A table of texts; nothing when the key is missing.
+    /// Reads a table of texts. Returns no texts if the key is missing.
     pub(crate) fn texts(&mut self, key: &'static str) -> Result<Vec<(String, String)>, ProfileError> {
         let table = match self.take(key) {
             None => return Ok(Vec::new()),
@@ -135,7 +135,7 @@ impl Keys {
         Ok(texts)
     }
 
-    /// Refuses keys that nothing has read.
+    /// Refuses keys that were not read.
     pub(crate) fn finish(self) -> Result<(), ProfileError> {
         match self.table.keys().next() {
             None => Ok(()),
@@ -148,7 +148,7 @@ impl Keys {
     }
 }
 
-/// Says what stands at a key, in the words of an error.
+/// Describes the value at a key, in the words of an error.
 fn describe(value: Option<&Value>) -> String {
     match value {
         None => "missing".into(),

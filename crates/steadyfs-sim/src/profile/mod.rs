@@ -1,11 +1,12 @@
 //! Figures of real chips: geometry, times, endurance, each with its source.
 //!
-//! A profile is a TOML document. The built-in ones lie in `profiles/` of this crate and are the examples to follow. Every
-//! figure of theirs has an entry in the table `sources`: D datasheet, C constant in driver code, S decoded SFDP, M
-//! published measurement, U estimate without a source.
+//! A profile is a TOML document. The built-in documents lie in `profiles/` of this crate, and are
+//! the examples to follow. Each of their figures has an entry in the table `sources`: D
+//! datasheet, C constant in driver code, S decoded SFDP, M published measurement, U estimate
+//! without a source.
 //!
-//! [`Profile::named`] finds a built-in one, [`Profile::from_toml`] reads another; [`Nand::new`](crate::Nand::new) and
-//! [`Nor::new`](crate::Nor::new) make the chip.
+//! [`Profile::named`] finds a built-in profile, and [`Profile::from_toml`] reads any other.
+//! [`Nand::new`](crate::Nand::new) and [`Nor::new`](crate::Nor::new) make the chip.
 
 mod error;
 pub(crate) mod explain;
@@ -36,7 +37,7 @@ const BUILT_IN: [&str; 12] = [
     include_str!("../../profiles/stm32g0b1.toml"),
 ];
 
-/// What is known of one chip.
+/// The figures of one chip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
     /// Short name, as on the command line.
@@ -45,7 +46,7 @@ pub struct Profile {
     pub title: String,
     /// The figures.
     pub chip: Chip,
-    /// Where each figure comes from, by its key.
+    /// The source of each figure, by its key.
     pub sources: BTreeMap<String, String>,
 }
 
@@ -65,7 +66,7 @@ pub struct NandProfile {
     pub page_bytes: u32,
     /// Spare bytes of a page.
     pub spare_bytes: u32,
-    /// Spare bytes that the user may write and the ECC protects; at least the 16 of a tag.
+    /// Spare bytes that the user may write and the ECC protects; at least the 16 bytes of a tag.
     pub user_bytes: u32,
     /// Pages of an erase block: a power of two from 4 to 256.
     pub pages_per_block: u32,
@@ -93,7 +94,7 @@ pub struct NandProfile {
     pub endurance_erases: u32,
     /// Programs that one page takes between erases. The file system needs one.
     pub programs_per_page: u32,
-    /// Whether a page can be moved inside the chip, with a new tag.
+    /// True if a page can be moved inside the chip, with a new tag.
     pub on_chip_copy: bool,
 }
 
@@ -104,9 +105,10 @@ pub struct NorProfile {
     pub size_bytes: u32,
     /// Bytes that one program command can reach: a power of two.
     pub program_page_bytes: u32,
-    /// Bytes of a line that is programmed once between erases, because an ECC covers it; 1, the default, where the bits of a byte are programmed when one likes.
+    /// Bytes of a line that is programmed once between erases, because an ECC covers it. With 1,
+    /// the default, the bits of a byte may be programmed at any time.
     pub program_line_bytes: u32,
-    /// Erase size to take when nobody chooses; one of `erases`.
+    /// Erase size to use if none is chosen; one of `erases`.
     pub default_erase_bytes: u32,
     /// Command, address and dummy clocks of a read, in nanoseconds.
     pub read_command_ns: u32,
@@ -139,7 +141,7 @@ pub struct NorErase {
     pub us: Spread,
 }
 
-/// Finds what has a name, and tells the names there are where nothing has it.
+/// Finds a profile by its name. If none has the name, the error lists the existing names.
 pub(crate) fn find_named<P>(mut all: Vec<P>, name: &str, name_of: impl Fn(&P) -> &str) -> Result<P, ProfileError> {
     match all.iter().position(|profile| name_of(profile) == name) {
         Some(index) => Ok(all.swap_remove(index)),
@@ -156,17 +158,17 @@ impl Profile {
         BUILT_IN.iter().map(|text| Self::from_toml(text).expect("built-in profiles are tested")).collect()
     }
 
-    /// The documents of the built-in profiles in TOML, for who wants to change one.
+    /// Returns the documents of the built-in profiles in TOML, for users who want to change one.
     pub fn documents() -> &'static [&'static str] {
         &BUILT_IN
     }
 
-    /// The document of a built-in profile, with an explanation above each key.
+    /// Returns the document of a built-in profile, with an explanation above each key.
     pub fn annotated(name: &str) -> Option<String> {
         Self::document(name).map(|text| explain::annotate(text, explain::of_raw))
     }
 
-    /// The lines of the document of a built-in profile.
+    /// Returns the lines of the document of a built-in profile.
     pub fn lines(name: &str) -> Option<Vec<Line<'static>>> {
         Self::document(name).map(|text| explain::lines(text, explain::of_raw))
     }
@@ -178,7 +180,7 @@ impl Profile {
     /// Finds a built-in profile by its name.
     ///
     /// # Errors
-    /// [`ProfileError::Unknown`], which lists the names there are.
+    /// [`ProfileError::Unknown`], which lists the existing names.
     pub fn named(name: &str) -> Result<Self, ProfileError> {
         find_named(Self::all(), name, |profile| &profile.name)
     }
@@ -201,7 +203,7 @@ impl Profile {
         Ok(Self { name, title, chip, sources })
     }
 
-    /// The figures, when this is a NAND chip.
+    /// Returns the figures of a NAND chip; `None` for a NOR chip.
     pub fn nand(&self) -> Option<&NandProfile> {
         match &self.chip {
             Chip::Nand(nand) => Some(nand),
@@ -209,7 +211,7 @@ impl Profile {
         }
     }
 
-    /// The figures, when this is a NOR chip.
+    /// Returns the figures of a NOR chip; `None` for a NAND chip.
     pub fn nor(&self) -> Option<&NorProfile> {
         match &self.chip {
             Chip::Nand(_) => None,
@@ -258,7 +260,7 @@ impl NandProfile {
         Ok(())
     }
 
-    /// The shape of the chip, as the file system sees it.
+    /// Returns the shape of the chip, as the file system sees it.
     pub fn geometry(&self) -> Geometry {
         Geometry {
             page_bytes: self.page_bytes,
@@ -304,12 +306,13 @@ impl NorProfile {
         Ok(erases)
     }
 
-    /// Whether each line is programmed once between erases.
+    /// Returns true if each line is programmed once between erases.
     pub fn has_lines(&self) -> bool {
         self.program_line_bytes > 1
     }
 
-    /// Duration of an erase of `bytes`, in microseconds, when the chip has that erase size.
+    /// Returns the duration of an erase of `bytes`, in microseconds, if the chip has that erase
+    /// size.
     pub fn erase_us(&self, bytes: u32) -> Option<Spread> {
         self.erases.iter().find(|erase| erase.bytes == bytes).map(|erase| erase.us)
     }
@@ -331,7 +334,7 @@ mod tests {
         assert_eq!(Profile::annotated("floppy"), None);
     }
 
-    /// A built-in document with one line replaced.
+    /// Parses a built-in document with one line replaced.
     fn altered(document: usize, line: &str, by: &str) -> Result<Profile, ProfileError> {
         assert!(BUILT_IN[document].contains(line), "no line {line}");
         Profile::from_toml(&BUILT_IN[document].replacen(line, by, 1))

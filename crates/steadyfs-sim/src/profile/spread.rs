@@ -1,6 +1,6 @@
 //! A figure with its typical and its maximum value, and the choice between them.
 
-/// Which figures a simulated chip takes its time from.
+/// The figures that a simulated chip takes its times from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum TimingChoice {
     /// Typical figures, to which measured latencies are close: for expectations.
@@ -20,7 +20,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Picks one of the two.
+    /// Returns one of the two values.
     pub fn pick(self, choice: TimingChoice) -> u32 {
         match choice {
             TimingChoice::Typical => self.typical,

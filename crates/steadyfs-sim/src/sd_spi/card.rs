@@ -15,30 +15,30 @@ use fastrand::Rng;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// A command that the card has taken.
+/// A command that the card has accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SdCommand {
-    /// Its number.
+    /// The command's number.
     pub index: u8,
-    /// Whether it followed CMD55.
+    /// True if it followed CMD55.
     pub is_app: bool,
-    /// Its argument.
+    /// The command's argument.
     pub argument: u32,
 }
 
-/// What the card makes of the next byte.
+/// The card's interpretation of the next byte.
 #[derive(Clone, Debug)]
 pub(super) enum Mode {
     Command,
     Frame(Vec<u8>),
-    /// It waits for a sector, or for the end.
+    /// The card waits for a sector, or for the end.
     Token,
     Data(Vec<u8>),
     /// A sector was refused; the host has to end the stream.
     Rejected,
 }
 
-/// A read under way.
+/// A read in progress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
     pub next: u32,
@@ -46,7 +46,7 @@ pub(super) struct Reading {
     pub ready_ns: u64,
 }
 
-/// A write under way.
+/// A write in progress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Writing {
     pub next: u32,
@@ -69,13 +69,14 @@ pub(super) struct Card {
     pub bytes_left: Option<u64>,
     pub is_powered: bool,
     pub is_selected: bool,
-    /// Clocks since power-on, in bytes; and since the card was let go.
+    /// Clocks since power-on, in bytes; and clocks since the card was deselected.
     pub wake_bytes: u32,
     pub free_bytes: u32,
-    /// Bytes of ones since the card has said something.
+    /// Bytes of ones since the last byte of the card.
     pub idle_bytes: u32,
     pub is_spi: bool,
-    /// The host was reset, and knows nothing of what the card is in: the rules wait for its CMD0.
+    /// True after a reset of the host, until its CMD0: the host has lost the card's state, so the
+    /// rules are suspended.
     pub is_forgiving: bool,
     pub is_ready: bool,
     pub checks_crc: bool,
@@ -129,7 +130,7 @@ impl Card {
         }
     }
 
-    /// Power returns: the card is as new, but for what it holds.
+    /// Restores power. The card has its initial state, except its content.
     pub fn power_on(&mut self, seed: u64) {
         if !self.is_powered {
             self.medium.cut(&mut Rng::with_seed(seed));
@@ -140,7 +141,7 @@ impl Card {
         self.is_selected = old.is_selected;
     }
 
-    /// Whether a fault strikes this event.
+    /// Returns the fault that strikes this event, if there is one.
     pub fn strike(&mut self, event: Event) -> Option<SdFault> {
         let mut struck = None;
         self.faults.retain_mut(|(fault, left)| {
@@ -155,7 +156,7 @@ impl Card {
         struck
     }
 
-    /// How long something takes.
+    /// Returns the duration of some work.
     pub fn duration_ns(&mut self, work: SdWork) -> u64 {
         let is_busy = !matches!(work, SdWork::Read(_));
         if let Some(SdFault::Busy(ns)) = is_busy.then(|| self.strike(Event::Busy)).flatten() {
@@ -170,7 +171,7 @@ impl Card {
         }
     }
 
-    /// Is busy from the end of what it says now.
+    /// Makes the card busy from the end of its present answer.
     pub fn be_busy(&mut self, work: SdWork) {
         let bytes = self.out.len() as u64 + 1;
         self.busy_until_ns = self.now_ns + bytes * self.byte_ns() + self.duration_ns(work);
@@ -184,7 +185,7 @@ impl Card {
         self.now_ns < self.busy_until_ns
     }
 
-    /// The host sets the level of the pin.
+    /// Sets the level of the select pin, for the host.
     pub fn select(&mut self, is_selected: bool) {
         if is_selected == self.is_selected {
             return;
@@ -214,7 +215,7 @@ impl Card {
         self.reading = None;
     }
 
-    /// The processor is reset, and its pins float: whatever was under way stops there.
+    /// Resets the processor, so that its pins float. All transfers stop there.
     pub fn host_reset(&mut self) {
         if let Mode::Frame(_) = self.mode {
             self.mode = if self.writing.is_some() { Mode::Token } else { Mode::Command };
@@ -225,7 +226,7 @@ impl Card {
         self.is_forgiving = true;
     }
 
-    /// One byte in each direction.
+    /// Exchanges one byte in each direction.
     pub fn exchange(&mut self, sent: u8) -> u8 {
         self.now_ns += self.byte_ns();
         if let Some(left) = &mut self.bytes_left {
@@ -261,7 +262,7 @@ impl Card {
         assert!(self.hz <= limit, "SD: a clock of {} Hz, where {limit} are allowed (4.4)", self.hz);
     }
 
-    /// What is programmed by now is safe.
+    /// Marks the data that is programmed by now as safe.
     fn settle(&mut self) {
         let is_kept = self.writing.is_some() && self.profile.buffer_sectors > 0;
         if self.is_powered && !self.is_busy() && !is_kept {
@@ -269,7 +270,7 @@ impl Card {
         }
     }
 
-    /// The next byte of the card.
+    /// Returns the next byte of the card.
     fn say(&mut self) -> u8 {
         if self.out.is_empty() && !self.is_busy() {
             self.fetch();
@@ -284,7 +285,7 @@ impl Card {
         }
     }
 
-    /// Brings the next block of a read, when it is time.
+    /// Loads the next block of a read, if its time has come.
     fn fetch(&mut self) {
         let Some(reading) = self.reading.filter(|reading| self.now_ns >= reading.ready_ns) else { return };
         let fault = self.strike(Event::Read);
@@ -304,7 +305,7 @@ impl Card {
         }
     }
 
-    /// An error token ends a read; the host still has to stop one of several blocks.
+    /// Ends a read by an error token. The host must still stop a read of several blocks.
     fn fail_read(&mut self, token: u8) {
         self.out.push_back(token);
         self.reading = self.reading.map(|reading| Reading { ready_ns: u64::MAX, ..reading });
@@ -316,7 +317,7 @@ impl Card {
         self.out.extend(crc16(data).to_be_bytes());
     }
 
-    /// A byte of the host.
+    /// Takes a byte of the host.
     fn hear(&mut self, sent: u8) {
         match &mut self.mode {
             Mode::Frame(bytes) => {
@@ -332,11 +333,12 @@ impl Card {
                 }
             }
             _ if sent == 0xFF => {}
-            // A card that was not reset knows nothing of what the host believes.
+            // A card that was not reset has another state than the host assumes.
             _ if !self.is_spi && sent != 0x40 => {}
             _ if sent & 0xC0 == 0x40 => self.begin_frame(sent),
             Mode::Token => self.take_token(sent),
-            // A stop that ends nothing is ignored: hosts send it to cards of which they know nothing.
+            // A stop token without a write is ignored: hosts send it to cards in an unknown
+            // state.
             Mode::Command | Mode::Rejected => {
                 assert!(sent == 0xFD || self.is_forgiving, "SD: the byte {sent:#04x} is neither a command nor ones");
             }
@@ -350,7 +352,7 @@ impl Card {
         self.mode = Mode::Frame(vec![first]);
     }
 
-    /// The rules for where a command may begin.
+    /// Checks the rules for the beginning of a command.
     fn check_frame(&self, index: u8) {
         if self.reading.is_some() {
             assert!(index == command::STOP, "SD: CMD{index} in the middle of a read");
@@ -392,7 +394,8 @@ impl Card {
                 self.answer(index, &[0x08 | u8::from(!self.is_ready)]);
             }
             Some(SdFault::Silence) => self.is_app = false,
-            // Nobody notices a damaged command while checksums are off; this one was damaged where it means nothing.
+            // While checksums are off, a damaged command is not detected. Here the damage is in a
+            // bit without a meaning.
             _ => {
                 let is_app = std::mem::take(&mut self.is_app);
                 self.log.push(SdCommand { index, is_app, argument });
@@ -401,7 +404,7 @@ impl Card {
         }
     }
 
-    /// Says something after the answer time. Behind a stop there is first a byte that means nothing.
+    /// Puts an answer behind the answer time. After a stop, a byte without a meaning comes first.
     pub fn answer(&mut self, index: u8, bytes: &[u8]) {
         self.out.clear();
         self.out.extend((index == command::STOP).then_some(0x01));
@@ -424,7 +427,7 @@ impl Card {
             (0xFE, true) | (0xFC, false) => self.mode = Mode::Data(Vec::with_capacity(514)),
             (0xFD, false) => {
                 (self.writing, self.mode) = (None, Mode::Command);
-                // N_BR: the card is not busy at once (7.5.3.2).
+                // N_BR: the card becomes busy one byte later (7.5.3.2).
                 self.out.extend((!self.profile.is_lenient).then_some(0xFF));
                 self.be_busy(SdWork::Stop);
             }

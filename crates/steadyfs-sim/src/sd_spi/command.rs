@@ -1,4 +1,4 @@
-//! Numbers of the commands that the card knows; those that begin with `APP_` follow CMD55.
+//! Numbers of the commands that the card supports. Commands that begin with `APP_` follow CMD55.
 
 pub const GO_IDLE: u8 = 0;
 pub const SEND_IF_COND: u8 = 8;

@@ -1,4 +1,4 @@
-//! What the commands do.
+//! The effects of the commands.
 
 use super::card::{Card, Mode, Reading, Writing};
 use super::profile::{SdKind, SdWork};
@@ -12,7 +12,7 @@ const ADDRESS: u8 = 0x20;
 const PARAMETER: u8 = 0x40;
 
 impl Card {
-    /// Does what a command says, and answers.
+    /// Executes a command, and answers.
     pub(super) fn execute(&mut self, index: u8, is_app: bool, argument: u32) {
         let r1 = u8::from(!self.is_ready);
         let before_ready = [command::GO_IDLE, command::SEND_IF_COND, command::APP, command::READ_OCR, command::CRC_ON_OFF];
@@ -103,7 +103,7 @@ impl Card {
         }
     }
 
-    /// The sector of an argument, or the error bit.
+    /// Returns the sector of an argument, or the error bit.
     fn sector(&self, argument: u32) -> Result<u32, u8> {
         let sector = match self.profile.kind {
             SdKind::High => argument,
@@ -150,7 +150,7 @@ impl Card {
             };
             assert!(first <= last, "SD: an erase whose last sector is before its first");
             self.answer(index, &[0]);
-            // What cannot be erased alone goes as a whole.
+            // Sectors that cannot be erased alone are erased with their unit.
             let unit = self.profile.erase_sectors;
             let (first, last) = (first - first % unit, (last + 1).next_multiple_of(unit) - 1);
             self.be_busy(SdWork::Erase(last - first + 1));

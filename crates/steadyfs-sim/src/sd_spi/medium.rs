@@ -1,17 +1,17 @@
-//! What the card holds, and what a power cut leaves of it.
+//! The content of the card, and the effects of a power cut on it.
 
 use fastrand::Rng;
 use std::collections::{HashMap, HashSet};
 
 pub(super) type Sector = [u8; 512];
 
-/// The sectors of a card, and those that are not safe yet.
+/// The sectors of a card, and the sectors that are not safe yet.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Medium {
     sectors: HashMap<u32, Sector>,
-    /// Those that cannot be read until they are written.
+    /// Sectors that cannot be read until they are written.
     torn: HashSet<u32>,
-    /// What sectors held before they were written, oldest first.
+    /// The content of sectors before they were written, oldest first.
     recent: Vec<(u32, Sector)>,
 }
 
@@ -20,7 +20,7 @@ impl Medium {
         (!self.torn.contains(&sector)).then(|| self.sectors.get(&sector).copied().unwrap_or([0; 512]))
     }
 
-    /// Writes; all but the last so many are safe now.
+    /// Writes a sector. All writes but the last `buffered` ones, at least one, are safe now.
     pub fn write(&mut self, sector: u32, data: Sector, buffered: usize) {
         self.recent.push((sector, self.sectors.get(&sector).copied().unwrap_or([0; 512])));
         self.torn.remove(&sector);
@@ -28,7 +28,7 @@ impl Medium {
         self.recent.drain(..self.recent.len() - self.recent.len().min(buffered.max(1)));
     }
 
-    /// Erases; each may be old or erased until it is safe.
+    /// Erases sectors. Each sector may be old or erased until it is safe.
     pub fn erase(&mut self, first: u32, last: u32) {
         for sector in first..=last {
             if let Some(old) = self.sectors.remove(&sector) {
@@ -38,19 +38,20 @@ impl Medium {
         }
     }
 
-    /// Lets sectors hold anything: they were announced.
+    /// Fills announced sectors with any content.
     pub fn pre_erase(&mut self, first: u32, count: u32) {
         for sector in first..first.saturating_add(count) {
             self.sectors.insert(sector, anything(sector));
         }
     }
 
-    /// All is programmed.
+    /// Marks all data as programmed.
     pub fn settle(&mut self) {
         self.recent.clear();
     }
 
-    /// Decides what the cut has left of each sector that was not safe: old, new, a part of both, or nothing that can be read.
+    /// Decides the content of each sector that was not safe after a cut: old, new, a part of
+    /// both, or unreadable.
     pub fn cut(&mut self, rng: &mut Rng) {
         for (sector, old) in std::mem::take(&mut self.recent) {
             match rng.u8(..4) {
@@ -66,7 +67,7 @@ impl Medium {
     }
 }
 
-/// Bytes that nobody wrote.
+/// Returns random bytes, for sectors that were announced but not written.
 fn anything(sector: u32) -> Sector {
     let mut rng = Rng::with_seed(sector.into());
     std::array::from_fn(|_| rng.u8(..))

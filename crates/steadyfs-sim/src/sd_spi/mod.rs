@@ -1,15 +1,32 @@
-//! An SD card on SPI, at the level of bytes: what a driver on [embedded-hal](https://docs.rs/embedded-hal/1) is tested with.
+//! An SD card on SPI, at the level of bytes, to test drivers on
+//! [embedded-hal](https://docs.rs/embedded-hal/1).
 //!
-//! [`SdSim`] is the card; [`bus`](SdSim::bus), [`select`](SdSim::select) and [`delay`](SdSim::delay) are what a driver takes. The card keeps the time: each byte on the bus advances it, and each delay.
-//! It is after the SD Association's *Physical Layer Simplified Specification*, chapters 4, 5 and 7; in brackets below are its paragraphs.
+//! [`SdSim`] is the card. A driver takes [`bus`](SdSim::bus), [`select`](SdSim::select) and
+//! [`delay`](SdSim::delay). The card keeps the time: each byte on the bus advances it, and each
+//! delay. The model follows the SD Association's *Physical Layer Simplified Specification*,
+//! chapters 4, 5 and 7. Numbers in brackets below are its paragraphs.
 //!
-//! **Illegal use panics**, with the rule: a command to a busy card, or before all of an answer was read, or with a bad checksum (7.2.2); no eight clocks between an answer and what follows it
-//! (7.5), or after the card was let go; less than 74 clocks at power-on (6.4.1); a clock above 400 kHz before the card is ready; data without a token, letting go in the middle of anything, and whatever byte is
-//! neither a command nor ones. What a card would answer by an error (arguments, order of commands, CRC of data), this one answers.
+//! **Illegal use panics**, with the rule:
 //!
-//! **Faults** are asked for with [`inject`](SdSim::inject); [`remove`](SdSim::remove) pulls the card, [`cut_power_after`](SdSim::cut_power_after) cuts its supply in the middle of anything, and [`power_on`](SdSim::power_on)
-//! draws what the cut has left: a sector that was accepted and whose busy time was over is safe, the one that was being programmed is old, new, a part of both, or cannot be read until it is written;
-//! [`buffer_sectors`](SdProfile::buffer_sectors) makes that several. Sectors that were announced (ACMD23) and not written hold anything.
+//! - a command to a busy card, a command before all of an answer was read, or a command with a
+//!   bad checksum (7.2.2),
+//! - no eight clocks between an answer and the next bytes (7.5), or after the card was
+//!   deselected,
+//! - less than 74 clocks at power-on (6.4.1),
+//! - a clock above 400 kHz before the card is ready,
+//! - data without a token,
+//! - a deselect in the middle of a transfer,
+//! - any byte that is neither a command nor ones.
+//!
+//! A real card answers other mistakes with an error (arguments, order of commands, CRC of data).
+//! This card does so too.
+//!
+//! [`inject`](SdSim::inject) adds **faults**. [`remove`](SdSim::remove) pulls the card.
+//! [`cut_power_after`](SdSim::cut_power_after) cuts its supply at any byte.
+//! [`power_on`](SdSim::power_on) draws the effects of the cut. An accepted sector whose busy time
+//! was over is safe. The sector that was being programmed is old, new, a part of both, or
+//! unreadable until it is written. [`buffer_sectors`](SdProfile::buffer_sectors) makes this
+//! several sectors. Sectors that were announced (ACMD23) and not written hold anything.
 //!
 //! ```
 //! use embedded_hal::{digital::OutputPin, spi::SpiBus};
@@ -27,7 +44,8 @@
 //! ```
 //!
 //! # Left out
-//! CMD6, CMD20, CMD23, CMD27 to 31, CMD42, CMD48 to 50, CMD56, ACMD42 and ACMD51, blocks of other lengths than 512, and voltages.
+//! CMD6, CMD20, CMD23, CMD27 to 31, CMD42, CMD48 to 50, CMD56, ACMD42 and ACMD51, blocks of other
+//! lengths than 512, and voltages.
 
 mod card;
 #[allow(missing_docs)]
@@ -55,11 +73,11 @@ use std::rc::Rc;
 #[derive(Clone)]
 pub struct SdSim(Rc<RefCell<Card>>);
 
-/// The bus that the card is on.
+/// The bus of the card.
 #[derive(Debug)]
 pub struct SdBus(SdSim);
 
-/// The pin that selects the card: low.
+/// The pin that selects the card when it is low.
 #[derive(Debug)]
 pub struct SdSelect(SdSim);
 
@@ -74,94 +92,95 @@ impl fmt::Debug for SdSim {
 }
 
 impl SdSim {
-    /// A card that has just got power. All it holds is zeros.
+    /// Makes a card that has just got power. It contains zeros.
     pub fn new(profile: SdProfile) -> Self {
         Self(Rc::new(RefCell::new(Card::new(profile))))
     }
 
-    /// Another card, that is as this one is now.
+    /// Returns another card with the present state of this one.
     pub fn snapshot(&self) -> Self {
         Self(Rc::new(RefCell::new(self.0.borrow().clone())))
     }
 
-    /// The bus, at 400 kHz.
+    /// Returns the bus, at 400 kHz.
     pub fn bus(&self) -> SdBus {
         SdBus(self.clone())
     }
 
-    /// The pin, high.
+    /// Returns the pin, high.
     pub fn select(&self) -> SdSelect {
         SdSelect(self.clone())
     }
 
-    /// The delay.
+    /// Returns the delay.
     pub fn delay(&self) -> SdDelay {
         SdDelay(self.clone())
     }
 
-    /// Nanoseconds since the card is there.
+    /// Returns the nanoseconds since the card was made.
     pub fn now_ns(&self) -> u64 {
         self.0.borrow().now_ns
     }
 
-    /// Lets a fault strike the event of its kind after so many that go well: 0 is the next one.
+    /// Adds a fault that strikes an event of its kind after `after` good events: 0 is the next
+    /// event.
     pub fn inject(&self, fault: SdFault, after: u32) {
         self.0.borrow_mut().faults.push((fault, after));
     }
 
-    /// Forgets all faults that have not struck; how many there were.
+    /// Discards all faults that have not struck. Returns their number.
     pub fn forget_faults(&self) -> usize {
         std::mem::take(&mut self.0.borrow_mut().faults).len()
     }
 
-    /// Says how many nanoseconds everything takes, in place of the profile.
+    /// Sets the duration of each work in nanoseconds, in place of the profile.
     pub fn set_durations(&self, durations: impl Fn(SdWork) -> u64 + 'static) {
         self.0.borrow_mut().durations = Some(Rc::new(durations));
     }
 
-    /// Pulls the card: nothing answers until [`power_on`](Self::power_on).
+    /// Pulls the card. There is no answer until [`power_on`](Self::power_on).
     pub fn remove(&self) {
         self.0.borrow_mut().is_powered = false;
     }
 
-    /// Cuts the power with the byte that follows so many on the bus.
+    /// Cuts the power at the byte that follows `bytes` bytes on the bus.
     pub fn cut_power_after(&self, bytes: u64) {
         self.0.borrow_mut().bytes_left = Some(bytes + 1);
     }
 
-    /// Whether the card has power.
+    /// Returns true if the card has power.
     pub fn is_powered(&self) -> bool {
         self.0.borrow().is_powered
     }
 
-    /// Gives the card power again. The seed draws what is left of sectors that were not safe.
+    /// Restores power. The seed draws the content of sectors that were not safe.
     pub fn power_on(&self, seed: u64) {
         self.0.borrow_mut().power_on(seed);
     }
 
-    /// Resets the processor, which leaves the card in the middle of whatever it was. The pin floats high.
+    /// Resets the processor, which leaves the card in its present state. The pin floats high.
     pub fn host_reset(&self) {
         self.0.borrow_mut().host_reset();
     }
 
-    /// What a sector holds; `None` where it cannot be read.
+    /// Returns the content of a sector; `None` if it cannot be read.
     pub fn sector(&self, sector: u32) -> Option<[u8; 512]> {
         self.0.borrow().medium.read(sector)
     }
 
-    /// The commands since this was last asked.
+    /// Returns the commands since the last call.
     pub fn take_commands(&self) -> Vec<SdCommand> {
         std::mem::take(&mut self.0.borrow_mut().log)
     }
 
-    /// Sectors that the card has refused for their checksum.
+    /// Returns the number of sectors that the card has refused because of their checksum.
     pub fn crc_refused(&self) -> u32 {
         self.0.borrow().crc_refused
     }
 }
 
 impl SdBus {
-    /// Sets the clock; what it is then: `hz`.
+    /// Sets the clock. Returns `hz`.
     pub fn set_hz(&mut self, hz: u32) -> u32 {
         self.0.0.borrow_mut().hz = hz.max(1);
         hz
@@ -177,7 +196,7 @@ impl spi::ErrorType for SdBus {
 }
 
 impl SpiBus for SdBus {
-    /// Sends zeros, as many peripherals do: the trait leaves it open.
+    /// Sends zeros, as many peripherals do. The trait does not specify the sent bytes.
     fn read(&mut self, words: &mut [u8]) -> Result<(), Infallible> {
         words.iter_mut().for_each(|word| *word = self.exchange(0));
         Ok(())

@@ -1,52 +1,58 @@
-//! What a simulated card is, and what goes wrong with it.
+//! The properties and the faults of a simulated card.
 
-/// What kind of card it is, and how it is addressed.
+/// The kind of a card, which determines its addressing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SdKind {
-    /// SDSC that does not know CMD8: addressed by bytes.
+    /// SDSC that does not support CMD8: addressed by bytes.
     Version1,
     /// SDSC of version 2: addressed by bytes.
     Standard,
-    /// SDHC or SDXC: addressed by sectors. The register says which, by the capacity.
+    /// SDHC or SDXC: addressed by sectors. The register distinguishes them by the capacity.
     High,
 }
 
 /// A simulated card. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct SdProfile {
-    /// What kind of card it is.
+    /// The kind of the card.
     pub kind: SdKind,
-    /// Sectors: a multiple of 1024 on SDHC and SDXC; on SDSC one of 4, up to 16,384. None is kept until it is written.
+    /// Sectors: a multiple of 1024 on SDHC and SDXC; on SDSC a multiple of 4, up to 16,384. A
+    /// sector takes memory only after it is written.
     pub sectors: u32,
-    /// Bytes of an allocation unit: a power of two, 16 KiB to 4 MiB; 0 for a card that does not say.
+    /// Bytes of an allocation unit: a power of two, 16 KiB to 4 MiB; 0 for a card that does not
+    /// report it.
     pub unit_bytes: u32,
-    /// Sectors that can only be erased together; only SDSC has more than one. 0: the card cannot erase.
+    /// Sectors that can only be erased together; only SDSC has more than one. 0 if the card
+    /// cannot erase.
     pub erase_sectors: u32,
-    /// Longest time of an erase as the card tells it: units, seconds, seconds on top.
+    /// Longest time of an erase as the card reports it: units, seconds, additional seconds.
     pub erase_time: (u16, u8, u8),
-    /// Whether the register forbids writes.
+    /// True if the register forbids writes.
     pub is_write_protected: bool,
-    /// How many ACMD41 it takes to get ready.
+    /// Number of ACMD41 until the card is ready.
     pub starts: u32,
     /// Bytes between a command and its answer (N_CR): 1 to 8.
     pub answer_bytes: usize,
-    /// Until data comes.
+    /// Time until data comes.
     pub read_ns: u64,
-    /// Busy behind each sector.
+    /// Busy time behind each sector.
     pub write_ns: u64,
-    /// Busy behind the end of a stream.
+    /// Busy time behind the end of a stream.
     pub stop_ns: u64,
-    /// Busy in an erase.
+    /// Busy time of an erase.
     pub erase_ns: u64,
-    /// Sectors that the card may hold in RAM until its stream has ended. A power cut may lose any of them. 0: only the one that is being programmed.
+    /// Sectors that the card may hold in RAM until its stream has ended. A power cut may lose any
+    /// of them. With 0, only the sector that is being programmed is at risk.
     pub buffer_sectors: usize,
-    /// Whether the card does without the eight clocks behind an answer, before a token, and behind its release (7.5), as many do, and is busy at once behind the end of a stream: for
-    /// drivers that count on that.
+    /// True if the card does not require the eight clocks behind an answer, before a token, and
+    /// behind its release (7.5), as many cards do. Such a card is busy at once behind the end of
+    /// a stream. For drivers that rely on this.
     pub is_lenient: bool,
 }
 
 impl SdProfile {
-    /// A small SDHC card: 4 MiB, which no such card has, in units of 64 KiB. Times are of the order that cards have.
+    /// Returns a small SDHC card: 4 MiB, smaller than any real SDHC card, in units of 64 KiB. The
+    /// times have the order of real cards.
     pub const fn small() -> Self {
         Self {
             kind: SdKind::High,
@@ -67,20 +73,20 @@ impl SdProfile {
     }
 }
 
-/// What a card does that takes its time.
+/// Work of a card that takes time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SdWork {
-    /// Looks for a sector.
+    /// Searches a sector.
     Read(u32),
     /// Programs a sector.
     Write(u32),
     /// Ends a stream.
     Stop,
-    /// Erases so many sectors.
+    /// Erases this many sectors.
     Erase(u32),
 }
 
-/// What goes wrong.
+/// Faults of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SdFault {
     /// A command reaches the card with a bad checksum.
@@ -89,7 +95,7 @@ pub enum SdFault {
     Silence,
     /// A block reaches the host with a wrong bit.
     ReadCrc,
-    /// In place of a block comes this error token.
+    /// This error token comes in place of a block.
     ReadError(u8),
     /// No block comes.
     NoData,
@@ -97,14 +103,14 @@ pub enum SdFault {
     WriteCrc,
     /// The card refuses a block with a write error.
     WriteError,
-    /// The card takes a block, and cannot program it: its status tells afterwards.
+    /// The card accepts a block, and cannot program it. Its status reports this afterwards.
     ProgramError,
-    /// The card is busy for so many nanoseconds after a block, the end of a stream or an erase.
+    /// The card is busy for this many nanoseconds after a block, the end of a stream or an erase.
     Busy(u64),
 }
 
 impl SdFault {
-    /// Which events it counts.
+    /// Returns true if the fault strikes this kind of event.
     pub(super) fn strikes(self, event: Event) -> bool {
         event
             == match self {

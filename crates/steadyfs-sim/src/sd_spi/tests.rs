@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A card, and a host that knows how to begin.
+/// A card, and a host that can start it.
 struct Host {
     card: SdSim,
     bus: SdBus,
@@ -15,7 +15,8 @@ impl Host {
         Self { bus: card.bus(), select: card.select(), card }
     }
 
-    /// A host whose card is ready, checks checksums, and is selected; the clock is 20 MHz.
+    /// Makes a host whose card is ready, verifies checksums, and is selected. The clock is 20
+    /// MHz.
     fn ready_with(profile: SdProfile) -> Self {
         let mut host = Self::new(profile);
         host.bus.write(&[0xFF; 10]).unwrap();
@@ -44,7 +45,7 @@ impl Host {
         bytes
     }
 
-    /// A command without room before it.
+    /// Sends a command without a gap before it.
     fn frame(&mut self, index: u8, argument: u32) {
         let [a, b, c, d] = argument.to_be_bytes();
         let mut frame = [0x40 | index, a, b, c, d, 0];
@@ -52,7 +53,7 @@ impl Host {
         self.bus.write(&frame).unwrap();
     }
 
-    /// The next byte that says something.
+    /// Returns the next byte that is not 0xFF.
     fn next(&mut self) -> u8 {
         std::iter::repeat_with(|| self.bytes(1)[0]).take(20_000).find(|byte| *byte != 0xFF).expect("an answer")
     }
@@ -122,7 +123,7 @@ fn arguments_that_are_wrong_are_answered_and_change_nothing() {
     assert_eq!(host.command(17, 8192 * 512), 0x40);
     assert_eq!(host.command(16, 1024), 0x40);
     assert_eq!(host.command(38, 0), 0x10); // out of order
-    assert_eq!(host.command(12, 0), 0x01); // the byte that means nothing
+    assert_eq!(host.command(12, 0), 0x01); // the byte without a meaning
     assert_eq!(host.next(), 0x04);
     assert_eq!(host.command(7, 0), 0x04);
 }
@@ -160,7 +161,7 @@ fn a_cut_leaves_what_was_programmed_and_tears_the_rest() {
         assert!((0..5).all(|sector| host.card.sector(sector) == Some([sector as u8 + 1; 512])));
         held += (5..8).filter(|sector| host.card.sector(*sector) == Some([*sector as u8 + 1; 512])).count();
         torn += (5..8).filter(|sector| host.card.sector(*sector).is_none()).count();
-        // It knows nothing of before.
+        // The card has lost its state.
         assert_eq!(host.bytes(20), [0xFF; 20]);
     }
     assert!((30..150).contains(&held) && (30..150).contains(&torn), "{held} {torn}");

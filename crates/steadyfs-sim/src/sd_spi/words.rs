@@ -1,28 +1,28 @@
-//! Registers, and the checksums of the bus, each written down once more, bit by bit.
+//! Registers, and the checksums of the bus. They are a second implementation, bit by bit.
 
 use super::profile::{SdKind, SdProfile};
 
-/// Bits `high` to `low` of a register of 128.
+/// Sets the bits `high` to `low` of a register of 128 bits.
 fn set(register: &mut u128, high: u32, low: u32, value: u32) {
     assert!(u64::from(value) < 1 << (high - low + 1), "the register has no room for {value}");
     *register |= u128::from(value) << low;
 }
 
-/// The register with its checksum.
+/// Returns the register with its checksum.
 fn sealed(register: u128) -> [u8; 16] {
     let mut bytes = register.to_be_bytes();
     bytes[15] = crc7(&bytes[..15]) << 1 | 1;
     bytes
 }
 
-/// CID: maker 0x5D, "STEAD", revision 1.0, serial 0x12345678, July 2026.
+/// Returns the CID: maker 0x5D, "STEAD", revision 1.0, serial 0x12345678, July 2026.
 pub(super) fn cid() -> [u8; 16] {
     let mut bytes = *b"\x5DSFSTEAD\x10\x12\x34\x56\x78\x01\xA7\0";
     bytes[15] = crc7(&bytes[..15]) << 1 | 1;
     bytes
 }
 
-/// CSD.
+/// Returns the CSD.
 pub(super) fn csd(profile: &SdProfile) -> [u8; 16] {
     let mut csd = 0;
     set(&mut csd, 103, 96, 0x32); // 25 MHz
@@ -45,7 +45,7 @@ pub(super) fn csd(profile: &SdProfile) -> [u8; 16] {
     sealed(csd)
 }
 
-/// The SD status.
+/// Returns the SD status.
 pub(super) fn status(profile: &SdProfile) -> [u8; 64] {
     let mut status = [0; 64];
     let (units, seconds, offset) = profile.erase_time;

@@ -1,8 +1,10 @@
-//! Sectors that can be written at any time, behind a cache that power cuts empty: what managed flash looks like from outside.
+//! Sectors that can be written at any time, behind a cache that power cuts empty: managed flash
+//! as seen from outside.
 //!
-//! [`Sectors`] is a [`SectorDevice`] whose times are given. What the cache holds when power fails is lost: the end of it, or any part ([`Survivors`]). A write
-//! that is cut may be *shorn*: some of its sectors are there, and one may be garbage or unreadable until it is written again.
-//! [`Timed`] gives it the times of a [`Controller`].
+//! [`Sectors`] is a [`SectorDevice`] with given times. A power cut loses content of the cache:
+//! its end, or any part ([`Survivors`]). An interrupted write may be *shorn*: some of its sectors
+//! are there. One sector may be garbage, or unreadable until it is written again. [`Timed`] gives
+//! it the times of a [`Controller`].
 
 mod timed;
 mod torn;
@@ -18,10 +20,11 @@ use std::sync::Arc;
 use steadyfs::media::Failure;
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorTimes};
 
-/// Sectors that clones share until one of them is written.
+/// Number of sectors that clones share until one of them is written.
 const CHUNK: u32 = 16;
 
-/// The sectors of a chunk that are not all zero, by their place in it, each without the zeros at its end: devices of many gigabytes are simulated.
+/// The sectors of a chunk that are not all zero, by their place in it, each without its trailing
+/// zeros. This saves memory: simulated devices have many gigabytes.
 type Chunk = Vec<(u8, Box<[u8]>)>;
 
 /// A sector that waits in the cache.
@@ -33,7 +36,8 @@ struct Waiting {
     data: Arc<[u8; SECTOR_BYTES]>,
 }
 
-/// A cut that was asked for: in which of the next commands that change something, and what it leaves.
+/// A planned cut. `after` is the number of changing commands before it, and `torn` the state that
+/// it leaves.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
     after: u32,
@@ -47,10 +51,10 @@ pub struct Sectors {
     sector_count: u32,
     times: SectorTimes,
     unreadable: BTreeSet<u32>,
-    /// Sectors that take no writes, and what their writes return.
+    /// Sectors that accept no writes, and the failure that their writes return.
     refused: Option<(Range<u32>, Failure)>,
     refusals: u32,
-    /// Nothing while there is no cache: then a write is durable when it is answered.
+    /// `None` while there is no cache: then a write is durable when it is answered.
     survivors: Option<Survivors>,
     cache_sectors: usize,
     waiting: Vec<Waiting>,
@@ -62,7 +66,8 @@ pub struct Sectors {
 }
 
 impl Sectors {
-    /// Round times: a read 100 µs and 10 µs a sector, a write 200 µs and 20 µs a sector, a discard and a flush 1 ms.
+    /// Round times. A read takes 100 µs and 10 µs a sector. A write takes 200 µs and 20 µs a
+    /// sector. A discard and a flush take 1 ms.
     pub const ROUND: SectorTimes = SectorTimes {
         read_ns: 100_000,
         read_sector_ns: 10_000,
@@ -72,7 +77,7 @@ impl Sectors {
         flush_ns: 1_000_000,
     };
 
-    /// Makes a device without a cache. The seed draws what cuts leave behind.
+    /// Makes a device without a cache. The seed draws the state that cuts leave behind.
     pub fn new(sector_count: u32, times: SectorTimes, seed: u64) -> Self {
         Self {
             chunks: vec![Arc::default(); sector_count.div_ceil(CHUNK) as usize],
@@ -92,30 +97,31 @@ impl Sectors {
         }
     }
 
-    /// Puts a cache of so many sectors before the medium; [`Survivors::InOrderOfBlocks`] is as [`Survivors::Any`] here.
+    /// Puts a cache of `cache_sectors` sectors before the medium. [`Survivors::InOrderOfBlocks`]
+    /// means [`Survivors::Any`] here.
     #[must_use]
     pub fn with_cache(mut self, survivors: Survivors, cache_sectors: usize) -> Self {
         (self.survivors, self.cache_sectors) = (Some(survivors), cache_sectors);
         self
     }
 
-    /// Lets sectors take no writes from now on. A write that meets one of them changes nothing, and
-    /// returns `failure`: [`Failure::BadBlock`] from a driver that reports them.
+    /// Makes sectors refuse writes from now on. A write that meets one of them changes nothing,
+    /// and returns `failure`: [`Failure::BadBlock`] from a driver that reports them.
     pub fn refuse(&mut self, sectors: Range<u32>, failure: Failure) {
         self.refused = Some((sectors, failure));
     }
 
-    /// Writes that were refused so far.
+    /// Returns the number of writes that were refused so far.
     pub fn refusals(&self) -> u32 {
         self.refusals
     }
 
-    /// Sectors that wait in the cache.
+    /// Returns the number of sectors that wait in the cache.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// What a read gives: the cache's newest, or what the medium holds.
+    /// Returns the content of a sector: the newest in the cache, or the content of the medium.
     fn sector(&self, sector: u32) -> Result<[u8; SECTOR_BYTES], Failure> {
         if let Some(waiting) = self.waiting.iter().rev().find(|waiting| waiting.sector == sector) {
             return Ok(*waiting.data);
@@ -131,7 +137,7 @@ impl Sectors {
         Ok(data)
     }
 
-    /// Puts a sector on the medium.
+    /// Stores a sector on the medium.
     fn store(&mut self, sector: u32, data: &[u8; SECTOR_BYTES]) {
         self.unreadable.remove(&sector);
         let used = data.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
@@ -145,7 +151,7 @@ impl Sectors {
         }
     }
 
-    /// Counts a command that changes something, and tells whether power fails in it.
+    /// Counts a command that changes data. Returns the torn state if power fails in it.
     fn command(&mut self) -> Option<Torn> {
         self.commands += 1;
         let cut = self.cut.as_mut()?;
@@ -166,7 +172,7 @@ impl Sectors {
         if self.off { Err(Failure::Device) } else { Ok(()) }
     }
 
-    /// Lets the oldest sectors out of a cache that is too full.
+    /// Writes the oldest sectors of a cache that is too full to the medium.
     fn make_room(&mut self) {
         let too_many = self.waiting.len().saturating_sub(self.cache_sectors);
         for waiting in self.waiting.drain(..too_many).collect::<Vec<_>>() {
@@ -174,7 +180,7 @@ impl Sectors {
         }
     }
 
-    /// Writes sectors, in the cache where there is one.
+    /// Writes sectors, into the cache if there is one.
     fn put(&mut self, first: u32, sectors: &[[u8; SECTOR_BYTES]]) {
         let command = self.commands;
         for (sector, data) in (first..).zip(sectors) {
@@ -249,7 +255,8 @@ impl SectorDevice for Sectors {
         Ok(())
     }
 
-    /// What is discarded reads as zeros, half of it at once and half of it never, as the seed draws: nobody may count on either.
+    /// Discards sectors. As the seed draws, half of them read as zeros at once and half of them
+    /// never, so that callers must not rely on either.
     fn discard(&mut self, first: u32, count: u32) -> Result<(), Failure> {
         self.check(first, count)?;
         self.counters.erases += 1;

@@ -1,4 +1,4 @@
-//! Sectors whose times come from what a controller does with them.
+//! Sectors whose times come from the work of a controller.
 
 use super::Sectors;
 use crate::Survivors;
@@ -7,19 +7,19 @@ use crate::meter::{Counters, Metered};
 use steadyfs::media::Failure;
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorTimes};
 
-/// What a controller does with commands, as far as it takes time: each tells how long, in nanoseconds.
+/// The work of a controller for commands. Each call returns its duration, in nanoseconds.
 pub trait Controller {
     /// Reads sectors.
     fn read(&mut self, first: u32, count: u32) -> u64;
     /// Writes sectors.
     fn write(&mut self, first: u32, count: u32) -> u64;
-    /// Forgets what sectors hold.
+    /// Discards the content of sectors.
     fn discard(&mut self, first: u32, count: u32) -> u64;
     /// Empties the cache.
     fn flush(&mut self) -> u64;
-    /// Works for itself while the host does nothing for so long.
+    /// Works in the background while the host is idle for `ns`.
     fn idle(&mut self, ns: u64);
-    /// What it did so far; nothing where that is not known.
+    /// Returns the work so far; zeros if it is not counted.
     fn counts(&self) -> NandCounts {
         NandCounts::default()
     }
@@ -50,7 +50,9 @@ impl Controller for Translation {
 pub type Managed = Timed<Translation>;
 
 impl Managed {
-    /// A device of a profile that was written from the first sector to the last, all zeros. Cards keep no writes back; the others lose any part of what was not flushed.
+    /// Makes a device of a profile that was written from the first sector to the last, all zeros.
+    /// Cards have no volatile cache. The other devices lose any part of the data that was not
+    /// flushed.
     pub fn of(profile: &ManagedProfile, seed: u64) -> Self {
         let mut controller = Translation::new(profile, seed);
         controller.fill();
@@ -61,7 +63,7 @@ impl Managed {
     }
 }
 
-/// A device whose content is that of [`Sectors`], and whose times are those of a controller.
+/// A device with the content of [`Sectors`] and the times of a controller.
 #[derive(Clone, Debug)]
 pub struct Timed<C> {
     sectors: Sectors,
@@ -76,22 +78,22 @@ impl<C: Controller> Timed<C> {
         Self { sectors, controller, time_ns: 0, flush_ns: 0 }
     }
 
-    /// The sectors, whose power can be cut.
+    /// Returns the sectors, whose power can be cut.
     pub fn sectors(&mut self) -> &mut Sectors {
         &mut self.sectors
     }
 
-    /// The controller.
+    /// Returns the controller.
     pub fn controller(&self) -> &C {
         &self.controller
     }
 
-    /// Lets time pass without a command.
+    /// Leaves the device idle for `ns`.
     pub fn idle(&mut self, ns: u64) {
         self.controller.idle(ns);
     }
 
-    /// Time of the flushes so far, in nanoseconds.
+    /// Returns the time of the flushes so far, in nanoseconds.
     pub fn flush_ns(&self) -> u64 {
         self.flush_ns
     }

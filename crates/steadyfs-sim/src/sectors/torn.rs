@@ -1,4 +1,4 @@
-//! What a power cut leaves of sectors, and of pages made of them.
+//! The effects of a power cut on sectors, and on pages made of them.
 
 use super::{Cut, Sectors, Waiting};
 use crate::fault::{Survivors, Tearable, Torn};
@@ -6,7 +6,7 @@ use steadyfs::media::sectors::{COMMAND_PAGES_MAX, SECTOR_BYTES, SectorPages, Tag
 use steadyfs::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
 
 impl Sectors {
-    /// Cuts power in one of the next `commands` that change something, drawn by the seed.
+    /// Cuts power in one of the next `commands` commands that change data, drawn by the seed.
     pub fn cut_within(&mut self, commands: u32, torn: Torn) {
         self.cut = Some(Cut { after: self.rng.u32(..commands.max(1)), torn });
     }
@@ -16,7 +16,7 @@ impl Sectors {
         (self.cut, self.off) = (None, true);
     }
 
-    /// Gives power back: what survived of the cache is on the medium.
+    /// Restores power. The survivors of the cache are on the medium.
     pub fn power_on(&mut self) {
         (self.cut, self.off) = (None, false);
         let waiting = std::mem::take(&mut self.waiting);
@@ -26,7 +26,8 @@ impl Sectors {
         }
     }
 
-    /// Draws which sectors of the cache survive: a number of the first ones, or any, whole commands or single sectors.
+    /// Draws the sectors of the cache that survive: the first few, or any of them, as whole
+    /// commands or single sectors.
     fn survivors_of(&mut self, waiting: &[Waiting]) -> Vec<bool> {
         if self.survivors == Some(Survivors::InOrder) {
             let first_lost = self.rng.usize(..=waiting.len());
@@ -43,13 +44,14 @@ impl Sectors {
         survive
     }
 
-    /// Leaves what a write that is cut may leave of its sectors.
+    /// Leaves the sectors of an interrupted write in a state that the cut may leave.
     pub(super) fn shear(&mut self, first: u32, sectors: &[[u8; SECTOR_BYTES]], torn: Torn) {
         match torn {
             Torn::Old => {}
             Torn::New => self.put(first, sectors),
             Torn::Garbled | Torn::Metastable | Torn::Unstable => {
-                // A number of the first ones is there, or of the last ones; and one is garbage, or unreadable.
+                // The first few sectors are there, or the last few. One sector is garbage, or
+                // unreadable.
                 let cut = self.rng.usize(..=sectors.len());
                 let kept = if self.rng.bool() { 0..cut } else { cut..sectors.len() };
                 self.put(first + kept.start as u32, &sectors[kept]);
@@ -67,12 +69,13 @@ impl Sectors {
     }
 }
 
-/// Commands that program pages: one, or one for them and one for their tags.
+/// Returns the number of commands that program pages: one, or one for the pages and one for their
+/// tags.
 fn program_commands(pages: &SectorPages<Sectors>) -> u32 {
     if pages.layout().tags == TagPlace::Table { 2 } else { 1 }
 }
 
-/// Lets power fail in one of the `commands` that an act makes.
+/// Runs `act` while power fails in one of its `commands` commands.
 fn cut_in(
     pages: &mut SectorPages<Sectors>,
     commands: u32,
@@ -85,7 +88,11 @@ fn cut_in(
     pages.device_mut().off = false;
 }
 
-/// A program takes two writes at most, an erase a discard and a write. Who lets power fail keeps it off: the device itself answers, for a command may fail without that. Pages of a device are never metastable: it corrects, or cannot read.
+/// A program takes two writes at most, an erase a discard and a write.
+///
+/// The wrapper that makes power fail keeps it off. The device itself answers again, because a
+/// command may also fail without a cut. Pages of a device are never metastable: it corrects them,
+/// or cannot read them.
 impl Tearable for SectorPages<Sectors> {
     fn program_torn(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES], torn: Torn) {
         let commands = program_commands(self);
@@ -171,7 +178,7 @@ mod tests {
             (21..42).for_each(|page| pages.program(page, &[1; 1024], &TAG).unwrap());
             pages.erase_torn(1, torn);
             pages.power_on();
-            // Whatever reads well is whole: of before, or erased.
+            // A page that reads well is whole: old, or erased.
             let (mut data, mut tag) = (vec![0; 1024], [0; TAG_BYTES]);
             for page in 21..42 {
                 pages.read(page, &mut data, &mut tag).unwrap();
@@ -216,7 +223,8 @@ mod tests {
         assert!(kept_alone);
     }
 
-    /// The block began anew with the generation that its pages had, and they came back.
+    /// The headers were torn, and the block began again with the generation of its old pages. The
+    /// old pages came back.
     #[test]
     fn no_page_comes_back_where_both_headers_are_torn() {
         for tags in [TagPlace::Beside, TagPlace::Table, TagPlace::Within] {
@@ -228,7 +236,8 @@ mod tests {
             let mut torn = [[0; 512]; 2];
             torn.iter_mut().zip(header..).for_each(|(torn, sector)| pages.device_mut().read(sector, &mut [torn]).unwrap());
             torn.iter_mut().for_each(|torn| torn[20..30].fill(0x5A));
-            // The headers in part, and the tag of the first page not at all: what an erase was writing and discarding when power failed.
+            // The headers are partly written, and the tag of the first page is discarded: power
+            // failed while an erase wrote and discarded them.
             let nothing = [0; 2 * 512];
             let discarded = if tags == TagPlace::Within { &nothing } else { &nothing[..512] };
             pages.device_mut().write(header, &[&torn[0], &torn[1], discarded]).unwrap();
@@ -239,7 +248,8 @@ mod tests {
         }
     }
 
-    /// Which of five pages that one command programmed are there, for many seeds.
+    /// Returns the subsets of five pages, programmed by one command, that survive, for many
+    /// seeds.
     fn left_of_five(mut act: impl FnMut(SectorPages<Sectors>, u64) -> SectorPages<Sectors>) -> BTreeSet<Vec<bool>> {
         let left = (0..300).map(|seed| {
             let mut pages = pages(TagPlace::Beside, Sectors::new(1100, Sectors::ROUND, seed));
@@ -276,7 +286,7 @@ mod tests {
         }
     }
 
-    /// A device of which one sector cannot be read some times.
+    /// A device of which one sector cannot be read a few times.
     struct Failing(Sectors, u32, u32);
 
     impl SectorDevice for Failing {
@@ -298,7 +308,8 @@ mod tests {
         }
     }
 
-    /// What was programmed under the generation before was gone when the header could be read again.
+    /// The header of a block could not be read for a while. Pages programmed under the previous
+    /// generation were lost when it could be read again.
     #[test]
     fn a_header_that_cannot_be_read_for_a_while_loses_nothing() {
         for (sector, times) in (0..2).flat_map(|header| (0..8).map(move |times| (3 + 65 + header, times))) {

@@ -1,4 +1,4 @@
-//! Bits that flip with wear, age and reads, up to what the ECC corrects and beyond.
+//! Bit flips from wear, age and reads, up to the strength of the ECC and beyond.
 
 mod model;
 
@@ -12,25 +12,27 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES};
 
-/// The hour in which an erased page was programmed.
+/// The programming hour of an erased page.
 const NEVER: u32 = u32::MAX;
 
-/// A medium whose bits flip as a [`BitErrorModel`] says, and whose ECC corrects them as long as it can.
+/// A medium whose bits flip according to a [`BitErrorModel`], and whose ECC corrects them up to
+/// its strength.
 ///
-/// What it corrected is told by [`corrected`](Flash::corrected); a page with more wrong bits is
-/// [`Failure::Uncorrectable`]. Erased pages do not flip. Time is a number of hours that only
-/// [`advance_hours`](BitErrors::advance_hours) moves, so that years pass without a sleep.
+/// [`corrected`](Flash::corrected) reports the corrected bits. A page with more wrong bits is
+/// [`Failure::Uncorrectable`]. Erased pages do not flip. Time is a number of hours. Only
+/// [`advance_hours`](BitErrors::advance_hours) moves it, so that years pass without a sleep.
 ///
-/// A page that is copied inside the chip although it could not be corrected gets a new parity over the wrong bits: its copy
-/// reads as if nothing were wrong, and is not what was programmed.
+/// If a page that could not be corrected is copied inside the chip, the copy gets a new parity
+/// over the wrong bits. The copy then reads without an error, but does not hold the programmed
+/// data.
 #[derive(Clone, Debug)]
 pub struct BitErrors<F> {
     inner: F,
-    /// Nothing until there is a model: then everything is passed on.
+    /// `None` until there is a model: then all calls are passed on.
     cells: Option<Box<Cells>>,
 }
 
-/// What bits flip by.
+/// The state that bit flips depend on.
 #[derive(Clone, Debug)]
 struct Cells {
     model: BitErrorModel,
@@ -42,7 +44,7 @@ struct Cells {
     spoilt: BTreeSet<PageIndex>,
     noise: Rng,
     last: Corrected,
-    /// Whether the page register holds wrong bits.
+    /// True if the page register holds wrong bits.
     register_spoilt: bool,
     tally: BitErrorTally,
 }
@@ -52,16 +54,16 @@ struct Block {
     erases: u32,
     /// Reads since the last erase.
     reads: u32,
-    /// The hour in which each page was programmed; nothing while the block is erased.
+    /// The hour in which each page was programmed; `None` while the block is erased.
     programmed: Option<Arc<Vec<u32>>>,
 }
 
-/// What the ECC had to do so far.
+/// The work of the ECC so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BitErrorTally {
     /// Reads in which bits were corrected.
     pub corrected_reads: u64,
-    /// Reads in which more bits were wrong than can be corrected.
+    /// Reads in which more bits were wrong than the ECC can correct.
     pub uncorrectable_reads: u64,
     /// The most bits that were corrected in a codeword.
     pub corrected_bits_max: u8,
@@ -73,7 +75,7 @@ impl<F: Flash> BitErrors<F> {
         Self { inner, cells: None }
     }
 
-    /// Lets bits flip as the model says; the seed draws which pages have more of them.
+    /// Makes bits flip according to the model. The seed draws the pages that have more flips.
     #[must_use]
     pub fn with_model(mut self, model: BitErrorModel, seed: u64) -> Self {
         let Geometry { pages_per_block, block_count, .. } = self.inner.geometry();
@@ -92,7 +94,7 @@ impl<F: Flash> BitErrors<F> {
         self
     }
 
-    /// Lets every block have been erased this often before. Does nothing without a model.
+    /// Sets the number of earlier erases of every block. Does nothing without a model.
     #[must_use]
     pub fn with_erases(mut self, erases: u32) -> Self {
         for block in self.cells.iter_mut().flat_map(|cells| &mut cells.blocks) {
@@ -101,29 +103,29 @@ impl<F: Flash> BitErrors<F> {
         self
     }
 
-    /// Lets time pass. Does nothing without a model.
+    /// Makes time pass. Does nothing without a model.
     pub fn advance_hours(&mut self, hours: u32) {
         if let Some(cells) = &mut self.cells {
             cells.hours = cells.hours.saturating_add(hours).min(NEVER - 1);
         }
     }
 
-    /// What the ECC had to do so far.
+    /// Returns the work of the ECC so far.
     pub fn tally(&self) -> BitErrorTally {
         self.cells.as_ref().map(|cells| cells.tally).unwrap_or_default()
     }
 
-    /// The medium underneath.
+    /// Returns the medium underneath.
     pub fn inner(&self) -> &F {
         &self.inner
     }
 
-    /// The medium underneath, mutable.
+    /// Returns the medium underneath, mutable.
     pub fn inner_mut(&mut self) -> &mut F {
         &mut self.inner
     }
 
-    /// Gives the medium back.
+    /// Returns the medium and drops the wrapper.
     pub fn into_inner(self) -> F {
         self.inner
     }
@@ -173,7 +175,7 @@ impl Cells {
         *block = Block { erases: block.erases + 1, ..Block::default() };
     }
 
-    /// Counts a read, and tells how many bits of the page are wrong.
+    /// Counts a read, and returns the number of wrong bits of the page.
     fn wrong_bits(&mut self, page: PageIndex) -> u32 {
         let block = &mut self.blocks[(page / self.pages_per_block) as usize];
         block.reads = block.reads.saturating_add(1);
@@ -187,7 +189,7 @@ impl Cells {
         self.model.wrong_bits(self.seed, page, block.erases, expected) + u32::from(noise)
     }
 
-    /// What the ECC does with a page that was read.
+    /// Applies the wrong bits and the ECC to a page that was read.
     fn correct(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8]) -> Result<(), Failure> {
         let bits = self.wrong_bits(page);
         let strength = self.model.strength;
@@ -208,7 +210,7 @@ impl Cells {
         Ok(())
     }
 
-    /// Flips bits at places that depend on the page only.
+    /// Flips bits at places that depend only on the seed and `place`.
     fn flip(&self, place: u32, bits: u32, bytes: &mut [u8]) {
         let mut rng = Rng::with_seed(self.seed ^ u64::from(place) << 8);
         for _ in 0..bits {
@@ -267,7 +269,7 @@ impl<F: Flash> Flash for BitErrors<F> {
     }
 }
 
-/// A program or erase that is cut counts for wear and age as a complete one.
+/// A program that is cut counts for age as a complete one, unless it leaves the old content.
 impl<F: Tearable> Tearable for BitErrors<F> {
     fn program_torn(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES], torn: Torn) {
         if torn != Torn::Old {
@@ -283,11 +285,11 @@ impl<F: Tearable> Tearable for BitErrors<F> {
         self.inner.program_loaded_torn(page, tag, torn);
     }
 
-    /// Only a complete erase makes the bits of the block right again.
     fn program_bytes_torn(&mut self, block: BlockIndex, offset: u32, data: &[u8], torn: Torn) {
         self.inner.program_bytes_torn(block, offset, data, torn);
     }
 
+    /// Only a complete erase makes the bits of the block right again.
     fn erase_torn(&mut self, block: BlockIndex, torn: Torn) {
         if torn == Torn::New {
             self.note_erase(block);
@@ -321,7 +323,7 @@ mod tests {
         Nand::with_geometry(geometry, NandTiming::ROUND, 1)
     }
 
-    /// A chip that is worn, and of which a block is programmed.
+    /// Returns a worn chip with one programmed block.
     fn worn(model: BitErrorModel) -> BitErrors<Nand> {
         let mut chip = BitErrors::new(nand()).with_model(model, 1).with_erases(1000);
         (0..8).for_each(|page| chip.program(page, &DATA, &TAG).unwrap());
@@ -333,7 +335,8 @@ mod tests {
         chip.read(page, &mut data, &mut tag).map(|()| (data, tag))
     }
 
-    /// The bits corrected in each page of the first block; nothing where they could not be.
+    /// Returns the bits corrected in each page of the first block; `None` if a page could not be
+    /// corrected.
     fn corrected<F: Flash>(chip: &mut F) -> Vec<Option<u8>> {
         let mut bits_of = |page| {
             let outcome = read(chip, page).ok()?;

@@ -1,4 +1,5 @@
-//! How many bits of a page are wrong: expected from wear, age and reads, and drawn for each page.
+//! The number of wrong bits of a page: expected from wear, age and reads, and drawn for each
+//! page.
 
 use fastrand::Rng;
 use steadyfs::media::PageIndex;
@@ -6,20 +7,22 @@ use steadyfs::media::PageIndex;
 /// Hours of a year.
 const YEAR_HOURS: f64 = 8766.0;
 
-/// How bits flip, in expected wrong bits of one ECC codeword.
+/// The rates of bit flips, in expected wrong bits of one ECC codeword.
 ///
 /// ```text
 /// expected = (fresh + worn · w² + retention · years · (w + 1/100) + disturb · million reads · (w + 1/10)) · weak factor
 /// w        = erases of the block / endurance
 /// ```
 ///
-/// The terms are those that Mielke et al. measured ("Bit Error Rate in NAND Flash Memories", IRPS 2008): errors of writing,
-/// of retention and of read disturb, which all grow with wear. Read disturb grows in proportion to the reads, and faster in
-/// worn blocks (Cai et al., "Read Disturb Errors in MLC NAND Flash Memory", DSN 2015). The factors are estimates, set so
-/// that the promises of an SLC datasheet just hold with an ECC of 8 bits: see [`SLC`](BitErrorModel::SLC).
+/// Mielke et al. measured these terms ("Bit Error Rate in NAND Flash Memories", IRPS 2008):
+/// errors of writing, of retention and of read disturb. All of them grow with wear. Read disturb
+/// grows in proportion to the reads, and faster in worn blocks (Cai et al., "Read Disturb Errors
+/// in MLC NAND Flash Memory", DSN 2015). The factors are estimates. They are set so that the
+/// promises of an SLC datasheet just hold with an ECC of 8 bits: see [`SLC`](BitErrorModel::SLC).
 ///
-/// How many bits are wrong is the quantile of the Poisson distribution, of the worst of the page's codewords, at a number
-/// that is drawn for each page and erase. So the number of wrong bits only grows until the block is erased.
+/// The number of wrong bits is a quantile of the Poisson distribution, of the worst of the page's
+/// codewords. The quantile's share is drawn for each page and erase. So the number of wrong bits
+/// only grows until the block is erased.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BitErrorModel {
     /// Bits that the ECC corrects in a codeword.
@@ -30,31 +33,34 @@ pub struct BitErrorModel {
     pub endurance: u32,
     /// Wrong bits of a new block, just programmed.
     pub fresh: f64,
-    /// Wrong bits more of a worn block, just programmed.
+    /// Additional wrong bits of a worn block, just programmed.
     pub worn: f64,
-    /// Wrong bits more for each year since the program, in a worn block.
+    /// Additional wrong bits for each year since the program, in a worn block.
     pub retention: f64,
-    /// Wrong bits more for each million reads of the block since its erase, in a worn block.
+    /// Additional wrong bits for each million reads of the block since its erase, in a worn
+    /// block.
     pub disturb: f64,
-    /// Of 1,000 pages, those that are weak.
+    /// Number of weak pages in 1,000 pages.
     pub weak_permille: u32,
-    /// By how much more the bits of weak pages flip.
+    /// Factor by which the bits of weak pages flip more.
     pub weak_factor: f64,
-    /// Wrong bits more, up to this number, that come and go with each read.
+    /// Most additional wrong bits that come and go with each read.
     pub noise_bits: u8,
 }
 
 impl BitErrorModel {
     /// SLC with an ECC of 8 bits for 512 bytes.
     ///
-    /// - A worn block holds its data for a year, and a block with a tenth of the erases for ten: then 1.8 bits of a codeword are
-    ///   expected, and more than 8 are wrong in one of 9,000. Makers test retention after 10 % and 100 % of the erases
-    ///   (JESD22-A117; Silicon Power, "NAND Flash Products Data Retention", 2025); the years are an estimate.
-    /// - A worn block takes a million reads: of NAND at large, hundreds of thousands between erases are the limit (Micron,
-    ///   TN-29-17).
-    /// - One page of 200 is weak, by a factor of 2.5: an estimate. Measured numbers of wrong bits are spread wider than a
-    ///   Poisson distribution (Taranalli et al., "Channel Models for Multi-Level Cell Flash Memories", 2016), and weak pages
-    ///   are where this shows.
+    /// - A worn block holds its data for a year, and a block with a tenth of the erases for ten
+    ///   years. Then 1.8 wrong bits of a codeword are expected, and more than 8 are wrong in one
+    ///   of 9,000 codewords. Makers test retention after 10 % and 100 % of the erases
+    ///   (JESD22-A117; Silicon Power, "NAND Flash Products Data Retention", 2025). The years are
+    ///   an estimate.
+    /// - A worn block endures a million reads. For NAND in general, the limit is hundreds of
+    ///   thousands between erases (Micron, TN-29-17).
+    /// - One page of 200 is weak, by a factor of 2.5. This is an estimate. Measured numbers of
+    ///   wrong bits are spread wider than a Poisson distribution (Taranalli et al., "Channel
+    ///   Models for Multi-Level Cell Flash Memories", 2016). Weak pages model that spread.
     pub const SLC: Self = Self {
         strength: 8,
         codewords: 4,
@@ -68,7 +74,7 @@ impl BitErrorModel {
         noise_bits: 0,
     };
 
-    /// The expected number of wrong bits in a codeword of a page that is not weak.
+    /// Returns the expected number of wrong bits in a codeword of a page that is not weak.
     pub fn expected(&self, erases: u32, age_hours: u32, reads: u32) -> f64 {
         let wear = f64::from(erases) / f64::from(self.endurance.max(1));
         let years = f64::from(age_hours) / YEAR_HOURS;
@@ -79,7 +85,8 @@ impl BitErrorModel {
             + self.disturb * million_reads * (wear + 0.1)
     }
 
-    /// The number of wrong bits in the worst codeword of a page, where a codeword has `expected` of them.
+    /// Returns the number of wrong bits in the worst codeword of a page, if `expected` wrong bits
+    /// are expected in a codeword.
     pub(super) fn wrong_bits(&self, seed: u64, page: PageIndex, erases: u32, expected: f64) -> u32 {
         let weak = Rng::with_seed(seed ^ u64::from(page)).u32(0..1000) < self.weak_permille;
         let expected = expected * if weak { self.weak_factor } else { 1.0 };
@@ -89,7 +96,8 @@ impl BitErrorModel {
     }
 }
 
-/// The smallest count up to which the Poisson distribution has the share `share`. 64 at most, which no ECC here corrects.
+/// Returns the smallest count up to which the Poisson distribution has the share `share`. The
+/// count is at most 64, which no ECC here corrects.
 fn poisson_quantile(share: f64, mean: f64) -> u32 {
     let (mut probability, mut sum) = ((-mean).exp(), 0.0);
     for count in 0..64 {

@@ -1,36 +1,39 @@
-//! How long the blocks of a chip live.
+//! The lifetimes of the blocks of a chip.
 
 use fastrand::Rng;
 use steadyfs::media::BlockIndex;
 
-/// How long blocks live, in erases.
+/// The lifetimes of blocks, in erases.
 ///
-/// A block whose life is over fails in its next erase, or already in a program after its last erase.
+/// A block whose life is over fails in its next erase, or already in a program after its last
+/// erase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lives {
-    /// Erases of a block in the middle of the spread. Datasheets promise 100,000 for SLC, 3,000 for MLC.
+    /// Erases of a block in the middle of the spread. Datasheets promise 100,000 for SLC, 3,000
+    /// for MLC.
     pub endurance: u32,
-    /// Lives are spread evenly between `endurance` less this share and `endurance` plus it. 0 lets all blocks die at once.
+    /// Lives are spread evenly between `endurance` minus this share and `endurance` plus it. 0
+    /// makes all blocks fail at the same age.
     pub spread_percent: u32,
-    /// Of 100 blocks, those that end in a program.
+    /// Number of blocks in 100 whose life ends in a program.
     pub ending_in_program_percent: u32,
 }
 
 impl Lives {
-    /// All blocks fail in the erase after `endurance` good ones.
+    /// Returns lives with which all blocks fail in the erase after `endurance` good ones.
     pub const fn of(endurance: u32) -> Self {
         Self { endurance, spread_percent: 0, ending_in_program_percent: 0 }
     }
 }
 
-/// The lives of the blocks of one chip, and how much of them is used.
+/// The lives of the blocks of one chip, and their use so far.
 #[derive(Clone, Debug)]
 pub(super) struct Wear {
     lives: Lives,
     seed: u64,
-    /// Erases of each block that succeeded, those of a replaced block left out.
+    /// Successful erases of each block. The erases of a replaced block are not included.
     erases: Vec<u32>,
-    /// How often the device has replaced each block.
+    /// Number of times that the device has replaced each block.
     replaced: Vec<u32>,
 }
 
@@ -41,26 +44,26 @@ impl Wear {
         Self { lives, seed, erases: nothing.clone(), replaced: nothing }
     }
 
-    /// What the seed says of a block.
+    /// Returns the random numbers of a block.
     fn rng_of(&self, block: BlockIndex) -> Rng {
         Rng::with_seed(self.seed ^ u64::from(block) << 32 ^ u64::from(self.replaced[block as usize]))
     }
 
-    /// Erases that a block takes.
+    /// Returns the number of erases that a block endures.
     pub(super) fn life(&self, block: BlockIndex) -> u32 {
         let Lives { endurance, spread_percent, .. } = self.lives;
         let spread = u64::from(endurance) * u64::from(spread_percent) / 100;
         (u64::from(endurance) - spread + self.rng_of(block).u64(0..=2 * spread)) as u32
     }
 
-    /// Counts an erase. Tells whether the block is dead, and the erase has failed.
+    /// Counts an erase. Returns true if the block is dead, and the erase has failed.
     pub(super) fn erase_fails(&mut self, block: BlockIndex) -> bool {
         let dead = self.erases[block as usize] >= self.life(block);
         self.erases[block as usize] += u32::from(!dead);
         dead
     }
 
-    /// Tells whether a program fails because the block has had its last erase.
+    /// Returns true if a program fails because the block has had its last erase.
     pub(super) fn program_fails(&self, block: BlockIndex, in_block: u32, pages_per_block: u32) -> bool {
         if self.lives.ending_in_program_percent == 0 || self.erases[block as usize] < self.life(block) {
             return false;
@@ -70,7 +73,7 @@ impl Wear {
         rng.u32(0..100) < self.lives.ending_in_program_percent && in_block >= rng.u32(0..pages_per_block)
     }
 
-    /// Begins a new life: the device has put another block in the place of this one.
+    /// Begins a new life: the device has replaced this block by another one.
     pub(super) fn replace(&mut self, block: BlockIndex) {
         self.erases[block as usize] = 0;
         self.replaced[block as usize] += 1;

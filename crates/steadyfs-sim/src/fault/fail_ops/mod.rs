@@ -1,4 +1,5 @@
-//! Programs and erases that fail, blocks that have gone bad, and devices that have locked themselves.
+//! Programs and erases that fail, blocks that have gone bad, and devices that have locked
+//! themselves.
 
 mod lives;
 
@@ -15,12 +16,13 @@ use steadyfs::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
 
 /// A medium on which chosen programs and erases fail with [`Failure::BadBlock`].
 ///
-/// A failed program leaves garbage in its page; a failed erase leaves the block as it was, or half erased. The block has
-/// then *grown bad*: every further program and erase of it fails at once and changes nothing. Its other pages stay
-/// readable. Copies count as programs.
+/// A failed program leaves garbage in its page. A failed erase leaves the block as it was, or
+/// half erased. The block has then *grown bad*: every further program and erase of it fails at
+/// once and changes nothing. Its other pages stay readable. Copies count as programs.
 ///
-/// A managed device has a spare: it replaces blocks that fail, and locks itself when it has none left. Every program and
-/// erase of a locked device fails with [`Failure::WriteProtected`] and changes nothing.
+/// A managed device has spare blocks. It replaces blocks that fail, and locks itself when it has
+/// no spare left. Every program and erase of a locked device fails with
+/// [`Failure::WriteProtected`] and changes nothing.
 #[derive(Clone, Debug)]
 pub struct FailOps<F> {
     inner: F,
@@ -29,30 +31,31 @@ pub struct FailOps<F> {
     erases: u64,
     failing_programs: BTreeSet<u64>,
     failing_erases: BTreeSet<u64>,
-    /// Blocks of which the next program or erase fails.
+    /// Blocks whose next program or erase fails.
     failing_blocks: BTreeSet<BlockIndex>,
     grown_bad: BTreeSet<BlockIndex>,
-    /// Every so many programs and erases, one fails.
+    /// One of this many programs and erases fails.
     failing_every: Option<u64>,
     wear: Option<Wear>,
-    /// Blocks that the device can still replace, when it replaces any.
+    /// Blocks that the device can still replace, if it replaces any.
     spare: Option<u32>,
-    /// Programs and erases after which the device locks itself.
+    /// Number of programs and erases after which the device locks itself.
     lock_after: Option<u64>,
     locked: bool,
 }
 
-/// What the plan says about the next program or erase.
+/// The plan's decision about the next program or erase.
 #[derive(PartialEq, Eq)]
 enum Fate {
     Work,
     Fail,
-    /// Nothing changes, and this is reported.
+    /// Nothing changes, and this failure is reported.
     Refuse(Failure),
 }
 
 impl<F: Tearable> FailOps<F> {
-    /// Wraps a medium on which nothing fails yet; the seed draws what failed erases leave behind.
+    /// Wraps a medium on which nothing fails yet. The seed draws the state that failed erases
+    /// leave behind.
     pub fn new(inner: F, seed: u64) -> Self {
         Self {
             inner,
@@ -71,99 +74,101 @@ impl<F: Tearable> FailOps<F> {
         }
     }
 
-    /// Lets blocks live as long as `lives` says; `seed` draws the life of each.
+    /// Limits the lives of blocks to `lives`. `seed` draws the life of each block.
     #[must_use]
     pub fn with_lives(mut self, lives: Lives, seed: u64) -> Self {
         self.wear = Some(Wear::new(lives, self.inner.geometry().block_count, seed));
         self
     }
 
-    /// Lets the device replace `blocks` blocks that fail, without anyone being told, and lock itself when one more fails.
+    /// Gives the device `blocks` spare blocks. It replaces as many failing blocks without a
+    /// report, and locks itself when one more fails.
     #[must_use]
     pub fn with_spare(mut self, blocks: u32) -> Self {
         self.spare = Some(blocks);
         self
     }
 
-    /// Lets the device lock itself after `n` more programs and erases.
+    /// Makes the device lock itself after `n` more programs and erases.
     pub fn lock_after(&mut self, n: u64) {
         self.lock_after = Some(self.operations() + n);
     }
 
-    /// Lets one of every `n` programs and erases fail from now on, so that one block after another goes bad; 0 ends it.
+    /// Makes one of every `n` programs and erases fail from now on, so that one block after
+    /// another goes bad. 0 ends it.
     pub fn fail_every(&mut self, n: u64) {
         self.failing_every = (n > 0).then_some(n);
     }
 
-    /// Lets the `n`-th program from now fail; 1 is the next. Several may be planned.
+    /// Makes the `n`-th program from now fail; 1 is the next. Several may be planned.
     pub fn fail_program(&mut self, n: u64) {
         assert!(n > 0, "programs are counted from 1");
         self.failing_programs.insert(self.programs + n);
     }
 
-    /// Lets the `n`-th erase from now fail; 1 is the next. Several may be planned.
+    /// Makes the `n`-th erase from now fail; 1 is the next. Several may be planned.
     pub fn fail_erase(&mut self, n: u64) {
         assert!(n > 0, "erases are counted from 1");
         self.failing_erases.insert(self.erases + n);
     }
 
-    /// Lets every program and erase of a block fail from now on.
+    /// Makes every program and erase of a block fail from now on.
     pub fn fail_block(&mut self, block: BlockIndex) {
         self.failing_blocks.insert(block);
     }
 
-    /// Programs so far, the failed ones included.
+    /// Returns the number of programs so far, including failed ones.
     pub fn programs(&self) -> u64 {
         self.programs
     }
 
-    /// Erases so far, the failed ones included.
+    /// Returns the number of erases so far, including failed ones.
     pub fn erases(&self) -> u64 {
         self.erases
     }
 
-    /// Programs and erases so far, the failed ones included.
+    /// Returns the number of programs and erases so far, including failed ones.
     fn operations(&self) -> u64 {
         self.programs + self.erases
     }
 
-    /// Whether the device has locked itself.
+    /// Returns true if the device has locked itself.
     pub fn is_locked(&self) -> bool {
         self.locked
     }
 
-    /// Erases that a block takes in its life, when lives are limited.
+    /// Returns the number of erases in the life of a block, if lives are limited.
     pub fn life(&self, block: BlockIndex) -> Option<u32> {
         self.wear.as_ref().map(|wear| wear.life(block))
     }
 
-    /// The blocks that have gone bad, in ascending order.
+    /// Returns the blocks that have gone bad, in ascending order.
     pub fn grown_bad(&self) -> impl Iterator<Item = BlockIndex> + '_ {
         self.grown_bad.iter().copied()
     }
 
-    /// The medium underneath.
+    /// Returns the medium underneath.
     pub fn inner(&self) -> &F {
         &self.inner
     }
 
-    /// The medium underneath, mutable.
+    /// Returns the medium underneath, mutable.
     pub fn inner_mut(&mut self) -> &mut F {
         &mut self.inner
     }
 
-    /// Gives the medium back.
+    /// Returns the medium and drops the wrapper.
     pub fn into_inner(self) -> F {
         self.inner
     }
 
-    /// Looks what becomes of an operation on a block, and lets the block go bad when it fails.
+    /// Decides the fate of an operation on a block. If the operation fails, the block goes bad.
     fn fate(&mut self, block: BlockIndex, planned: bool) -> Fate {
         let regular = self.failing_every.is_some_and(|n| self.operations().is_multiple_of(n));
         if planned || regular || self.failing_blocks.contains(&block) { self.fail(block) } else { Fate::Work }
     }
 
-    /// Lets a block go bad, or the device replace it.
+    /// Marks a block bad, or makes the device replace it.
     fn fail(&mut self, block: BlockIndex) -> Fate {
         match &mut self.spare {
             None => {
@@ -185,7 +190,7 @@ impl<F: Tearable> FailOps<F> {
         }
     }
 
-    /// Why nothing can be done on a block any more.
+    /// Returns the reason why no operation on a block is possible any more.
     fn refusal(&mut self, block: BlockIndex) -> Option<Fate> {
         self.locked |= self.lock_after.is_some_and(|last| self.operations() > last);
         if self.locked {
@@ -206,7 +211,7 @@ impl<F: Tearable> FailOps<F> {
         self.fate(block, planned | worn)
     }
 
-    /// The page of a byte of a block.
+    /// Returns the page that contains a byte of a block.
     fn page_of(&self, block: BlockIndex, offset: u32) -> PageIndex {
         let geometry = self.geometry();
         block * geometry.pages_per_block + offset / geometry.page_bytes
@@ -222,7 +227,7 @@ impl<F: Tearable> FailOps<F> {
         self.fate(block, planned | worn)
     }
 
-    /// Leaves a block as a failed erase does.
+    /// Leaves a block in the state after a failed erase.
     fn spoil_erase(&mut self, block: BlockIndex) {
         let torn = if self.rng.bool() { Torn::Old } else { Torn::Garbled };
         self.inner.erase_torn(block, torn);
@@ -251,7 +256,8 @@ impl<F: Tearable> Flash for FailOps<F> {
         }
     }
 
-    /// A command that fails is of one block: the first page counts as the one of which it fails.
+    /// Counts the command as one program of its first page. If it fails, it fails for the block
+    /// of that page.
     fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
         if !self.inner.joins_programs() {
             return one_by_one(self, first, data, tags);
@@ -311,7 +317,8 @@ impl<F: Tearable> Flash for FailOps<F> {
     }
 }
 
-/// An operation that fails and is cut at the same time leaves garbage, whatever the cut would have left.
+/// An operation that fails and is cut at the same time leaves garbage, independent of the state
+/// that the cut would leave.
 impl<F: Tearable> Tearable for FailOps<F> {
     fn program_torn(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES], torn: Torn) {
         match self.program_fate(page) {

@@ -1,24 +1,24 @@
-//! The log of a card: erase blocks that take slots of any unit, one behind the other.
+//! The log of a card: erase blocks that take slots of any unit, one after the other.
 
 use std::collections::BTreeSet;
 
-/// A place in the log: the block times its slots, and the slot.
+/// A place in the log: the block's number times the slots of a block, plus the slot in the block.
 pub(super) type Place = u32;
 
 /// No slot.
 const NONE: u32 = u32::MAX;
 
-/// Blocks of the log, and which slot of the card each of their slots holds.
+/// The blocks of the log, and the slot of the card that each of their slots holds.
 #[derive(Clone, Debug)]
 pub(super) struct Log {
     owners: Vec<u32>,
-    /// Slots of each block that are still needed.
+    /// Number of slots of each block that are still needed.
     valid: Vec<u32>,
     free: Vec<u32>,
-    /// Full blocks beside the head, those with least that is needed first.
+    /// Full blocks beside the head, the blocks with the fewest needed slots first.
     full: BTreeSet<(u32, u32)>,
     head: u32,
-    /// Slots of the head that are written.
+    /// Number of slots of the head that are written.
     filled: u32,
     block_slots: u32,
 }
@@ -36,12 +36,12 @@ impl Log {
         }
     }
 
-    /// Blocks without anything, beside the one that is being filled.
+    /// Returns the number of empty blocks beside the head.
     pub(super) fn free_blocks(&self) -> u32 {
         self.free.len() as u32
     }
 
-    /// Whether the next slot needs a block that is not there.
+    /// Returns true if the next slot needs a block and none is free.
     pub(super) fn is_full(&self) -> bool {
         self.filled == self.block_slots && self.free.is_empty()
     }
@@ -60,7 +60,7 @@ impl Log {
         place
     }
 
-    /// Forgets what stands at a place.
+    /// Discards the entry at a place.
     pub(super) fn forget(&mut self, place: Place) {
         self.owners[place as usize] = NONE;
         let block = place / self.block_slots;
@@ -71,7 +71,7 @@ impl Log {
         *valid -= 1;
     }
 
-    /// The block from which least is needed, and how many of its slots are.
+    /// Returns the full block with the fewest needed slots, and their number.
     pub(super) fn emptiest(&self) -> Option<(u32, u32)> {
         self.full.first().map(|&(valid, block)| (block, valid))
     }
@@ -86,12 +86,12 @@ impl Log {
         self.valid.iter().sum()
     }
 
-    /// Slots of a block.
+    /// Returns the number of slots of a block.
     pub(super) fn block_slots(&self) -> u32 {
         self.block_slots
     }
 
-    /// Frees a block; what is still needed of it is returned, and must be appended again.
+    /// Frees a block. Returns the slots that are still needed, which must be appended again.
     pub(super) fn take(&mut self, block: u32) -> Vec<u32> {
         let places = (block * self.block_slots) as usize..((block + 1) * self.block_slots) as usize;
         let needed = self.owners[places.clone()].iter().copied().filter(|&slot| slot != NONE).collect();

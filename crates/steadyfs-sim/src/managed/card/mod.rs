@@ -1,4 +1,4 @@
-//! An SD card: units that are written in order, and a log for everything else.
+//! An SD card: units that are written in order, and a log for all other writes.
 //!
 //! ```text
 //!  a write …                                            … goes to
@@ -8,10 +8,14 @@
 //!  anywhere else                                        the log, slot by slot
 //! ```
 //!
-//! A unit that is closed early is completed with what is still valid of the old one. When few blocks of the log are free, cleaning begins: the unit with most
-//! slots in the log is *folded*, that is written anew, and log blocks with little left are compacted, until enough are free again. Accesses meanwhile wait for a
-//! slice each. The scheme is that of the sequential update blocks, their limited number and the separate area for small writes in patents of SanDisk (US 7,904,670, US 8,275,953,
-//! US 2008/0235465), and of log-block layers (FAST: Lee et al., 2007; superblocks: Kang et al., 2006).
+//! A unit that is closed early is completed with the data of the old unit that is still valid. If
+//! few blocks of the log are free, cleaning begins. The unit with most slots in the log is
+//! *folded*, that is, rewritten. Log blocks with few needed slots are compacted. Both go on until
+//! enough blocks are free again. Each access meanwhile waits for a slice.
+//!
+//! The sequential update blocks, their limited number, and the separate area for small writes
+//! come from patents of SanDisk (US 7,904,670, US 8,275,953, US 2008/0235465). The scheme also
+//! follows log-block layers (FAST: Lee et al., 2007; superblocks: Kang et al., 2006).
 
 mod log;
 mod open;
@@ -29,7 +33,7 @@ const SECTOR: u32 = 512;
 const BLANK: Place = u32::MAX;
 /// The slot lies in its unit.
 const HOME: Place = u32::MAX - 1;
-/// Units closed early of which the end is remembered.
+/// Number of units closed early whose end is remembered.
 const RECENT: usize = 16;
 
 /// The translation layer of an SD card.
@@ -37,19 +41,19 @@ const RECENT: usize = 16;
 pub(super) struct Card {
     profile: CardProfile,
     pub(super) clock: Clock,
-    /// Where each slot lies.
+    /// The place of each slot.
     map: Slots<Place>,
-    /// Slots of each unit that lie in the log.
+    /// Number of slots of each unit that lie in the log.
     logged: Vec<u32>,
     log: Log,
     open: Vec<Open>,
-    /// Units closed early, and the sector in them that would have come next.
+    /// Units closed early, and the next sector that each of them expected.
     recent: Vec<(u32, u32)>,
-    /// The sector that would go on with the last write.
+    /// The sector that continues the last write.
     stream: Option<u32>,
     /// Slots on their way to the log.
     pending: Vec<u32>,
-    /// Work that must be complete before the next write, and cleaning that has time.
+    /// Work that must be complete before the next write, and cleaning that may take longer.
     owed_ns: u64,
     owed_cleaning_ns: u64,
     is_cleaning: bool,
@@ -82,7 +86,7 @@ impl Card {
         }
     }
 
-    /// Makes every slot one that was written in order, without time.
+    /// Marks every slot as written in order. Takes no time.
     pub(super) fn fill(&mut self) {
         self.map = Slots::filled(HOME, self.map.len());
         self.logged.fill(0);
@@ -151,7 +155,7 @@ impl Card {
         for slot in first.div_ceil(size)..(first + count) / size {
             self.settle(slot, BLANK);
         }
-        // A unit that is open and of which nothing is left is no longer open.
+        // An open unit of which no data is left is closed.
         let (unit, end) = (self.unit_sectors(), first + count);
         self.open.retain(|open| first > open.unit * unit + size || end < (open.unit + 1) * unit);
         self.recent.retain(|&(closed, _)| first > closed * unit + size || end < (closed + 1) * unit);
@@ -181,7 +185,8 @@ impl Card {
         self.clock.now_ns = self.clock.now_ns.max(until);
     }
 
-    /// Ends the write that could have gone on: what is in the buffer is programmed, and the card is busy until then.
+    /// Ends the write that could have gone on. Programs the buffer, and waits until the card is
+    /// ready.
     fn end_stream(&mut self) {
         if let Some(next) = self.stream.take()
             && !self.pending.is_empty()
@@ -195,7 +200,7 @@ impl Card {
         self.clock.wait();
     }
 
-    /// Takes sectors for the log. `is_followed`: they go on with those before.
+    /// Takes sectors for the log. `is_followed`: the sectors continue the previous ones.
     fn write_log(&mut self, first: u32, count: u32, is_followed: bool) {
         let size = self.slot_sectors();
         if !first.is_multiple_of(size) && !is_followed && self.map.get(first / size) != BLANK {
@@ -213,7 +218,7 @@ impl Card {
         self.clock.pass(u64::from(count) * u64::from(self.profile.sector_ns));
     }
 
-    /// Programs what is on its way to the log.
+    /// Programs the slots on their way to the log.
     fn program_pending(&mut self) {
         let slots = std::mem::take(&mut self.pending);
         if slots.is_empty() {
@@ -229,7 +234,7 @@ impl Card {
         self.pending.clear();
     }
 
-    /// Appends a slot to the log, of which there is enough afterwards too.
+    /// Appends a slot to the log. Cleans first if the log is full.
     fn put_in_log(&mut self, slot: u32) {
         while self.log.is_full() && self.clean_step() {
             self.owed_ns += std::mem::take(&mut self.owed_cleaning_ns);
@@ -242,7 +247,7 @@ impl Card {
         }
     }
 
-    /// Notes where a slot lies from now on.
+    /// Notes the new place of a slot.
     fn settle(&mut self, slot: u32, place: Place) {
         let old = self.map.set(slot, place);
         let logged = &mut self.logged[(slot / (self.profile.unit_kib * 1024 / self.profile.slot_bytes)) as usize];
@@ -255,12 +260,13 @@ impl Card {
         }
     }
 
-    /// Frees a block of the log, or folds a unit so that one will be free. Returns whether there was anything to do.
+    /// Frees a block of the log, or folds a unit so that one will be free. Returns false if there
+    /// was nothing to do.
     fn clean_step(&mut self) -> bool {
         let Some((block, valid)) = self.log.emptiest() else { return false };
         let size = self.log.block_slots();
         let is_worth_compacting = valid * 100 <= size * self.profile.compact_percent;
-        // An open unit is folded when nothing else helps; it stays open.
+        // An open unit is folded if nothing else helps. It stays open.
         let unit = if is_worth_compacting { None } else { self.fullest(false) };
         let unit = unit.or_else(|| if valid == size { self.fullest(true) } else { None });
         let cost = match unit {
@@ -276,7 +282,7 @@ impl Card {
         true
     }
 
-    /// The unit with most slots in the log, among those that are open or not.
+    /// Returns the unit with most slots in the log, among the open units or among the others.
     fn fullest(&self, is_open: bool) -> Option<u32> {
         let (mut most, mut fullest) = (0, None);
         for (unit, &logged) in (0..).zip(&self.logged) {
@@ -287,7 +293,8 @@ impl Card {
         fullest
     }
 
-    /// Moves what is still needed of a log block to the end of the log. Returns how long that takes.
+    /// Moves the needed slots of a log block to the end of the log. Returns the time that this
+    /// takes.
     fn compact(&mut self, block: u32) -> u64 {
         let needed = self.log.take(block);
         self.clock.counts.erases += 1;
@@ -299,7 +306,7 @@ impl Card {
         us(self.profile.erase_us) + self.read_slots(needed.len() as u32) + self.program_slots(needed.len() as u32)
     }
 
-    /// Lets an access wait for its share of what is owed: so much for each of its busy gaps.
+    /// Makes an access wait for its share of the owed work: a part for each of its busy gaps.
     fn pay(&mut self, gaps: u32) {
         for _ in 0..gaps {
             let longest = us(self.profile.busy_us_max.saturating_sub(2 * self.profile.page_program_us));
@@ -322,13 +329,13 @@ impl Card {
         }
     }
 
-    /// Counts reads of single slots; returns how long they take.
+    /// Counts reads of single slots. Returns the time that they take.
     fn read_slots(&mut self, count: u32) -> u64 {
         self.clock.counts.reads += u64::from(count);
         u64::from(count) * us(self.profile.slot_read_us)
     }
 
-    /// Counts programs of slots one behind the other; returns how long they take.
+    /// Counts programs of consecutive slots. Returns the time that they take.
     fn program_slots(&mut self, count: u32) -> u64 {
         let (pages, rest) = (count / self.page_slots(), count % self.page_slots());
         self.clock.counts.programs += u64::from(pages) + u64::from(rest > 0);

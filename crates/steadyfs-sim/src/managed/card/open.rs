@@ -4,10 +4,11 @@
 #[derive(Clone, Debug)]
 pub(super) struct Open {
     pub(super) unit: u32,
-    /// The sector of the unit that comes next.
+    /// The next sector of the unit.
     pub(super) next: u32,
-    /// Whether the begin of the page in which `next` lies is in the buffer, and not in the log.
+    /// True if the beginning of the page in which `next` lies is in the buffer, and not in the
+    /// log.
     pub(super) is_held: bool,
-    /// When it was used last.
+    /// The time of its last use, as a count of uses.
     pub(super) used: u64,
 }

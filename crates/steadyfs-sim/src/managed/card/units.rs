@@ -1,10 +1,11 @@
-//! Open units of a card: opening, writing on, parking, closing.
+//! Open units of a card: opening, continuing, parking, closing.
 
 use super::open::Open;
 use super::{BLANK, Card, HOME, RECENT, us};
 
 impl Card {
-    /// The open unit that takes a write at a sector; opens it where that is what the card does.
+    /// Returns the open unit that takes a write at a sector. Opens the unit if the card does so
+    /// for this write.
     pub(super) fn open_for(&mut self, sector: u32) -> Option<usize> {
         let (unit, offset) = (sector / self.unit_sectors(), sector % self.unit_sectors());
         self.uses += 1;
@@ -15,7 +16,8 @@ impl Card {
                 self.open[index].used = self.uses;
                 return Some(index);
             }
-            // From the begin on: a new version of a unit that has become a good deal longer than this write.
+            // A write to the beginning of an open unit starts a new version, if the unit is
+            // longer than a page.
             if offset > 0 || self.open[index].next <= self.page_sectors() {
                 return None;
             }
@@ -47,7 +49,7 @@ impl Card {
         }
     }
 
-    /// Completes a unit with what is still valid of the old one.
+    /// Completes a unit with the data of the old unit that is still valid.
     fn close(&mut self, index: usize) {
         let open = self.open.swap_remove(index);
         let from = open.next / self.page_sectors() * self.page_slots();
@@ -60,7 +62,8 @@ impl Card {
         self.recent.push((open.unit, open.next));
     }
 
-    /// Writes pages `from` to `to`, given by slots, of a unit anew from wherever they lie. Returns how long that takes.
+    /// Rewrites the pages `from` to `to` of a unit, given by slots, from wherever their slots
+    /// lie. Returns the time that this takes.
     pub(super) fn gather(&mut self, unit: u32, from: u32, to: u32) -> u64 {
         let (first, mut cost) = (unit * self.unit_slots(), 0);
         for page in (from..to).step_by(self.page_slots() as usize) {
@@ -91,7 +94,7 @@ impl Card {
         self.clock.counts.programmed_bytes += u64::from(self.profile.page_kib) * 1024;
     }
 
-    /// Writes on in an open unit.
+    /// Continues an open unit.
     pub(super) fn write_home(&mut self, index: usize, first: u32, count: u32) {
         let (unit, page) = (self.open[index].unit, self.page_sectors());
         let (start, mut at) = (unit * self.unit_sectors(), self.open[index].next);
@@ -119,7 +122,7 @@ impl Card {
         }
     }
 
-    /// Fills a gap in a page with what is valid of the old unit.
+    /// Fills a gap in a page with the valid data of the old unit.
     fn skip(&mut self, start: u32, at: u32, until: u32) {
         if at < until {
             let slots = (start + at) / self.slot_sectors()..(start + until).div_ceil(self.slot_sectors());
@@ -129,7 +132,7 @@ impl Card {
         }
     }
 
-    /// Brings the begin of a page back from the log.
+    /// Reads the beginning of a page back from the log.
     fn resume(&mut self, index: usize) {
         let (next, page) = (self.open[index].next, self.page_sectors());
         if !self.open[index].is_held && !next.is_multiple_of(page) {
@@ -138,7 +141,8 @@ impl Card {
         }
     }
 
-    /// Puts the begin of a page that is in the buffer into the log: the stream stops here, perhaps for ever.
+    /// Puts the beginning of a page, which is in the buffer, into the log: the stream stops here,
+    /// perhaps forever.
     pub(super) fn park(&mut self) {
         let Some(index) = self.open.iter().position(|open| open.is_held) else { return };
         self.open[index].is_held = false;
