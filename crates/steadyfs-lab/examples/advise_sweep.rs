@@ -1,11 +1,13 @@
-//! The choice of `steady advise` beside an exhaustive sweep of the same settings: the table of docs/advise.md.
+//! Compares the choice of `steady advise` with an exhaustive sweep of the same settings: the
+//! table of docs/advise.md.
 //!
 //! `cargo run --release -p steadyfs-lab --example advise_sweep`
 
 use steadyfs_lab::advise::{Options, Workload, run, sweep};
 use steadyfs_lab::units::{format_count, format_duration, format_percent, format_size};
 
-/// Chips, how much of them is used, and the share of that which data takes: a volume of few large blocks keeps many for itself.
+/// Chips, the used bytes of each, and the share of these for data. A volume of few large blocks
+/// keeps many blocks for itself.
 const CHIPS: [(&str, u64, f64); 6] = [
     ("w25q128jv", 1 << 20, 0.5),
     ("m25p16", 2 << 20, 0.1),

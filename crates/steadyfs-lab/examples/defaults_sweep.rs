@@ -1,4 +1,4 @@
-//! The usual settings beside others on the same chip: the table of docs/bench.md.
+//! Compares the usual settings with others on the same chip: the table of docs/bench.md.
 //!
 //! `cargo run --release -p steadyfs-lab --example defaults_sweep [SIZE_MIB]`
 
@@ -9,11 +9,12 @@ use steadyfs_lab::bench::{BenchChip, Case, Medium, OnChips, Options, Part, Repor
 use steadyfs_lab::units::{format_count, format_size};
 use steadyfs_sim::{PowerCut, Profile, Tearable};
 
-/// A W25Q128JV with 0.4 ms a page, as large as it need be, and the erase of 32 KiB that its datasheet has.
+/// A W25Q128JV with 0.4 ms a page, of any size that is needed, and with the erase of 32 KiB from
+/// its datasheet.
 const CHIP: &str = include_str!("../../steadyfs-sim/profiles/w25q128jv.toml");
 const SIZES_KIB: [u64; 8] = [512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536];
 const ERASES_KIB: [u32; 3] = [4, 32, 64];
-/// What people do most. Each counts as much as another.
+/// The most common operations. All have the same weight.
 const CASES: [&str; 12] = [
     "seq-512",
     "seq-4096",
@@ -28,11 +29,11 @@ const CASES: [&str; 12] = [
     "remove",
     "random-4096",
 ];
-/// Those that take long on large chips.
+/// The cases that take long on large chips.
 const LONG: [&str; 4] = ["random-4096", "replace-truncate", "replace-rename", "replace-in-place"];
 const LARGE_KIB: u64 = 32 << 10;
 
-/// The cases with some settings.
+/// A run of the cases with some settings.
 struct With<'o>(&'o Medium, &'o Options, Config);
 
 impl OnChips for With<'_> {
@@ -47,7 +48,7 @@ impl OnChips for With<'_> {
     }
 }
 
-/// Settings, and what they make of the chip.
+/// Settings and their results on the chip.
 struct Found {
     config: Config,
     ram_bytes: u64,
@@ -104,7 +105,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The usual settings and the fastest of all on one chip; `None` where there are no usual ones.
+/// Compares the usual settings with the fastest on one chip. Returns `None` if the usual
+/// settings do not fit.
 fn sweep(medium: &Medium, options: &Options, geometry: &Geometry) -> Option<String> {
     let usual = Config::for_geometry(geometry);
     usual.check(geometry).ok()?;
@@ -118,7 +120,8 @@ fn sweep(medium: &Medium, options: &Options, geometry: &Geometry) -> Option<Stri
     Some(format!("{} | {}", usual_found.show(geometry), fastest?.show(geometry)))
 }
 
-/// Logical pages up to 4 KiB, buffers of the journal up to 4 KiB, and both lengths of a leaf's log.
+/// Returns all combinations of logical pages up to 4 KiB, journal buffers up to 4 KiB, and both
+/// lengths of a leaf's log.
 fn all(geometry: &Geometry, usual: &Config) -> Vec<Config> {
     let mut all = Vec::new();
     for unit_pages in (0..5).map(|power| 1u16 << power).filter(|&unit| u32::from(unit) * geometry.page_bytes <= 4096) {
@@ -133,7 +136,7 @@ fn all(geometry: &Geometry, usual: &Config) -> Vec<Config> {
     all
 }
 
-/// What settings make of the chip.
+/// Measures settings on the chip.
 fn found(medium: &Medium, options: &Options, config: Config) -> Option<Found> {
     let report = medium.with_chips(options.seed, With(medium, options, config))?;
     let means: Vec<f64> = report.rows.iter().filter_map(|row| row.figures.map(|figures| figures.mean_us.ln())).collect();

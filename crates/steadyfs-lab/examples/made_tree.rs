@@ -1,6 +1,8 @@
-//! Makes a tree of files as a small root file system has them, to compare images with: `cargo run -p steadyfs-lab --features boot --example made_tree DIR [SEED]`.
+//! Makes a tree of files like a small root file system, to compare images with:
+//! `cargo run -p steadyfs-lab --features boot --example made_tree DIR [SEED]`.
 //!
-//! It is that of [`steadyfs_lab::made_tree`]: the same seed makes the same tree, byte for byte.
+//! It is the tree of [`steadyfs_lab::made_tree`]: the same seed makes the same tree, byte for
+//! byte.
 
 use std::error::Error;
 use std::fs;

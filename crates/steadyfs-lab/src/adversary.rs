@@ -1,4 +1,4 @@
-//! How near are the bounds? A search for the longest call of each kind.
+//! A search for the longest call of each kind, to show how tight the bounds are.
 //!
 //! ```text
 //!   kind      the kinds of calls, whose bounds are held and compared
@@ -10,11 +10,14 @@
 //!   report    for each kind the longest call beside what was promised
 //! ```
 //!
-//! Some of the small files have names that are chosen for their hashes: many of one hash, and more of one bucket than it has room for.
+//! Some of the small files have names that are chosen for their hashes. Many of these names
+//! share one hash. Others share one bucket, and are more than the bucket has room for.
 //!
-//! An adversary keeps a habit for a session: which calls it makes before each call that is to take long, how many, and whether it waits until the
-//! bound is as large as any that it has seen. What made the longest calls is kept, changed a little and tried again in the next generation.
-//! Each call that is made is held to its bound on the way. Times are those of the chip; the same seed gives the same search.
+//! An adversary keeps a habit for a session. The habit sets the kinds and the number of the
+//! calls before each call that is to take long. It also sets whether the adversary waits until the
+//! bound is as large as any bound so far. The search keeps the habits that made the longest
+//! calls, changes them a little and tries them again in the next generation. Each call is held
+//! to its bound on the way. Times are those of the chip. The same seed gives the same search.
 
 mod habit;
 mod kind;
@@ -31,10 +34,16 @@ use crate::bench::{BenchChip, BenchError, Medium, OnChips};
 use crate::evaluate::find_profile;
 use steadyfs_sim::{PowerCut, Tearable};
 
-/// Searches. `progress` is called now and then with the share that is done, from 0 to 1, and what is done.
+/// Searches for the longest calls.
+///
+/// `progress` is called now and then with the completed share, from 0 to 1, and the current
+/// step.
 ///
 /// # Errors
-/// [`BenchError`]: the device or the options are not possible, there is no volume on it, or a call failed or broke its bound.
+/// [`BenchError`] if:
+/// - the device or the options are not possible,
+/// - the device holds no volume, or
+/// - a call failed or broke its bound.
 pub fn run(options: &Options, progress: &(dyn Fn(f64, &str) + Sync)) -> Result<Report, BenchError> {
     let profile = find_profile(&options.device)?;
     let medium = Medium::of(&profile, &options.part)?.with_volume()?;
@@ -50,7 +59,7 @@ pub fn run(options: &Options, progress: &(dyn Fn(f64, &str) + Sync)) -> Result<R
     })
 }
 
-/// A search, waiting for its chips.
+/// A search that has no chips yet.
 struct Search<'o> {
     options: &'o Options,
     progress: &'o (dyn Fn(f64, &str) + Sync),

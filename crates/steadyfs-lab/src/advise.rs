@@ -1,4 +1,5 @@
-//! Which settings suit a chip, a size and a workload: tried on the simulated chip, there and then.
+//! Chooses the settings that suit a chip, a size and a workload: it tries them on the simulated
+//! chip.
 //!
 //! ```text
 //!   settings   every combination of erase block, logical page, overlay and cache that the core takes on so many bytes
@@ -8,9 +9,11 @@
 //!   choose     short runs of all, long runs of the best  ───────────▶  text   what to take, why, and the Config
 //! ```
 //!
-//! What is made small is RAM × time: half the RAM is worth twice the time. Time is that of the chip alone.
+//! The search minimizes RAM × time: half the RAM is worth twice the time. Only the time of the
+//! chip counts.
 //!
-//! [`run`] gives an [`Advice`]; [`sweep`] measures every combination at full length, which tells how good an advice is.
+//! [`run`] returns an [`Advice`]. [`sweep`] measures every combination at full length, which
+//! shows how good an advice is.
 
 mod choose;
 mod code;
@@ -31,38 +34,39 @@ pub use summary::{Row, Summary};
 use steadyfs::Config;
 use steadyfs::media::Geometry;
 
-/// A combination of settings, and what it was measured to take.
+/// A combination of settings, and its measured costs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// The settings.
     pub setting: Setting,
-    /// What it takes.
+    /// Measured costs of the settings.
     pub figures: Figures,
 }
 
-/// What to take.
+/// The recommended settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Advice {
-    /// What was asked.
+    /// Options of the request.
     pub options: Options,
     /// Name of the device.
     pub device: String,
-    /// The best.
+    /// The best candidate.
     pub choice: Candidate,
-    /// Its shape on the chip.
+    /// Geometry of the chip with these settings.
     pub geometry: Geometry,
-    /// Its settings.
+    /// Settings of the volume.
     pub config: Config,
-    /// The best of those that differ from it in one setting, and by which.
+    /// The best candidates that differ from the choice in one setting, with its name.
     pub others: Vec<(&'static str, Candidate)>,
-    /// Combinations that were tried, and those that do not fit the chip or its data.
+    /// Number of combinations that were tried, including the unfit ones.
     pub tried: usize,
-    /// Those that do not fit the chip or its data.
+    /// Number of combinations that do not fit the chip or its data.
     pub unfit: usize,
-    /// The largest share of the chip that data may take, with no call more than a quarter longer, and its figures.
+    /// The largest share of the chip for data at which a mean step takes at most a quarter
+    /// longer, and the figures there.
     pub fill: (f64, Figures),
-    /// Bytes of code of a build for it, on a Cortex-M3.
+    /// Bytes of code of a build for these settings, on a Cortex-M3.
     pub code_bytes: u64,
-    /// Features of cargo that the build has.
+    /// Cargo features of the build.
     pub features: Vec<&'static str>,
 }

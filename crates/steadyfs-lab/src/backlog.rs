@@ -1,19 +1,21 @@
-//! The backlog equation: the RAM that a fixed input rate needs in front of accesses of varying duration.
+//! The backlog equation: the RAM that a fixed input rate needs in front of accesses of varying
+//! duration.
 //!
-//! Data arrives at ω bytes per second and leaves `S` bytes (`write_bytes`) per access. What is left in the buffer when
-//! access *k*, of duration δ_k, ends is
+//! Data arrives at ω bytes per second and leaves `S` bytes (`write_bytes`) per access. At the
+//! end of access *k*, of duration δ_k, the buffer still contains
 //!
 //! `B_k = max(0, B_{k-1} + δ_k·ω − S)`, with `B_0 = 0`.
 //!
-//! (Printed elsewhere with `min` in place of `max`; a backlog cannot be negative, so it is `max`.) Within the access, before
-//! its `S` bytes leave, the level reaches `B_{k-1} + δ_k·ω`. The two have two names, [`Backlog::left_bytes`] and
-//! [`Backlog::peak_bytes`]: the first counts the RAM beside the `S` bytes that are being written, the second all of it.
+//! (Other publications print `min` in place of `max`. A backlog cannot be negative, so it is
+//! `max`.) Within the access, before its `S` bytes leave, the level reaches `B_{k-1} + δ_k·ω`.
+//! The two levels have two names: [`Backlog::left_bytes`] and [`Backlog::peak_bytes`]. The first
+//! counts the RAM beside the `S` bytes that are being written. The second counts all of it.
 //!
-//! All arithmetic is exact: durations are whole nanoseconds, rates whole bytes per second, and levels are kept in
-//! billionths of a byte and rounded up to whole bytes at the end.
+//! All arithmetic is exact. Durations are whole nanoseconds, and rates are whole bytes per
+//! second. Levels are kept in billionths of a byte and rounded up to whole bytes at the end.
 //!
-//! Begin with [`need`] for a rate, or with [`highest_rate`] for a buffer. [`envelope`](crate::envelope) has
-//! the numbers that hold for every run.
+//! Begin with [`need`] for a rate, or with [`highest_rate`] for a buffer.
+//! [`envelope`](crate::envelope) has the numbers that hold for every run.
 
 use crate::units::format_size;
 use serde::{Deserialize, Serialize};
@@ -35,7 +37,7 @@ pub(crate) fn whole_bytes(nano: u128) -> u64 {
     u64::try_from(nano.div_ceil(NANO)).unwrap_or(u64::MAX)
 }
 
-/// The level after and within each access, in billionths of a byte.
+/// Returns the level after and within each access, in billionths of a byte.
 fn levels(access_ns: impl Iterator<Item = u64>, write_bytes: u64, rate_bytes_per_s: u64) -> impl Iterator<Item = (u128, u128)> {
     let written = u128::from(write_bytes) * NANO;
     let rate = u128::from(rate_bytes_per_s);
@@ -46,13 +48,14 @@ fn levels(access_ns: impl Iterator<Item = u64>, write_bytes: u64, rate_bytes_per
     })
 }
 
-/// The greatest level of a sequence after and within an access.
+/// Returns the greatest level of a sequence after and within an access.
 fn greatest(levels: impl Iterator<Item = (u128, u128)>) -> Backlog {
     let (left, peak) = levels.fold((0, 0), |(left, peak), (l, p)| (left.max(l), peak.max(p)));
     Backlog { left_bytes: whole_bytes(left), peak_bytes: whole_bytes(peak) }
 }
 
-/// Tells whether a finite buffer suffices if the sequence repeats for ever: mean access time times rate ≤ `write_bytes`.
+/// Returns true if a finite buffer suffices when the sequence repeats for ever: mean access time
+/// times rate ≤ `write_bytes`.
 ///
 /// An empty sequence needs nothing and is sustained at any rate.
 pub fn is_sustained(access_ns: &[u64], write_bytes: u64, rate_bytes_per_s: u64) -> bool {
@@ -61,8 +64,8 @@ pub fn is_sustained(access_ns: &[u64], write_bytes: u64, rate_bytes_per_s: u64) 
     total_ns.saturating_mul(u128::from(rate_bytes_per_s)) <= written
 }
 
-/// Percent of the mean rate up to which a run gives a buffer. Nearer to the mean, the number grows with
-/// the length of the run.
+/// Percent of the mean rate up to which a run gives a buffer. Nearer to the mean, the number
+/// grows with the length of the run.
 pub const LOAD_MAX_PERCENT: u64 = 95;
 
 /// The relation of an input rate to the mean rate of a run.
@@ -70,7 +73,7 @@ pub const LOAD_MAX_PERCENT: u64 = 95;
 pub enum Load {
     /// At most [`LOAD_MAX_PERCENT`] of the mean rate.
     Below,
-    /// Between that and the mean rate.
+    /// Above [`LOAD_MAX_PERCENT`] of the mean rate, and at most the mean rate.
     NearMean,
     /// Above the mean rate: the backlog grows without bound.
     AboveMean,
@@ -102,7 +105,8 @@ impl Load {
 pub struct Need {
     /// The greatest backlog of the run.
     pub worst: Backlog,
-    /// True if the level had not settled: the second half of the run raised it by a quarter and a write.
+    /// True if the level had not settled: the second half of the run raised it by more than a
+    /// quarter and a write.
     pub grows: bool,
 }
 
@@ -139,11 +143,12 @@ pub fn buffer_text(bytes: Option<u64>, grows: bool, load: Load) -> String {
 /// The meaning of the words of [`buffer_text`].
 pub const BUFFER_LEGEND: &str = "≥: still growing at the end. Near mean: above 95 % of the mean rate, no number.";
 
-/// The greatest backlog of a sequence of accesses that starts with an empty buffer and runs once.
+/// Returns the greatest backlog of a sequence of accesses that starts with an empty buffer and
+/// runs once.
 ///
-/// `access_ns` are the durations in nanoseconds, in order; each access takes `write_bytes` out of the buffer, and
-/// `rate_bytes_per_s` bytes come in per second. `None` when the backlog grows without bound if the sequence repeats for
-/// ever (see [`is_sustained`]).
+/// `access_ns` are the durations in nanoseconds, in order. Each access takes `write_bytes` out
+/// of the buffer, and `rate_bytes_per_s` bytes come in per second. Returns `None` if the backlog
+/// grows without bound when the sequence repeats for ever (see [`is_sustained`]).
 ///
 /// # Example
 /// ```
@@ -157,46 +162,52 @@ pub fn backlog(access_ns: &[u64], write_bytes: u64, rate_bytes_per_s: u64) -> Op
         .then(|| greatest(levels(access_ns.iter().copied(), write_bytes, rate_bytes_per_s)))
 }
 
-/// The greatest backlog when the sequence repeats for ever.
+/// Returns the greatest backlog of a sequence that repeats for ever.
 ///
-/// A sustained sequence adds nothing over a whole turn, so the worst window of accesses is never longer than one turn
-/// and two turns show it. It differs from [`backlog`] when a sequence ends with a backlog that meets the peaks of its
-/// beginning. `None` as in [`backlog`].
+/// A sustained sequence adds nothing over a whole turn. So the worst window of accesses is never
+/// longer than one turn, and two turns contain it. The result differs from [`backlog`] if a
+/// sequence ends with a backlog that meets the peaks of its beginning. Returns `None` as
+/// [`backlog`] does.
 pub fn backlog_repeated(access_ns: &[u64], write_bytes: u64, rate_bytes_per_s: u64) -> Option<Backlog> {
     let twice = access_ns.iter().chain(access_ns).copied();
     is_sustained(access_ns, write_bytes, rate_bytes_per_s).then(|| greatest(levels(twice, write_bytes, rate_bytes_per_s)))
 }
 
-/// The level after and within each access, in order, starting with an empty buffer.
+/// Returns the level after and within each access, in order, starting with an empty buffer.
 ///
-/// It is defined for rates that are not sustained too: there it is what this one run of the sequence shows.
+/// It is defined for rates that are not sustained too. For these it shows this one run of the
+/// sequence.
 pub fn backlog_series(access_ns: &[u64], write_bytes: u64, rate_bytes_per_s: u64) -> Vec<Backlog> {
     levels(access_ns.iter().copied(), write_bytes, rate_bytes_per_s)
         .map(|(left, peak)| Backlog { left_bytes: whole_bytes(left), peak_bytes: whole_bytes(peak) })
         .collect()
 }
 
-/// The smallest buffer, in bytes and beside the `write_bytes` being written, that never overflows in one run.
+/// Returns the smallest buffer that never overflows in one run, in bytes beside the
+/// `write_bytes` being written.
 ///
-/// It is the `left_bytes` of [`backlog`]. `None` when no finite buffer suffices if the sequence repeats for ever.
+/// It is the `left_bytes` of [`backlog`]. Returns `None` if no finite buffer suffices when the
+/// sequence repeats for ever.
 pub fn smallest_buffer_bytes(access_ns: &[u64], write_bytes: u64, rate_bytes_per_s: u64) -> Option<u64> {
     backlog(access_ns, write_bytes, rate_bytes_per_s).map(|worst| worst.left_bytes)
 }
 
-/// What a buffer has to hold, for [`highest_rate`].
+/// The contents of a buffer, for [`highest_rate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferHolds {
-    /// Only what is left when an access ends; the `write_bytes` being written have RAM of their own.
+    /// Only the bytes that are left when an access ends. The `write_bytes` being written have
+    /// RAM of their own.
     Left,
-    /// All data that has arrived and is not yet written, the access in progress included.
+    /// All data that has arrived and is not yet written, including the access in progress.
     Peak,
 }
 
-/// The highest whole rate, in bytes per second, whose backlog fits into `buffer_bytes` and is sustained.
+/// Returns the highest whole rate, in bytes per second, whose backlog fits into `buffer_bytes`
+/// and is sustained.
 ///
-/// Found by bisection over whole rates: backlog never falls when the rate rises, so the answer is exact to one byte per
-/// second. Zero when even one byte per second overflows. `None` when there is no limit, because the sequence is empty
-/// or takes no time at all.
+/// Bisection over whole rates finds it. The backlog never falls when the rate rises, so the
+/// result is exact to one byte per second. Returns zero if even one byte per second overflows.
+/// Returns `None` if there is no limit, because the sequence is empty or takes no time at all.
 ///
 /// # Example
 /// ```
@@ -271,7 +282,8 @@ mod tests {
         }
     }
 
-    /// One question had four answers: 57.5 KiB, 848 KiB and 2 MiB by the length of the run, or none.
+    /// The same question once had four answers by the length of the run: 57.5 KiB, 848 KiB, 2
+    /// MiB, or none.
     #[test]
     fn rate_near_the_mean_has_no_buffer_and_one_that_grows_is_marked() {
         let calm = [MS; 1000];
@@ -290,7 +302,8 @@ mod tests {
 
     #[test]
     fn mean_above_the_period_of_an_access_is_unbounded() {
-        // 4,096 bytes at 1 MB/s arrive in 4.096 ms: exactly that is sustained, a nanosecond more is not.
+        // 4,096 bytes at 1 MB/s arrive in 4.096 ms. Exactly that is sustained, and a nanosecond
+        // more is not.
         assert_eq!(backlog(&[4_096_000; 3], 4096, MB).map(|b| b.left_bytes), Some(0));
         assert_eq!(backlog(&[4_096_000, 4_096_001, 4_096_000], 4096, MB), None);
         assert_eq!(highest_rate(&[4_096_000; 3], 4096, 0, BufferHolds::Left), Some(MB));
@@ -327,7 +340,8 @@ mod tests {
         assert_eq!(highest_rate(&trace, 4096, 9_999, BufferHolds::Peak), Some(999_900));
     }
 
-    /// Overflow seen by a buffer that drops what does not fit, as a device would.
+    /// Returns true if a buffer overflows that drops the data that does not fit, as a device
+    /// would.
     fn overflows(trace: &[u64], write_bytes: u64, rate: u64, buffer_bytes: u64) -> bool {
         let (mut level, room) = (0_i128, i128::from(buffer_bytes) * 1_000_000_000);
         trace.iter().any(|&ns| {

@@ -1,4 +1,5 @@
-//! Measures a file system on a simulated chip, case by case, beside what the chip itself could do.
+//! Measures a file system on a simulated chip, case by case, beside the best that the chip could
+//! do.
 //!
 //! ```text
 //!   contender   what a file system offers to be measured: two traits      medium · limit   the chip, and what it could do at best
@@ -11,10 +12,13 @@
 //!   report      rows for people and as JSON
 //! ```
 //!
-//! Time is that of the chip alone. Everything that is written is read back and compared, outside of the measured time, on a volume whose
-//! power was cut. A case that the volume has no room for says so; one that breaks a promise or gives other bytes back has failed.
+//! Times are those of the chip alone. Every written byte is read back and compared outside the
+//! measured time, in most cases on a volume whose power was cut.
 //!
-//! [`run`] measures SteadyFS; [`measure`] another [`Contender`] as well. Both give a [`Report`].
+//! - If the volume has no room for a case, the row of the case contains the reason.
+//! - A case fails if a call breaks its bound, or if other bytes are read back.
+//!
+//! [`run`] measures SteadyFS. [`measure`] measures any [`Contender`]. Both return a [`Report`].
 
 mod cases;
 mod contender;
@@ -44,10 +48,14 @@ pub use steady::Steady;
 use crate::evaluate::find_profile;
 use steadyfs_sim::{PowerCut, Tearable};
 
-/// Measures SteadyFS. `progress` is called now and then with the share that is done, from 0 to 1, and the name of a case.
+/// Measures SteadyFS.
+///
+/// `progress` is called now and then with the completed share, from 0 to 1, and the name of a
+/// case.
 ///
 /// # Errors
-/// [`BenchError`]: the device or the options are not possible, or there is no volume on it. How cases fail is in their rows.
+/// [`BenchError`] if the device or the options are not possible, or if there is no volume on it.
+/// The rows of the report contain the failures of cases.
 pub fn run(options: &Options, progress: &(dyn Fn(f64, &str) + Sync)) -> Result<Report, BenchError> {
     let profile = find_profile(&options.device)?;
     let medium = Medium::of(&profile, &options.part)?.with_volume()?;
@@ -56,7 +64,7 @@ pub fn run(options: &Options, progress: &(dyn Fn(f64, &str) + Sync)) -> Result<R
     Ok(report)
 }
 
-/// SteadyFS, waiting for its chips.
+/// A measurement of SteadyFS that has no chips yet.
 struct MeasureSteady<'o> {
     medium: &'o Medium,
     options: &'o Options,

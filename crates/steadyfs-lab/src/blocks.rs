@@ -1,13 +1,16 @@
-//! Blocks as SteadyFS takes them: several erase blocks of a chip where one has no room for a root.
+//! Blocks for SteadyFS: if one erase block of a chip has no room for a root, several form a
+//! block.
 
 use steadyfs::Config;
 use steadyfs::media::Geometry;
 use steadyfs_sim::{NandProfile, NandTiming, NorProfile, NorTiming, TimingChoice};
 
-/// Most erase blocks of NAND that are one.
+/// Maximum number of erase blocks of NAND that form one block.
 const JOINED_MAX: u32 = 64;
 
-/// As few erase blocks of a NAND chip as the usual settings need, and the shape of the chip in such blocks. One of its own where none suffice.
+/// Returns the smallest number of erase blocks of a NAND chip that form a block for the usual
+/// settings, and the shape of the chip in such blocks. Returns 1 and the chip's own shape if no
+/// number suffices.
 pub(crate) fn join_nand(chip: &Geometry) -> (u32, Geometry) {
     let joined = |blocks: u32| Geometry {
         pages_per_block: chip.pages_per_block * blocks,
@@ -19,7 +22,8 @@ pub(crate) fn join_nand(chip: &Geometry) -> (u32, Geometry) {
     sizes.map(|blocks| (blocks, joined(blocks))).find(|(_, geometry)| fits(geometry)).unwrap_or((1, *chip))
 }
 
-/// So many erase blocks of a NAND chip, in blocks that the usual settings take, and their times.
+/// Joins `erase_blocks` erase blocks of a NAND chip into blocks for the usual settings. Returns
+/// their shape and times.
 pub(crate) fn nand(profile: &NandProfile, erase_blocks: u32, choice: TimingChoice) -> (Geometry, NandTiming) {
     let (joined, geometry) = join_nand(&Geometry { block_count: erase_blocks, ..profile.geometry() });
     let (timing, erases) = (NandTiming::of(profile, choice), u64::from(joined));
@@ -27,11 +31,14 @@ pub(crate) fn nand(profile: &NandProfile, erase_blocks: u32, choice: TimingChoic
     (geometry, NandTiming { array_erase_ns, erase_command_ns, ..timing })
 }
 
-/// So many erase sectors of a NOR chip, in blocks that the usual settings take: bytes of one, how many, and their times. Where the chip erases a block in one command, it does.
-/// `None` where it does not erase so many bytes at all.
+/// Groups `sectors` erase sectors of a NOR chip into blocks for the usual settings. Returns the
+/// bytes of a block, the number of blocks, and their times.
+///
+/// If the chip can erase a block in one command, it does. Returns `None` if the chip has no
+/// erase of `sector_bytes` bytes.
 pub(crate) fn nor(profile: &NorProfile, sector_bytes: u32, sectors: u32, choice: TimingChoice) -> Option<(u32, u32, NorTiming)> {
     NorTiming::of(profile, sector_bytes, choice)?;
-    // Where none fit, the volume says why.
+    // If no group fits, the check of the volume reports the reason.
     let group = Config::group_sectors(sector_bytes, sectors).unwrap_or(1);
     let block_bytes = sector_bytes * group;
     NorTiming::of_block(profile, block_bytes, choice).map(|timing| (block_bytes, sectors / group, timing))

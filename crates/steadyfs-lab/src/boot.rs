@@ -1,8 +1,10 @@
-//! A root file system on NAND: how long mounting and loading it takes, by flash time and by decompression.
+//! A root file system on NAND: the flash time and the decompression time of its mount and load.
 //!
-//! The experiment is that of A. L. Sharif's *A Comparative Analysis Between Embedded Linux Flash File Systems*: mount, and load a root file system, of JFFS2,
-//! UBIFS, cramfs and squashfs; and copy a file of 10 MB. Here SteadyFS loads a [made tree](crate::made_tree) plain, with compressed files, and as a
-//! read-only image, beside squashfs and cramfs as Linux users make them, each on the same simulated chip.
+//! The experiment follows A. L. Sharif's *A Comparative Analysis Between Embedded Linux Flash
+//! File Systems*. It mounts and loads a root file system of JFFS2, UBIFS, cramfs and squashfs,
+//! and copies a file of 10 MB. Here SteadyFS loads a [made tree](crate::made_tree) in three
+//! ways: plain, with compressed files, and as a read-only image. Beside it are squashfs and
+//! cramfs as Linux users make them, each on the same simulated chip.
 //!
 //! ```text
 //!   system    what is compared; images are made
@@ -39,13 +41,13 @@ use steadyfs::media::Flash;
 use steadyfs_sim::{Nand, Profile};
 use system::{Image, images};
 
-/// The share of making images among all the work, in time.
+/// The share of the time for making images, of the whole time.
 const IMAGES_SHARE: f64 = 0.5;
 
-/// Measures all chips. `tell` hears the share that is done, and what is measured.
+/// Measures all chips. `tell` receives the completed share and the name of the current work.
 ///
 /// # Errors
-/// The first one of [`BootError`].
+/// The first [`BootError`].
 pub fn run(options: &Options, tell: &mut (dyn FnMut(f64, &str) + Send)) -> Result<Boot, BootError> {
     let profiles = options.devices.iter().map(|name| find_nand(name)).collect::<Result<Vec<_>, _>>()?;
     tell(0.0, "tree");
@@ -65,7 +67,8 @@ pub fn run(options: &Options, tell: &mut (dyn FnMut(f64, &str) + Send)) -> Resul
     Ok(Boot { files, file_bytes, copy_bytes, reads, bad_blocks: options.bad_blocks, seed: options.seed, devices })
 }
 
-/// All that are measured: those that load, and behind them those that only read at random places.
+/// Returns all systems to measure: first those that load, then those that only read at random
+/// places.
 fn systems(options: &Options) -> Vec<System> {
     let mut systems = System::LOADING.to_vec();
     for system in System::reading(options.block_bytes) {
@@ -119,7 +122,7 @@ mod tests {
         run(options, &mut |_, _| {}).unwrap()
     }
 
-    /// What is read is held against the tree, byte for byte, in each run.
+    /// Each run compares the read data with the tree, byte for byte.
     #[test]
     fn every_system_reads_what_was_written_and_the_same_seed_measures_the_same() {
         let boot = measured(&small());

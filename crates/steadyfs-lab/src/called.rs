@@ -1,9 +1,9 @@
-//! What a call does, in words for errors.
+//! Calls in words, for errors.
 
 use crate::units::{format_count, format_size};
 use steadyfs::Call;
 
-/// A call of the volume in words.
+/// Returns a call of the volume in words.
 pub(crate) fn called(call: Call) -> String {
     let bytes = |what: &str, bytes: u32| format!("{what} {}", format_size(bytes.into()));
     let names = |what: &str, depth: u32| match depth {

@@ -1,27 +1,29 @@
 //! Names that an adversary chooses for their hashes: many of one hash, or of one bucket.
 //!
-//! `docs/format.md` has the hash. The seed of a directory is no secret: the order in which the directory lists its names shows it.
+//! `docs/format.md` describes the hash. The seed of a directory is not secret: the order in
+//! which the directory lists its names reveals it.
 
 use std::collections::HashMap;
 
-/// Bits of a seed.
+/// Number of bits of a seed.
 const SEED_BITS: u32 = 24;
-/// Characters of the ends of names.
+/// Characters at the ends of names.
 const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
-/// Names that [`seed_of`] needs: as many can be in order under a wrong seed once in a million times.
+/// Minimum number of names for [`seed_of`]. This many names are in order under a wrong seed once
+/// in a million times.
 pub const LISTED_MIN: usize = 16;
 
-/// The hash of a name before its finish, which goes on from `state`.
+/// Returns the hash of a name before its finish, continued from `state`.
 fn fold(state: u32, bytes: &[u8]) -> u32 {
     bytes.iter().fold(state, |state, &byte| (state ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// The state in which the hashes of a directory begin.
+/// Returns the initial state of the hashes of a directory.
 fn begin(seed: u32) -> u32 {
     0x811C_9DC5 ^ seed
 }
 
-/// The hash of a name in a directory with this seed.
+/// Returns the hash of a name in a directory with this seed.
 pub fn hash(seed: u32, name: &str) -> u32 {
     finish(fold(begin(seed), name.as_bytes()))
 }
@@ -32,7 +34,8 @@ fn finish(mut h: u32) -> u32 {
     h ^ (h >> 16)
 }
 
-/// Finds the seed of a directory from its names in the order in which it lists them, at least [`LISTED_MIN`].
+/// Finds the seed of a directory from at least [`LISTED_MIN`] of its names, in the order in
+/// which it lists them.
 pub fn seed_of(listed: &[String]) -> Option<u32> {
     assert!(listed.len() >= LISTED_MIN, "{} names; expected at least {LISTED_MIN}", listed.len());
     let same = (0..).take_while(|&at| listed.iter().all(|name| name.as_bytes().get(at) == listed[0].as_bytes().get(at)));
@@ -47,7 +50,7 @@ pub fn seed_of(listed: &[String]) -> Option<u32> {
     })
 }
 
-/// A number as five digits.
+/// Returns a number as five digits.
 fn digits(mut number: u32) -> [u8; 5] {
     let mut digits = [0; 5];
     for digit in &mut digits {
@@ -57,7 +60,8 @@ fn digits(mut number: u32) -> [u8; 5] {
     digits
 }
 
-/// Names that begin alike and have one hash of 32 bits in a directory with this seed: two ends that meet in one state follow two others, and so on.
+/// Returns names with a common beginning and one hash of 32 bits, in a directory with this seed.
+/// Two ends that lead to the same state follow two other such ends, and so on.
 pub fn of_one_hash(seed: u32, begins: &str, count: usize) -> Vec<String> {
     let (mut state, mut names) = (fold(begin(seed), begins.as_bytes()), vec![begins.to_string()]);
     while names.len() < count {
@@ -75,7 +79,7 @@ pub fn of_one_hash(seed: u32, begins: &str, count: usize) -> Vec<String> {
     names
 }
 
-/// Short names whose hashes have these low bits in a directory with this seed.
+/// Returns short names whose hashes have the low bits `bucket`, in a directory with this seed.
 pub fn of_one_bucket(seed: u32, bits: u32, bucket: u32) -> impl Iterator<Item = String> {
     let name = |number: u64| format!("{number:05}");
     (0..).map(name).filter(move |name| hash(seed, name) & ((1 << bits) - 1) == bucket)

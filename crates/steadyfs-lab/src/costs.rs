@@ -1,4 +1,5 @@
-//! What each call costs on a simulated chip, and what copying files costs beside programming their bytes.
+//! The cost of each call on a simulated chip, and the cost of copying files relative to
+//! programming their bytes.
 //!
 //! ```text
 //!   gauge     a call and its bound; a step of one call or a few; the mean and the most of many steps
@@ -9,10 +10,10 @@
 //!   table     rows for people and as JSON, with the bars that they are held against
 //! ```
 //!
-//! Every call is held to its bound, in operations and in time; one that breaks it ends the run with an error. Bars are only
-//! printed: they are means, which nothing promises.
+//! Every call is held to its bound, in operations and in time. A call that breaks its bound ends
+//! the run with an error. Means are only printed, because no bound covers them.
 //!
-//! [`run`] measures, and gives [`Costs`].
+//! [`run`] measures and returns [`Costs`].
 
 mod calls;
 mod copying;
@@ -29,13 +30,19 @@ pub use table::{CallCost, Commits, CopyCost, Costs, SkippedCopy};
 
 use crate::evaluate::device::{find_profile, on_chip};
 
-/// The share of the calls among all that is measured, in time.
+/// The share of the time for calls, of the whole measurement.
 const CALLS_SHARE: f64 = 0.8;
 
-/// Measures every call, and copying. `progress` is called now and then with the share that is done, from 0 to 1, and what is measured.
+/// Measures every call, and copying.
+///
+/// `progress` is called now and then with the completed share, from 0 to 1, and the current
+/// work.
 ///
 /// # Errors
-/// [`CostsError`]: the device or the options are not possible, the volume refused a call, or a promise was broken.
+/// [`CostsError`] if:
+/// - the device or the options are not possible,
+/// - the volume refused a call, or
+/// - a call broke its bound.
 pub fn run(options: &Options, progress: &dyn Fn(f64, &str)) -> Result<Costs, CostsError> {
     let profile = find_profile(&options.device)?;
     let calls = calls::Calls { options, progress: &|share, call| progress(share * CALLS_SHARE, call) };

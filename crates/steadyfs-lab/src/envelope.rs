@@ -1,14 +1,18 @@
-//! Envelopes: any *n* consecutive accesses take at most `burst + n · rate`, and what that guarantees.
+//! Envelopes: any *n* consecutive accesses take at most `burst + n · rate`. A buffer size
+//! follows from it.
 //!
-//! An envelope describes every run of a system and not one trace, so the backlog that follows from it is a guarantee.
-//! The tightest envelopes of a measured trace are the other direction: what that trace shows, and nothing more.
+//! An envelope describes every run of a system and not one trace, so the backlog that follows
+//! from it is a guarantee. The tightest envelopes of a measured trace are the other direction:
+//! they describe that trace and nothing more.
 //!
-//! [`Envelope`] is one of a trace, or one that a volume [promises](steadyfs::FileSystem::envelopes); [`guaranteed_left_bytes`] tells the buffer.
+//! An [`Envelope`] comes from a trace, or from a volume's
+//! [promise](steadyfs::FileSystem::envelopes). [`guaranteed_left_bytes`] returns the buffer.
 
 use crate::backlog::{NANO, whole_bytes};
 use serde::{Deserialize, Serialize};
 
-/// A latency–rate envelope: any *n* ≥ 1 consecutive accesses take at most `burst_ns + n · rate_ns` nanoseconds.
+/// A latency–rate envelope: any *n* ≥ 1 consecutive accesses take at most
+/// `burst_ns + n · rate_ns` nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Envelope {
     /// Nanoseconds that any run of accesses may take once, beyond the rate.
@@ -18,15 +22,17 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// The longest that `accesses` consecutive accesses may take, in nanoseconds.
+    /// Returns the longest time that `accesses` consecutive accesses may take, in nanoseconds.
     pub fn most_ns(&self, accesses: u64) -> u128 {
         u128::from(self.burst_ns) + u128::from(accesses) * u128::from(self.rate_ns)
     }
 
-    /// The tightest envelope of a trace for a given rate: the one with the smallest burst.
+    /// Returns the tightest envelope of a trace for a given rate: the one with the smallest
+    /// burst.
     ///
-    /// The burst is `max(0, max over windows of Σδ − n·rate_ns)`. The largest sum of a window that ends at an access is
-    /// either that access alone or it appended to the largest before, so one pass finds it.
+    /// The burst is `max(0, max over windows of Σδ − n·rate_ns)`. The largest sum of a window
+    /// that ends at an access is either that access alone, or that access appended to the
+    /// largest window before. So one pass finds it.
     ///
     /// # Example
     /// ```
@@ -43,11 +49,12 @@ impl Envelope {
         Envelope { burst_ns, rate_ns }
     }
 
-    /// Up to `points` of the tightest envelopes of a trace, from its mean access time to its longest.
+    /// Returns up to `points` of the tightest envelopes of a trace, from its mean access time to
+    /// its longest.
     ///
-    /// At least two rates are looked at, closer together near the mean, where bursts change most. Envelopes that another
-    /// of them dominates (no larger burst at a smaller rate) are left out, so bursts fall strictly while rates rise.
-    /// Empty for an empty trace.
+    /// It tries at least two rates. They lie closer together near the mean, where bursts change
+    /// most. It leaves out envelopes that another one dominates (no larger burst at a smaller
+    /// rate). So bursts fall strictly while rates rise. The result is empty for an empty trace.
     pub fn pareto(access_ns: &[u64], points: usize) -> Vec<Envelope> {
         let Some(&longest) = access_ns.iter().max() else { return Vec::new() };
         let total: u128 = access_ns.iter().map(|&ns| u128::from(ns)).sum();
@@ -64,25 +71,32 @@ impl Envelope {
         curve
     }
 
-    /// Tells whether every window of a trace stays within this envelope.
+    /// Returns true if every window of a trace stays within this envelope.
     pub fn holds_for(&self, access_ns: &[u64]) -> bool {
         Envelope::tightest(access_ns, self.rate_ns).burst_ns <= self.burst_ns
     }
 }
 
-/// The most bytes that can be left in the buffer when an access ends, for every trace within all the envelopes.
+/// Returns the most bytes that can be left in the buffer when an access ends, for every trace
+/// within all the envelopes.
 ///
-/// `max_access_ns` is the longest single access (an envelope without a burst), `write_bytes` the bytes `S` that each
-/// access writes, `rate_bytes_per_s` the input rate ω. `None` when no envelope, and not the longest access either, has
-/// `rate_ns · ω ≤ S`: then some trace within them has no bound.
+/// `max_access_ns` is the longest single access (an envelope without a burst). `write_bytes` are
+/// the bytes `S` that each access writes. `rate_bytes_per_s` is the input rate ω. Returns `None`
+/// if neither an envelope nor the longest access has `rate_ns · ω ≤ S`: then some trace within
+/// them has no bound.
 ///
 /// # Proof
-/// Unrolling `B_k = max(0, B_{k-1} + δ_k·ω − S)` from an empty buffer, `B_k` is zero or the sum of `δ_i·ω − S` over some
-/// window of `n ≥ 1` accesses that ends at *k*. A window of *n* accesses takes at most `c(n)`, the least of `n · max_access`
-/// and all `burst + n · rate`. So `B_k ≤ max(0, max over n ≥ 1 of c(n)·ω − n·S)` for every trace. `c` is the least of
-/// several straight lines and therefore concave, so its maximum over whole *n* stands at `n = 1` or beside a crossing of
-/// two lines; these are all that is evaluated. If a line has `rate · ω ≤ S` then it alone gives `n = 1`, that is
-/// `B_k ≤ max(0, (burst + rate)·ω − S) ≤ burst · ω`; if none has, `c(n)·ω − n·S` grows for ever with *n*. ∎
+/// Unroll `B_k = max(0, B_{k-1} + δ_k·ω − S)` from an empty buffer. `B_k` is zero or the sum of
+/// `δ_i·ω − S` over some window of `n ≥ 1` accesses that ends at *k*. A window of *n* accesses
+/// takes at most `c(n)`, the least of `n · max_access` and all `burst + n · rate`. So
+/// `B_k ≤ max(0, max over n ≥ 1 of c(n)·ω − n·S)` for every trace.
+///
+/// `c` is the least of several straight lines and therefore concave. So its maximum over whole
+/// *n* stands at `n = 1` or beside a crossing of two lines. Only these numbers are evaluated.
+///
+/// If a line has `rate · ω ≤ S`, then it alone gives `n = 1`, that is
+/// `B_k ≤ max(0, (burst + rate)·ω − S) ≤ burst · ω`. If no line has it, `c(n)·ω − n·S` grows for
+/// ever with *n*. ∎
 ///
 /// # Example
 /// ```
@@ -99,17 +113,19 @@ pub fn guaranteed_left_bytes(envelopes: &[Envelope], max_access_ns: u64, write_b
     Some(whole_bytes(u128::try_from(excess).unwrap_or(0)))
 }
 
-/// The most bytes that can be in the buffer within an access, for every trace within all the envelopes.
+/// Returns the most bytes that can be in the buffer within an access, for every trace within all
+/// the envelopes.
 ///
-/// The peak `B_{k-1} + δ_k·ω` is the sum behind [`guaranteed_left_bytes`] before the last `S` is subtracted, so its
-/// bound is that sum plus `S`. Arguments and `None` as there.
+/// The peak `B_{k-1} + δ_k·ω` is the sum behind [`guaranteed_left_bytes`] before the last `S` is
+/// subtracted. So its bound is that sum plus `S`. Arguments and `None` are the same as there.
 pub fn guaranteed_peak_bytes(envelopes: &[Envelope], max_access_ns: u64, write_bytes: u64, rate_bytes_per_s: u64) -> Option<u64> {
     let excess = greatest_excess(envelopes, max_access_ns, write_bytes, rate_bytes_per_s)?;
     let peak = excess.checked_add(i128::from(write_bytes) * NANO as i128)?;
     Some(whole_bytes(u128::try_from(peak).unwrap_or(0)))
 }
 
-/// `max over n ≥ 1 of c(n)·ω − n·S` in billionths of a byte; `None` when it has no bound (or passes 10²⁹ bytes).
+/// Returns `max over n ≥ 1 of c(n)·ω − n·S` in billionths of a byte; `None` if it has no bound
+/// (or passes 10²⁹ bytes).
 fn greatest_excess(envelopes: &[Envelope], max_access_ns: u64, write_bytes: u64, rate: u64) -> Option<i128> {
     let mut lines = envelopes.to_vec();
     lines.push(Envelope { burst_ns: 0, rate_ns: max_access_ns });
@@ -124,7 +140,7 @@ fn greatest_excess(envelopes: &[Envelope], max_access_ns: u64, write_bytes: u64,
     Some(greatest)
 }
 
-/// The numbers of accesses beside the crossings of any two lines, and one access.
+/// Returns the numbers of accesses beside the crossings of any two lines, and one access.
 fn turning_points(lines: &[Envelope]) -> Vec<u64> {
     let mut points = vec![1];
     for steep in lines {
@@ -144,7 +160,8 @@ mod tests {
 
     #[test]
     fn one_envelope_alone_is_met_by_its_worst_trace() {
-        // The whole burst in the first access, then the rate for ever: the bound is reached and not passed.
+        // The whole burst comes in the first access, then the rate for ever. The bound is
+        // reached and not passed.
         let envelope = Envelope { burst_ns: 5_000_000, rate_ns: 1_000_000 };
         let mut worst = vec![envelope.rate_ns; 50];
         worst[0] += envelope.burst_ns;
@@ -157,7 +174,8 @@ mod tests {
 
     #[test]
     fn longest_access_spreads_the_burst_over_several() {
-        // 2.5 ms at most: 6 ms of burst and rate need three accesses, and two writes leave meanwhile.
+        // At most 2.5 ms: 6 ms of burst and rate need three accesses, and two writes leave
+        // meanwhile.
         let envelope = Envelope { burst_ns: 5_000_000, rate_ns: 1_000_000 };
         // n = 3: min(7.5, 8) ms · 2 − 3 · 4096 = 2712; n = 4: min(10, 9) · 2 − 16384 = 1616.
         assert_eq!(guaranteed_left_bytes(&[envelope], 2_500_000, 4096, 2_000_000), Some(2_712));
@@ -209,7 +227,7 @@ mod tests {
         assert_eq!(Envelope::pareto(&[7, 7], 5), [Envelope { burst_ns: 0, rate_ns: 7 }]);
     }
 
-    /// Sums of all windows, the slow and obvious way.
+    /// Returns the sums of all windows, in the slow and obvious way.
     fn windows(trace: &[u64]) -> impl Iterator<Item = (u64, u128)> {
         (0..trace.len()).flat_map(move |from| {
             trace[from..].iter().enumerate().scan(0_u128, |sum, (index, &ns)| {
@@ -266,7 +284,7 @@ mod tests {
             lines in prop::collection::vec((0_u64..3000, 0_u64..300), 0..5), longest in 1_u64..400, write_bytes in 1_u64..300
         ) {
             let envelopes: Vec<_> = lines.iter().map(|&(burst_ns, rate_ns)| Envelope { burst_ns, rate_ns }).collect();
-            // A rate of 10⁹ B/s is one byte a nanosecond, so that levels are whole bytes.
+            // A rate of 10⁹ B/s is one byte a nanosecond, so levels are whole bytes.
             if let Some(left) = guaranteed_left_bytes(&envelopes, longest, write_bytes, 1_000_000_000) {
                 let slow = (1..5000_u64).map(|n| {
                     let most = envelopes.iter().map(|e| e.most_ns(n)).min().unwrap_or(u128::MAX);

@@ -1,4 +1,5 @@
-//! Runs an evaluation: a file system on a simulated chip under a workload, measured and checked call by call.
+//! Runs an evaluation: a file system on a simulated chip under a workload, measured and checked
+//! call by call.
 //!
 //! ```text
 //!   options ──▶ device: a chip from its profile
@@ -13,18 +14,23 @@
 //! ```
 //!
 //! 1. The volume is filled to its share of the usable bytes.
-//! 2. Steady state: twice the usable bytes are written by the same workload. Where its writes are smaller than a logical
-//!    page, whole pages are written at its places instead, and then 2,000 writes of its own size.
-//! 3. The accesses are measured, each durable when it returns.
-//!    With idle time, they are measured first without it, for comparison; then a tenth of their number, and then all of them,
-//!    in bursts, before each of which the volume is idle and may work for so long.
-//! 4. The volume is dropped without unmounting it, mounted again, what was written last is looked for, and the workload goes
-//!    on for a while.
+//! 2. Steady state: the same workload writes twice the usable bytes. If its writes are smaller
+//!    than a logical page, it writes whole pages at its places instead, and then makes 2,000
+//!    writes of its own size.
+//! 3. The accesses are measured. Each is durable when it returns. With idle time, the run first
+//!    measures them without it, for comparison. Then it makes a tenth of their number, and then
+//!    all of them, in bursts. Before each burst, the volume is idle and may work for the given
+//!    time.
+//! 4. The volume is dropped without an unmount and mounted again. The newest data is read back,
+//!    and the workload continues for a while.
 //!
-//! Time is that of the chip. A call that takes longer or does more than was promised before it, in any phase, ends the run
-//! with an error, and so does a run of calls beyond an envelope, and idle work beyond the idle time.
+//! Time is that of the chip. In any phase, the run ends with an error if:
+//! - a call takes longer or does more than its bound,
+//! - a run of calls exceeds an envelope, or
+//! - idle work takes longer than the idle time.
 //!
-//! [`run`] takes [`Options`] and gives an [`Outcome`], with the [`Evaluation`] for people and programs.
+//! [`run`] takes [`Options`] and returns an [`Outcome`], with the [`Evaluation`] for people and
+//! programs.
 
 mod appends;
 pub(crate) mod checker;
@@ -55,10 +61,12 @@ pub use work::Work;
 #[cfg(doc)]
 use crate::evaluation::Evaluation;
 
-/// Runs an evaluation. `progress` is called now and then with the share that is done, from 0 to 1, and the phase.
+/// Runs an evaluation. `progress` is called now and then with the completed share, from 0 to 1,
+/// and the phase.
 ///
 /// # Errors
-/// [`EvaluateError`]: the device or the options are not possible, the volume refused a call, or a promise was broken.
+/// [`EvaluateError`] if the device or the options are not possible, if the volume refused a
+/// call, or if a bound was broken.
 pub fn run(options: &Options, progress: &mut dyn FnMut(f64, &str)) -> Result<Outcome, EvaluateError> {
     let profile = device::find_profile(&options.device)?;
     device::run_on(&profile, options, progress)

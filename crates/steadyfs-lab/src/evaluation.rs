@@ -1,9 +1,11 @@
-//! The result of an evaluation: what a run measured, what was promised, and what the floor would need.
+//! The result of an evaluation: the measurements of a run, the bounds, and the floor.
 //!
-//! [`Evaluation`] is the JSON that `steady evaluate --json` writes. Its keys are part of the project's interface: units
-//! stand at their ends, durations are microseconds. `null` means that a run of this rate has no buffer.
+//! [`Evaluation`] is the JSON that `steady evaluate --json` writes. Its keys are part of the
+//! project's interface. A key ends with its unit, and durations are microseconds. `null` means
+//! that a run of this rate has no buffer.
 //!
-//! [`evaluate::run`](crate::evaluate::run) makes one; [`Report::of_evaluation`](crate::report::Report::of_evaluation) draws it.
+//! [`evaluate::run`](crate::evaluate::run) makes an evaluation.
+//! [`Report::of_evaluation`](crate::report::Report::of_evaluation) draws it.
 
 mod beside;
 mod idle;
@@ -20,14 +22,14 @@ use crate::units::{format_count, format_duration, format_percent, format_rate, f
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a run measured, before anything is computed from it.
+/// The raw measurements of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// Name of the device profile.
     pub device: String,
     /// Name of the timing: `typical` or `maximum`.
     pub timing: String,
-    /// Share of the usable space that is used, from 0 to 1.
+    /// Share of the usable space in use, from 0 to 1.
     pub fill: f64,
     /// Name of the workload.
     pub workload: String,
@@ -37,7 +39,7 @@ pub struct Measured {
     pub seed: u64,
     /// Access times in nanoseconds, in order; at least one.
     pub access_ns: Vec<u64>,
-    /// The promised longest access, in nanoseconds.
+    /// The largest bound of an access, in nanoseconds.
     pub bound_ns: u64,
     /// The promised envelopes of consecutive accesses.
     pub envelopes: Vec<Envelope>,
@@ -45,13 +47,13 @@ pub struct Measured {
     pub data_pages: u64,
     /// Page reads during the measured accesses.
     pub reads: u64,
-    /// Page programs during the measured accesses, metadata included.
+    /// Page programs during the measured accesses, including metadata.
     pub programs: u64,
     /// Block erases during the measured accesses.
     pub erases: u64,
     /// Bytes that the volume offers to its user.
     pub usable_bytes: u64,
-    /// RAM of the file system, everything included.
+    /// Bytes of RAM of the file system, including everything.
     pub ram_bytes: u64,
     /// Time of a mount, in nanoseconds.
     pub mount_ns: u64,
@@ -59,7 +61,7 @@ pub struct Measured {
     pub erase_counts: Vec<u32>,
     /// Access times of the floor for the same writes, in nanoseconds; at least one.
     pub floor_ns: Vec<u64>,
-    /// What happened in idle time, when there was some.
+    /// Measurements in idle time, if there was any.
     pub idle: Option<IdleMeasured>,
 }
 
@@ -79,21 +81,21 @@ pub struct EraseCount {
 pub struct BacklogRow {
     /// Input rate in bytes per second.
     pub rate: u64,
-    /// Most bytes left in the buffer after an access of this run; `None` if the rate is above 95 % of the
-    /// mean rate.
+    /// Most bytes left in the buffer after an access of this run; `None` if the rate is above
+    /// 95 % of the mean rate.
     pub bytes: Option<u64>,
     /// Most bytes in the buffer within an access of this run; `None` as above.
     pub peak_bytes: Option<u64>,
-    /// Most bytes that can be left after any access of any run, by the promised envelopes; `None` when nothing finite
-    /// is promised for this rate.
+    /// Most bytes that can be left after any access of any run, by the promised envelopes;
+    /// `None` if no finite number is guaranteed for this rate.
     pub guaranteed_bytes: Option<u64>,
     /// True if the level still grew in the second half of the run: a longer run would need more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub grows: bool,
 }
 
-/// What a log with the whole map in RAM and free metadata would reach on the same chip with the same writes, with no more moves and
-/// erases than the run had.
+/// The result of the floor: a log with the whole map in RAM and free metadata, on the same chip
+/// with the same writes. It has at most the moves and erases of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FloorResult {
     /// Mean access time in microseconds.
@@ -111,7 +113,7 @@ pub struct Evaluation {
     pub device: String,
     /// Name of the timing: `typical` or `maximum`.
     pub timing: String,
-    /// Share of the usable space that is used, from 0 to 1.
+    /// Share of the usable space in use, from 0 to 1.
     pub fill: f64,
     /// Name of the workload.
     pub workload: String,
@@ -129,13 +131,13 @@ pub struct Evaluation {
     pub p99_us: f64,
     /// Access time in microseconds that 99.9 % of the accesses do not exceed.
     pub p999_us: f64,
-    /// Longest access time seen, in microseconds.
+    /// Longest measured access time, in microseconds.
     pub max_us: f64,
-    /// Longest access time promised, in microseconds.
+    /// Largest bound of an access, in microseconds.
     pub bound_us: f64,
     /// Mean throughput in bytes per second.
     pub throughput_bytes_per_s: f64,
-    /// Pages programmed for each page of data, metadata and moves included.
+    /// Pages programmed for each page of data, including metadata and moves.
     pub programs_per_data_page: f64,
     /// Page reads during the measured accesses.
     pub reads: u64,
@@ -155,16 +157,17 @@ pub struct Evaluation {
     pub backlog: Vec<BacklogRow>,
     /// The floor for the same writes; it has no idle time.
     pub floor: FloorResult,
-    /// Idle time between bursts; not there in a run without. Everything else is about the accesses alone.
+    /// Idle time between bursts; absent in a run without idle time. All other fields are about
+    /// the accesses alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle: Option<IdleResult>,
-    /// Other file systems beside the run; not there in a run without.
+    /// Other file systems beside the run; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<Beside>,
 }
 
 impl EraseCount {
-    /// The spread of erase counts; zeros when there are no blocks.
+    /// Returns the spread of erase counts; zeros if there are no blocks.
     pub fn of(erase_counts: &[u32]) -> EraseCount {
         let total: u64 = erase_counts.iter().map(|&count| u64::from(count)).sum();
         EraseCount {
@@ -176,9 +179,10 @@ impl EraseCount {
 }
 
 impl Evaluation {
-    /// Computes an evaluation from what a run measured, with one row of backlog for each of `rates` (bytes per second).
+    /// Computes an evaluation from the measurements of a run, with one row of backlog for each
+    /// of `rates` (bytes per second).
     ///
-    /// `None` when the run or its floor has no accesses.
+    /// Returns `None` if the run or its floor has no accesses.
     pub fn of(run: &Measured, rates: &[u64]) -> Option<Evaluation> {
         let stats = Stats::of(&run.access_ns)?;
         let floor = Stats::of(&run.floor_ns)?;
@@ -230,7 +234,7 @@ impl Evaluation {
         })
     }
 
-    /// One line that says what was evaluated.
+    /// Returns the options of the run, in one line, and a second line for idle time.
     pub fn title(&self) -> String {
         let idle = self.idle.map_or_else(String::new, |idle| format!("\n{}", idle.title()));
         format!(
@@ -244,19 +248,19 @@ impl Evaluation {
         )
     }
 
-    /// The share of the floor's throughput that was reached.
+    /// Returns the reached share of the floor's throughput.
     pub fn share_of_floor(&self) -> f64 {
         self.throughput_bytes_per_s / self.floor.throughput_bytes_per_s
     }
 }
 
-/// A number of bytes as a size, or a dash when there is none.
+/// Formats a number of bytes as a size, or as a dash if there is none.
 pub(crate) fn size_or_dash(bytes: Option<u64>) -> String {
     bytes.map_or_else(|| "—".to_string(), format_size)
 }
 
 impl Evaluation {
-    /// The table of access times.
+    /// Returns the table of access times.
     fn times(&self) -> String {
         let duration = |us: f64| format_duration(us * 1e3);
         let head = ["Access time", "mean", "p50", "p99", "p99.9", "max", "bound"].map(String::from).to_vec();
@@ -277,11 +281,11 @@ impl Evaluation {
         table(&rows, &align)
     }
 
-    /// What was done, and what the volume is.
+    /// Returns the operations of the run and the properties of the volume.
     fn facts(&self) -> String {
         let floor_rate = format_rate(self.floor.throughput_bytes_per_s);
         let rate = format_rate(self.throughput_bytes_per_s);
-        // The floor has no idle time: a share of it would compare what is not alike.
+        // The floor has no idle time, so a share of it would be no fair comparison.
         let throughput = match self.idle {
             Some(_) => format!("{rate} in bursts; the chip's limit without idle time {floor_rate}"),
             None => format!("{rate}, {} of the chip's limit ({floor_rate})", format_percent(self.share_of_floor())),
@@ -306,7 +310,7 @@ impl Evaluation {
         facts(lines)
     }
 
-    /// The table of input rates.
+    /// Returns the table of input rates.
     fn rates(&self) -> String {
         let mut rows = vec![["Input rate", "buffer", "peak", "guaranteed buffer"].map(String::from).to_vec()];
         rows.extend(self.backlog.iter().map(|row| {
@@ -319,7 +323,8 @@ impl Evaluation {
     }
 }
 
-/// Prints the evaluation for people, at most 80 columns wide (a longer name of a peer excepted).
+/// Prints the evaluation for people, at most 80 columns wide (except for a longer name of a
+/// peer).
 impl fmt::Display for Evaluation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n{}\n", self.device, self.title())?;
@@ -362,7 +367,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// The same with ten idle times of 20 ms, of which half were used.
+    /// Returns the same measurements with ten idle times of 20 ms, half of which was used.
     fn with_idle() -> Measured {
         let idle = IdleMeasured {
             idle_ns: 20_000_000,
@@ -449,7 +454,8 @@ pub(crate) mod tests {
             rate: 1_000_000,
             bytes: Some(9_000 - 4_096),
             peak_bytes: Some(9_000),
-            // Ten milliseconds are the longest access; two would be 20 ms, but the envelope allows 11.2.
+            // Ten milliseconds are the longest access. Two would be 20 ms, but the envelope
+            // allows 11.2.
             guaranteed_bytes: Some(10_000 - 4_096),
             grows: false,
         };

@@ -1,18 +1,22 @@
-//! The floor: what a page-mapped log would need whose whole map is in RAM and whose metadata is free.
+//! The floor: the access times of a page-mapped log whose whole map is in RAM and whose metadata
+//! is free.
 //!
-//! It is fed with the same logical writes as the system it is compared with, on the same chip, and still has to reclaim
-//! space. So it separates what the flash costs from what a file system adds. It works in *units*: the pages of one
-//! write, which live and die together.
+//! The model receives the same logical writes as the compared system, on the same chip, and
+//! still has to reclaim space. So it separates the cost of the flash from the additions of a
+//! file system. It works in *units*: the pages of one write, which live and die together.
 //!
-//! Reclaim takes the block with the fewest live units, as late as it can, spreads the moves of its live units evenly over
-//! the calls that are left before space runs out, and erases it in a call of its own that moves nothing.
+//! Reclaim takes the block with the fewest live units, as late as it can. It spreads the moves
+//! of these units evenly over the calls that are left before space runs out. It erases the block
+//! in a call of its own that moves nothing. If no calls are left, the last moves and the erase
+//! share a call.
 //!
-//! [`floor`] gives the access times, which [`stats`](crate::stats) and [`backlog`](crate::backlog) take as those of any other trace;
-//! [`reclaims`] what each access moves and erases beside its own unit.
+//! [`floor`] returns the access times, which [`stats`](crate::stats) and
+//! [`backlog`](crate::backlog) accept like any other trace. [`reclaims`] returns the moves and
+//! erases of each access beside its own unit.
 
 use std::fmt;
 
-/// Calls between two erases where there is slack, so that erases do not meet in the input buffer.
+/// Calls between two erases if there is slack, so that erases do not add up in the input buffer.
 const CALLS_BETWEEN_ERASES: u64 = 12;
 /// Spare units, beyond a block and the reserve, at which the next victim may be chosen.
 const EARLY_UNITS: u64 = 3;
@@ -24,7 +28,7 @@ pub struct FloorConfig {
     pub block_count: u32,
     /// Units in one erase block: block size over write size.
     pub units_per_block: u32,
-    /// Distinct logical units; writes name units below this.
+    /// Number of distinct logical units. Writes name units below this number.
     pub logical_units: u32,
     /// Nanoseconds to program all pages of a unit, transfer included.
     pub program_ns: u64,
@@ -34,22 +38,22 @@ pub struct FloorConfig {
     pub erase_ns: u64,
 }
 
-/// Why the model cannot run.
+/// The reason for which the model cannot run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FloorError {
     /// The logical units leave too little room: a victim might free nothing.
     TooFull {
-        /// Logical units asked for.
+        /// Number of requested logical units.
         logical_units: u32,
-        /// The most that these blocks can hold.
+        /// Maximum number of logical units that these blocks can hold.
         most: u32,
     },
     /// A write names a unit that does not exist.
     NoSuchUnit {
-        /// The unit named.
+        /// The named unit.
         unit: u32,
-        /// The number of units there are.
+        /// Number of logical units.
         logical_units: u32,
     },
 }
@@ -70,26 +74,28 @@ impl fmt::Display for FloorError {
 impl std::error::Error for FloorError {}
 
 impl FloorConfig {
-    /// The most logical units that leave every victim at least two units to gain.
+    /// Returns the maximum number of logical units that leave every victim at least two units to
+    /// gain.
     ///
-    /// Four blocks are never closed when a victim is chosen: two being filled, and two erased or partly filled ones that
-    /// are the reserve. The fewest live units of the others are at most their average.
+    /// Four blocks are never closed when a victim is chosen: two are being filled, and two
+    /// erased or partly filled blocks are the reserve. The fewest live units of the others are
+    /// at most their average.
     pub fn most_logical_units(&self) -> u32 {
         self.block_count.saturating_sub(5) * self.units_per_block.saturating_sub(2)
     }
 }
 
-/// What an access does beside programming its unit.
+/// The work of an access beside programming its unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reclaim {
-    /// Units moved.
+    /// Number of moved units.
     pub moves: u64,
-    /// Blocks erased.
+    /// Number of erased blocks.
     pub erases: u64,
 }
 
 impl FloorConfig {
-    /// Nanoseconds of an access that reclaims so much.
+    /// Returns the nanoseconds of an access with this reclaim.
     pub fn access_ns(&self, reclaim: Reclaim) -> u64 {
         self.program_ns + reclaim.moves * self.copy_ns + reclaim.erases * self.erase_ns
     }
@@ -97,8 +103,9 @@ impl FloorConfig {
 
 /// Runs the model over a sequence of writes and returns the access time of each in nanoseconds.
 ///
-/// `writes` names the logical unit that each access writes. The first `warm_up` of them are carried out and left out of
-/// the result; they include the first fill, because the chip starts erased.
+/// `writes` names the logical unit that each access writes. The first `warm_up` accesses are
+/// carried out, but are not part of the result. They include the first fill, because the chip
+/// starts erased.
 ///
 /// # Errors
 /// [`FloorError::TooFull`] and [`FloorError::NoSuchUnit`].
@@ -118,7 +125,7 @@ pub fn floor(config: &FloorConfig, warm_up: usize, writes: impl Iterator<Item = 
     Ok(reclaims.into_iter().map(|reclaim| config.access_ns(reclaim)).collect())
 }
 
-/// The same, as what each access reclaims.
+/// Runs the model over a sequence of writes and returns the reclaim of each access.
 ///
 /// # Errors
 /// [`FloorError::TooFull`] and [`FloorError::NoSuchUnit`].
@@ -141,10 +148,10 @@ pub fn reclaims(config: &FloorConfig, warm_up: usize, writes: impl Iterator<Item
     Ok(reclaims)
 }
 
-/// Nothing is stored here, or it was written again elsewhere.
+/// A place that stores nothing, or whose unit was written again elsewhere.
 const DEAD: u32 = u32::MAX;
 
-/// What a block is used for.
+/// The use of a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     Erased,
@@ -153,14 +160,14 @@ enum Use {
     Victim,
 }
 
-/// Which of the two blocks being filled a unit goes to.
+/// One of the two blocks being filled.
 #[derive(Clone, Copy)]
 enum Head {
     Fresh = 0,
     Moved = 1,
 }
 
-/// The log: where each unit is, what each block holds, and the victim being emptied.
+/// The log: the place of each unit, the units of each block, and the victim being emptied.
 struct Log {
     config: FloorConfig,
     /// Place of each logical unit, `DEAD` before its first write.
@@ -170,7 +177,7 @@ struct Log {
     live: Vec<u32>,
     uses: Vec<Use>,
     erased: Vec<u32>,
-    /// Next place to fill and places left, per head.
+    /// Next place to fill and number of places left, per head.
     heads: [(u32, u32); 2],
     /// Units that can be programmed before an erase: erased blocks and the rest of both heads.
     free_units: u64,
@@ -197,13 +204,13 @@ impl Log {
         }
     }
 
-    /// Writes one unit and does the reclaim that belongs to this call.
+    /// Writes one unit and does the reclaim of this call.
     fn write(&mut self, unit: u32) -> Reclaim {
         self.put(unit, Head::Fresh);
         self.reclaim()
     }
 
-    /// Puts a unit at the next place of a head; the place that held it before is dead.
+    /// Puts a unit at the next place of a head. The place that held the unit before is dead.
     fn put(&mut self, unit: u32, head: Head) {
         let units = self.config.units_per_block;
         let old = self.place_of[unit as usize];
@@ -227,17 +234,19 @@ impl Log {
         }
     }
 
-    /// Units that stay free: the rest of a block that the other head may have to leave unused.
+    /// Returns the units that stay free: the rest of a block that the other head may have to
+    /// leave unused.
     fn reserve(&self) -> u64 {
         u64::from(self.config.units_per_block) - 1
     }
 
-    /// Calls that can be afforded before the victim must be empty, when `live` units are left in it.
+    /// Returns the number of calls until the victim must be empty, if `live` units are left in
+    /// it.
     fn calls_left(&self, live: u64) -> u64 {
         self.free_units.saturating_sub(self.reserve() + live)
     }
 
-    /// Chooses, empties or erases the victim as far as this call has to.
+    /// Chooses, empties or erases the victim as far as this call requires.
     fn reclaim(&mut self) -> Reclaim {
         self.calls_since_erase += 1;
         self.choose_victim();
@@ -255,7 +264,8 @@ impl Log {
         Reclaim { moves, erases: if calls == 0 { self.erase(victim) } else { 0 } }
     }
 
-    /// Moves for this call: an even share, and more now where the erase would be the longer call.
+    /// Returns the moves of this call: an even share, and more now if the erase would be the
+    /// longer call.
     fn moves_now(&self, live: u64, calls: u64) -> u64 {
         if calls == 0 {
             return live;
@@ -266,7 +276,8 @@ impl Log {
         share.min(live)
     }
 
-    /// Takes the closed block with the fewest live units once waiting longer would force many moves into one call.
+    /// Chooses the closed block with the fewest live units, if a later choice would force many
+    /// moves into one call.
     fn choose_victim(&mut self) {
         let threshold = self.reserve() + u64::from(self.config.units_per_block) + EARLY_UNITS;
         if self.victim.is_some() || self.free_units > threshold {
@@ -292,7 +303,7 @@ impl Log {
         self.put(unit, Head::Moved);
     }
 
-    /// Erases the empty victim; returns the number of erases.
+    /// Erases the empty victim. Returns the number of erases.
     fn erase(&mut self, victim: u32) -> u64 {
         assert_eq!(self.live[victim as usize], 0, "only an empty block is erased");
         self.uses[victim as usize] = Use::Erased;
@@ -322,7 +333,8 @@ mod tests {
         }
     }
 
-    /// A sequence of pseudo-random units after a first fill, and how many writes warm up.
+    /// Returns a sequence of pseudo-random units after a first fill, and the number of writes
+    /// that warm up.
     fn random_writes(config: &FloorConfig, accesses: usize) -> (usize, impl Iterator<Item = u32>) {
         let units = config.logical_units;
         let warm_up = units as usize + 3 * 32_768;

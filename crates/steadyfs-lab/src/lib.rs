@@ -10,20 +10,25 @@
 //!   summary · evaluation · report        tables, JSON, HTML and SVG for people
 //! ```
 //!
-//! Begin with [`evaluate::run`] for a file system on a chip, with [`replay::read_trace_file`] and [`summary::Summary::of`] for times of a board.
+//! To begin:
+//! - For a file system on a chip: [`evaluate::run`].
+//! - For times of a board: [`replay::read_trace_file`] and [`summary::Summary::of`].
 //!
-//! [`adversary`] searches for the longest call of each kind, and tells how near it comes to its bound.
+//! [`adversary`] searches for the longest call of each kind, and compares it with its bound.
 //!
-//! [`advise`] tries settings on a chip and says which suit it.
+//! [`advise`] tries settings on a chip and reports which settings suit it.
 //!
-//! [`mod@bench`] measures a file system, ours or another, case by case beside what the chip could do.
+//! [`mod@bench`] measures a file system, ours or another. It compares each case with the best
+//! that the chip could do.
 //!
-//! [`torture`] cuts power in every operation of a workload and looks what is lost; it needs none of the above.
+//! [`torture`] cuts power in every operation of a workload and looks for lost data. It uses none
+//! of the modules above.
 //!
-//! Functions that take long tell a progress function how far they are. It may end them by unwinding ([`std::panic::resume_unwind`]).
+//! Functions that take long report their progress to a progress function. The progress function
+//! may end them by unwinding ([`std::panic::resume_unwind`]).
 //!
-//! [`units`] reads and prints rates, sizes and durations everywhere. Durations are whole nanoseconds inside the lab and
-//! microseconds in JSON.
+//! [`units`] reads and prints rates, sizes and durations everywhere. Durations are whole
+//! nanoseconds inside the lab and microseconds in JSON.
 
 pub mod adversary;
 pub mod advise;

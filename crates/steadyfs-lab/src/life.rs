@@ -1,4 +1,5 @@
-//! The whole life of a chip: a workload until the volume cannot go on, and then everything that was committed read back.
+//! The whole life of a chip. A workload runs until the volume fails, and then all committed data
+//! is read back.
 //!
 //! ```text
 //!   chip      blocks that die after so many erases, bits that flip with wear, age and reads
@@ -11,7 +12,7 @@
 //!   table     how much of the erases was used, how evenly, and what was lost
 //! ```
 //!
-//! [`run`] wears a chip out, and gives its [`Life`].
+//! [`run`] wears a chip out and returns its [`Life`].
 
 mod audit;
 mod chip;
@@ -33,11 +34,12 @@ use steadyfs::media::Flash;
 use steadyfs::{Access, Config, FileSystem};
 use wear_out::wear_out;
 
-/// Runs a chip to its end. `progress` is called now and then with the share of the erases that is used, and the phase.
+/// Runs a chip to its end. `progress` is called now and then with the used share of the erases,
+/// and the phase.
 ///
 /// # Errors
-/// [`EvaluateError`]: the device or the options are not possible, or the volume fails before it is filled. How a volume ends
-/// after that is the result, not an error.
+/// [`EvaluateError`] if the device or the options are not possible, or if the volume fails
+/// before it is filled. A later failure of the volume is the result, and not an error.
 pub fn run(options: &Options, progress: &mut dyn FnMut(f64, &str)) -> Result<Life, EvaluateError> {
     let profile = find_nand(&options.device)?;
     let mut tracker = TagTracker::new(chip::make(&profile, options));

@@ -1,37 +1,37 @@
-//! What an adversary does for a while.
+//! The habits of an adversary.
 
 use super::kind::Kind;
 use crate::evaluate::draw::one_of;
 use fastrand::Rng;
 
-/// Most calls that prepare one.
+/// Maximum number of calls that prepare one call.
 const PREPARED: u32 = 48;
 
-/// What an adversary does for a session.
+/// The behaviour of an adversary during a session.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Habit {
-    /// How often each kind of call prepares one, beside the others.
+    /// Weight of each kind among the calls that prepare another one.
     weights: [u8; Kind::CALLS],
-    /// Calls before each that is to take long.
+    /// Number of preparing calls before each call that is to take long.
     prepared: u32,
-    /// More of them, if the bound is to become large first.
+    /// True if preparation goes on until the bound is large, up to `PREPARED` calls.
     pub is_guided: bool,
     /// Bytes of a patch.
     pub patch_bytes: usize,
-    /// Overwrites in the fullest block among ten, where the others are anywhere.
+    /// Overwrites in the fullest block, out of ten. The others go anywhere.
     pub fullest: u32,
-    /// Pages of the large file that are patched and overwritten anywhere.
+    /// Pages of the large file in which the other patches and overwrites lie.
     pub pages: u32,
-    /// Small files that take turns.
+    /// Number of small files that take turns.
     pub files: usize,
-    /// Bytes of a small file, at most.
+    /// Maximum bytes of a small file.
     pub file_bytes: u64,
-    /// Calls in ten of those that prepare whose changes may wait for a sync.
+    /// Preparing calls, out of ten, whose changes may wait for a sync.
     pub waiting: u32,
 }
 
 impl Habit {
-    /// One that is drawn.
+    /// Draws a habit.
     pub fn any(rng: &mut Rng) -> Self {
         let mut weights = [0; Kind::CALLS];
         for _ in 0..rng.u32(1..5) {
@@ -51,7 +51,7 @@ impl Habit {
         }
     }
 
-    /// One that is like another but for a thing or two.
+    /// Returns a copy of `other` with one or two changes.
     pub fn like(rng: &mut Rng, other: &Habit) -> Self {
         let (mut this, drawn) = (*other, Habit::any(rng));
         for _ in 0..rng.u32(1..3) {
@@ -70,7 +70,9 @@ impl Habit {
         this
     }
 
-    /// What prepares next, after so many calls that did; `None` when enough has been prepared, or nothing is.
+    /// Draws the next call that prepares, after `done` such calls.
+    ///
+    /// Returns `None` if enough calls have prepared, or if the habit prepares nothing.
     pub fn next(&self, rng: &mut Rng, done: u32, is_large: bool) -> Option<Kind> {
         let goes_on = done < self.prepared || (self.is_guided && !is_large && done < PREPARED);
         let total = self.weights.iter().map(|&weight| u32::from(weight)).sum::<u32>();

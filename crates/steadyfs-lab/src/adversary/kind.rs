@@ -1,44 +1,45 @@
 //! The kinds of calls.
 
-/// A kind of call, for which the longest one is looked for. Writes are durable, save what waits for a sync.
+/// A kind of call. The search looks for the longest call of each kind. Writes are durable,
+/// except those that wait for a sync.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A file that exists is opened.
+    /// Opens a file that exists.
     Open,
-    /// A read of a logical page.
+    /// Reads a logical page.
     Read,
-    /// A file is made.
+    /// Makes a file.
     Create,
-    /// 64 bytes at the end of a small file.
+    /// Appends 64 bytes to a small file.
     Append,
-    /// A few bytes within a large file.
+    /// Writes a few bytes within a large file.
     Patch,
-    /// A whole logical page of a large file.
+    /// Writes a whole logical page of a large file.
     Overwrite,
-    /// 4,096 bytes of a large file, in place: a row of overwrites.
+    /// Writes 4,096 bytes of a large file, in place: a row of overwrites.
     Write4096,
-    /// The same, not durable.
+    /// Writes 4,096 bytes of a large file, in place and not durably.
     Buffered4096,
-    /// A small file is cut or made longer.
+    /// Shortens or lengthens a small file.
     Truncate,
-    /// A file replaces another one.
+    /// Renames a file so that it replaces another one.
     Rename,
-    /// A file is removed.
+    /// Removes a file.
     Remove,
-    /// An attribute is set.
+    /// Sets an attribute.
     SetAttribute,
-    /// What waits is made durable.
+    /// Makes the waiting changes durable.
     Sync,
-    /// The volume is unmounted.
+    /// Unmounts the volume.
     Unmount,
-    /// It is mounted after that.
+    /// Mounts the volume after an unmount.
     MountClean,
-    /// It is mounted after its power was cut between two calls.
+    /// Mounts the volume after a power cut between two calls.
     MountCut,
 }
 
 impl Kind {
-    /// All of them, in the order of rows.
+    /// All kinds, in the order of rows.
     pub const ALL: [Kind; 16] = [
         Kind::Open,
         Kind::Read,
@@ -57,10 +58,10 @@ impl Kind {
         Kind::MountClean,
         Kind::MountCut,
     ];
-    /// Those that are calls of a volume that is mounted.
+    /// Number of kinds that are calls of a mounted volume. They come first in [`Kind::ALL`].
     pub(super) const CALLS: usize = 13;
 
-    /// Its name in reports.
+    /// Returns the name of the kind in reports.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Open => "open",

@@ -1,17 +1,17 @@
-//! What to search: which part of which chip, how full, and how long.
+//! The options of a search: the part of a chip, the fill and the length.
 
 use crate::bench::Part;
 
-/// What to search.
+/// The options of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Name of a device profile, or path of a profile in TOML. Default `mt29f1g01abafd`.
     pub device: String,
-    /// The part of it to use. Default all, with typical times.
+    /// Part of the device to use. Default all, with typical times.
     pub part: Part,
-    /// Share of the usable bytes that is in use. Default 0.8.
+    /// Share of the usable bytes that is in use, from 0 to 1. Default 0.8.
     pub fill: f64,
-    /// Calls to make, those that only prepare others included. Default 200,000.
+    /// Number of calls to make, including the calls that only prepare others. Default 200,000.
     pub calls: u64,
     /// Seed of the search. Default 1.
     pub seed: u64,

@@ -10,12 +10,12 @@ const NOTES: &str = "\
 Times are those of the chip. Longest: the call that took longest of its kind; told: its bound, just before it. Bound: the largest that was
 told of any call; ×: that one in longest calls. Nearest: the largest share of its bound that a call took.";
 
-/// What was found on a chip.
+/// The results of a search on a chip.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// Name of the device profile.
     pub device: String,
-    /// Bytes of the chip that were used.
+    /// Bytes of the chip that were in use.
     pub size_bytes: u64,
     /// Bytes of an erase block.
     pub erase_block_bytes: u32,
@@ -25,31 +25,31 @@ pub struct Report {
     pub timing: String,
     /// Seed of the search.
     pub seed: u64,
-    /// The kinds of calls.
+    /// One row for each kind of call.
     pub rows: Vec<Row>,
 }
 
-/// A kind of call.
+/// The results for one kind of call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// Its name.
+    /// Name of the kind.
     pub kind: String,
-    /// Calls that were made, those that prepared others included.
+    /// Number of calls, including the calls that prepared others.
     pub calls: u64,
-    /// Time of all of them together, in nanoseconds.
+    /// Total time of the calls, in nanoseconds.
     pub total_ns: u64,
-    /// Time of the longest one, in nanoseconds.
+    /// Time of the longest call, in nanoseconds.
     pub longest_ns: u64,
-    /// What was promised of that one.
+    /// Bound of the longest call just before it, in nanoseconds.
     pub told_ns: u64,
-    /// The largest that was promised of any.
+    /// The largest bound of any call, in nanoseconds.
     pub bound_ns: u64,
-    /// The largest share of its bound that one took.
+    /// The largest quotient of a call's time and its bound.
     pub nearest: f64,
 }
 
 impl Row {
-    /// No call yet.
+    /// Returns the row of a kind without calls.
     pub(super) fn of(kind: &str) -> Row {
         Row { kind: kind.to_string(), calls: 0, total_ns: 0, longest_ns: 0, told_ns: 0, bound_ns: 0, nearest: 0.0 }
     }
@@ -78,7 +78,7 @@ impl Row {
         self.nearest = self.nearest.max(other.nearest);
     }
 
-    /// The largest bound in longest calls.
+    /// Returns the largest bound divided by the time of the longest call.
     pub fn ratio(&self) -> f64 {
         self.bound_ns as f64 / self.longest_ns.max(1) as f64
     }

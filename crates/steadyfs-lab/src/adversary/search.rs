@@ -16,18 +16,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use steadyfs::media::Flash;
 use steadyfs::{Access, Call, CommitOn, Config, FileSystem};
 
-/// Times that what was found is taken up again.
+/// Number of generations. Each one starts from the habits that the earlier ones found.
 const GENERATIONS: u64 = 8;
-/// Lives of a generation, each on a volume of its own.
+/// Number of lives in a generation. Each works on its own copy of the volume.
 const LIVES: u64 = 6;
-/// Calls that are to take long, with one habit.
+/// Number of calls with one habit that are to take long.
 const SESSION: u32 = 96;
-/// Habits that are kept for each kind.
+/// Number of habits that are kept for each kind.
 const KEPT: usize = 4;
-/// Share of the largest bound at which one is large, in per cent.
+/// Share of the largest bound from which a bound counts as large, in per cent.
 const LARGE_PERCENT: u64 = 95;
 
-/// The calls of each kind, and the habits that made them long.
+/// The calls of each kind so far, and the habits that made them long.
 struct Found {
     rows: Vec<Row>,
     best: Vec<Vec<(u64, Habit)>>,
@@ -65,7 +65,7 @@ impl Found {
     }
 }
 
-/// A volume that was used until every block was, and is unmounted.
+/// An unmounted volume that was used until every block had been used.
 #[derive(Clone)]
 struct Ground<C> {
     chip: TagTracker<C>,
@@ -87,7 +87,7 @@ impl<C: BenchChip + Clone> Ground<C> {
     }
 }
 
-/// Searches on chips that `make` makes.
+/// Searches on chips from `make`.
 pub fn search<C: BenchChip + Clone + Send + Sync>(
     make: impl Fn() -> C + Sync,
     options: &Options,
@@ -108,7 +108,7 @@ pub fn search<C: BenchChip + Clone + Send + Sync>(
     Ok(found.rows)
 }
 
-/// Does something so many times, side by side, and gives what comes of it in order.
+/// Runs `act` `count` times, in parallel, and returns the results in order.
 fn each<T: Send>(count: usize, act: impl Fn(usize) -> Result<T, Fault> + Sync) -> Result<Vec<T>, Fault> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(count);
@@ -123,16 +123,16 @@ fn each<T: Send>(count: usize, act: impl Fn(usize) -> Result<T, Fault> + Sync) -
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// What one adversary does on a copy of a volume.
+/// The life of one adversary on a copy of a volume.
 struct Life<'f, C> {
     ground: &'f Ground<C>,
     rng: Rng,
     found: Found,
-    /// What generations before have found.
+    /// Results of the earlier generations.
     earlier: &'f Found,
-    /// Calls to make.
+    /// Number of calls that are left to make.
     calls: u64,
-    /// Which kind is next.
+    /// Index of the next kind.
     turn: usize,
 }
 
@@ -155,7 +155,7 @@ impl<C: BenchChip + Clone> Life<'_, C> {
             }
             self.session(&mut fs, &mut world)?;
             if self.rng.bool() {
-                // What waits is committed first.
+                // The unmount commits the waiting changes first, so its bound includes a sync.
                 let bound_ns = fs.bound(Call::Sync).time_ns(&timing) + fs.unmount_cost().time_ns(&timing);
                 let before_ns = fs.flash().counts().time_ns;
                 let time_ns = fs.unmount()?.counts().time_ns - before_ns;
@@ -168,7 +168,7 @@ impl<C: BenchChip + Clone> Life<'_, C> {
         }
     }
 
-    /// Calls of one kind, each after what a habit prepares.
+    /// Makes calls of one kind, each after the calls that a habit prepares with.
     fn session(&mut self, fs: &mut Fs<'_, '_, C>, world: &mut World) -> Result<(), Fault> {
         let kind = Kind::ALL[self.turn % Kind::CALLS];
         self.turn += 1;
@@ -189,7 +189,7 @@ impl<C: BenchChip + Clone> Life<'_, C> {
                     self.make(fs, world, &step)?;
                 }
             }
-            // What prepared may have taken the file away.
+            // A preparing call may have removed the file.
             let Some(step) = world.draw(kind, &habit, true, fs, &mut self.rng) else { break };
             longest_ns = self.make(fs, world, &step)?.max(longest_ns);
         }
@@ -197,7 +197,7 @@ impl<C: BenchChip + Clone> Life<'_, C> {
         Ok(())
     }
 
-    /// Makes a call, and tells its time.
+    /// Makes a call and returns its time in nanoseconds.
     fn make(&mut self, fs: &mut Fs<'_, '_, C>, world: &mut World, step: &super::world::Step) -> Result<u64, Fault> {
         self.calls = self.calls.saturating_sub(1);
         let Some(taken) = world.make(fs, step)? else { return Ok(0) };

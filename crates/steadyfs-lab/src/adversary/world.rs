@@ -1,4 +1,4 @@
-//! The files that there are, what can be done to them, and its bound.
+//! The files of the volume, the calls that can be made on them, and the bounds of these calls.
 
 use super::habit::Habit;
 use super::kind::Kind;
@@ -10,11 +10,11 @@ use steadyfs::media::Flash;
 use steadyfs::{Call, Cursor, Error, File, FileSystem, OpenOptions, ROOT, Row};
 use steadyfs_sim::Metered;
 
-/// A volume whose chip outlives it.
+/// A mounted volume that borrows its chip.
 pub type Fs<'m, 's, C> = FileSystem<'m, &'s mut TagTracker<C>>;
 
 const LARGE: &str = "large";
-/// Bytes of a row.
+/// Bytes of a row of overwrites.
 const ROW: u32 = 4096;
 /// Bytes of an append.
 const APPENDED: usize = 64;
@@ -23,49 +23,51 @@ const WAITS: OpenOptions = OpenOptions { durable: false, ..OpenOptions::CREATE }
 
 /// The first number of a name that is chosen for its hash.
 const CHOSEN: u64 = 1 << 32;
-/// Names of one hash, and what they begin with: longer than an inode has room for.
+/// Number of names of one hash, and their common beginning. It is longer than an inode has room
+/// for.
 const OF_ONE_HASH: usize = 24;
 const LONG: &str = "a name so long that an inode has no room for it, and that ends in ";
-/// Low bits of the hashes of names of one bucket: more than any directory here uses.
+/// Number of low bits in which the hashes of one bucket's names agree. It is more than any
+/// directory here uses.
 const BUCKET_BITS: u32 = 12;
 
-/// One large file, and small ones.
+/// One large file, and small files.
 #[derive(Clone)]
 pub struct World {
     /// Logical pages of the large file.
     pages: u32,
     /// Numbers of the small files.
     files: Vec<u64>,
-    /// Names that are chosen for their hashes, of the numbers from [`CHOSEN`] on.
+    /// Names that are chosen for their hashes. They have the numbers from [`CHOSEN`] on.
     chosen: Vec<String>,
     made: u64,
     writes: u64,
     data: Vec<u8>,
 }
 
-/// A call, with all that it needs.
+/// A call with all its arguments.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Its kind.
+    /// Kind of the call.
     pub kind: Kind,
-    /// The file, and the one that it replaces.
+    /// Path of the file, and path of the file that it replaces.
     paths: [String; 2],
     options: OpenOptions,
     offset: u64,
     bytes: u64,
 }
 
-/// What a call took, in nanoseconds.
+/// Time and bound of a call, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
     /// Time of the chip.
     pub time_ns: u64,
-    /// What was promised just before.
+    /// Bound of the call, just before it.
     pub bound_ns: u64,
 }
 
 impl World {
-    /// The name of a small file.
+    /// Returns the name of a small file.
     fn name(&self, number: u64) -> String {
         match number.checked_sub(CHOSEN) {
             Some(at) => self.chosen[at as usize].clone(),
@@ -73,13 +75,15 @@ impl World {
         }
     }
 
-    /// A chosen name that no file has.
+    /// Draws the number of a chosen name. Returns `None` if a file has that name.
     fn free_chosen(&self, rng: &mut Rng) -> Option<u64> {
         let number = CHOSEN + rng.u64(..self.chosen.len().max(1) as u64);
         (!self.chosen.is_empty() && !self.files.contains(&number)).then_some(number)
     }
 
-    /// Chooses names of one hash, and more names of one bucket than a bucket has room for; makes half of the first and all of the others but a few.
+    /// Chooses names of one hash, and more names of one bucket than a bucket has room for.
+    ///
+    /// Makes files for half of the first names, and for all but a few of the others.
     fn choose<C: Flash + Metered>(&mut self, fs: &mut Fs<'_, '_, C>, most: usize) -> Result<(), Error> {
         let (mut listed, mut cursor) = (Vec::new(), Cursor::default());
         while let Some(entry) = fs.list(ROOT, &mut cursor)? {
@@ -91,7 +95,7 @@ impl World {
         let seed = seed_of(&listed).ok_or(Error::Corrupt)?;
         let begins = &LONG[..LONG.len().min(usize::from(fs.config().name_bytes_max) / 2)];
         self.chosen = of_one_hash(seed, begins, OF_ONE_HASH);
-        // Records have eight bytes, or four.
+        // A record has eight or four bytes.
         let slots = fs.usage().logical_bytes as usize / 4;
         self.chosen.extend(of_one_bucket(seed, BUCKET_BITS, 1).take((slots + OF_ONE_HASH).min(most - OF_ONE_HASH)));
         for at in (OF_ONE_HASH / 2)..self.chosen.len() - OF_ONE_HASH / 2 {
@@ -103,7 +107,7 @@ impl World {
         Ok(())
     }
 
-    /// An empty large file.
+    /// Makes an empty large file.
     ///
     /// # Errors
     /// [`Error`].
@@ -114,7 +118,9 @@ impl World {
         Ok(World { pages: 0, files: Vec::new(), chosen: Vec::new(), made: 0, writes: 0, data })
     }
 
-    /// Fills the volume up to a share of its usable bytes, with small files and the large one, and overwrites twice as much as it has room for.
+    /// Fills the volume up to a share of its usable bytes, with small files and the large one.
+    ///
+    /// Then overwrites twice the usable bytes at random pages of the large file.
     ///
     /// # Errors
     /// [`Error`].
@@ -135,7 +141,7 @@ impl World {
         while fs.usage().used_bytes + page_bytes <= most {
             let page = self.pages;
             match self.write_page(fs, &mut file, page) {
-                // The last pages are those that calls may need for a while.
+                // The volume keeps the last pages for calls that need them for a while.
                 Err(Error::NoSpace) => break,
                 result => result?,
             }
@@ -154,7 +160,8 @@ impl World {
         fs.write(file, u64::from(page) * page_bytes as u64, &self.data[..page_bytes])
     }
 
-    /// Bytes for a write at an offset of the large file: each page begins with what tells which one it is.
+    /// Prepares the bytes of a write at an offset of the large file. Each page begins with a
+    /// mark that identifies it.
     fn mark(&mut self, page_bytes: usize, offset: u64) {
         self.writes += 1;
         self.data.fill(self.writes as u8);
@@ -170,14 +177,14 @@ impl World {
         self.files = files;
     }
 
-    /// As many small files as take turns: the first ones, or the first of those with chosen names.
+    /// Returns the small files that take turns: the first ones, or the first with chosen names.
     fn some(&self, habit: &Habit, rng: &mut Rng) -> &[u64] {
         let chosen = self.files.iter().position(|&number| number >= CHOSEN).filter(|_| rng.bool());
         let rest = &self.files[chosen.unwrap_or(0)..];
         &rest[..habit.files.min(rest.len())]
     }
 
-    /// Draws a call of a kind; `None` where there is nothing to make it on.
+    /// Draws a call of a kind. Returns `None` if there is no file for it.
     pub fn draw<C: Flash + Metered>(
         &self,
         kind: Kind,
@@ -229,7 +236,8 @@ impl World {
         }
     }
 
-    /// What is promised of a call, apart from what it needs of a file that is open.
+    /// Returns the bound of a call, in nanoseconds. With the open file of a write, the bound is
+    /// the one for that file and offset.
     pub fn bound_ns<C: Flash + Metered>(fs: &Fs<'_, '_, C>, step: &Step, file: Option<&File>) -> u64 {
         let (timing, page_bytes) = (fs.flash().timing(), u64::from(fs.usage().logical_bytes));
         let call = match (step.kind, file) {
@@ -253,7 +261,7 @@ impl World {
         fs.bound(call).time_ns(&timing)
     }
 
-    /// Makes a call. One that the volume has no room for is `None`.
+    /// Makes a call. Returns `None` if the volume has no room for it.
     ///
     /// # Errors
     /// [`Error`].
@@ -310,7 +318,7 @@ impl World {
         }
     }
 
-    /// A call on a file that is open.
+    /// Makes a call on an open file.
     fn on_file<C: Flash + Metered>(&mut self, fs: &mut Fs<'_, '_, C>, file: &mut File, step: &Step) -> Result<Taken, Error> {
         let size = fs.size(file)?;
         let step = &Step { offset: step.offset.min(size), ..step.clone() };
@@ -322,7 +330,8 @@ impl World {
             Kind::Read => held(fs, bound_ns, |fs| fs.read(file, offset, &mut self.data[..bytes]))?.0,
             Kind::Truncate => held(fs, bound_ns, |fs| fs.truncate(file, step.bytes))?.0,
             Kind::Patch => {
-                // It may change what a page begins with: the page is told from others again when it is overwritten.
+                // The patch may overwrite the mark of a page. The next overwrite of the page
+                // restores it.
                 held(fs, bound_ns, |fs| fs.write(file, offset, &self.data[PageMark::BYTES..PageMark::BYTES + bytes]))?.0
             }
             _ => held(fs, bound_ns, |fs| fs.write(file, offset, &self.data[..bytes]))?.0,
@@ -331,7 +340,7 @@ impl World {
     }
 }
 
-/// Makes a call, and tells what it took.
+/// Makes a call and measures its time.
 fn held<'m, 's, C: Flash + Metered, T>(
     fs: &mut Fs<'m, 's, C>,
     bound_ns: u64,

@@ -11,14 +11,18 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use steadyfs_sim::{Chip, Profile};
 
-/// Of the short runs, one in so many is run again at full length, and so many at least.
+/// One short run in `KEPT`, but at least `KEPT_MIN`, is run again at full length.
 const KEPT: usize = 6;
 const KEPT_MIN: usize = 6;
-/// Fills above the one that was asked for, and how much longer a step may take there.
+/// Step between the fills above the requested one, and the factor by which a mean step may take
+/// longer there.
 const FILL_STEP: f64 = 0.1;
 const SLOWER: f64 = 1.25;
 
-/// Advises. `progress` is called now and then with the share that is done, from 0 to 1, and what is done.
+/// Chooses settings.
+///
+/// `progress` is called now and then with the completed share, from 0 to 1, and the current
+/// step.
 ///
 /// # Errors
 /// [`AdviseError`].
@@ -31,7 +35,8 @@ pub fn run(options: &Options, progress: &(dyn Fn(f64, &str) + Sync)) -> Result<A
     fit.truncate(fit.len().div_ceil(KEPT).max(KEPT_MIN));
     let best: Vec<Setting> = fit.iter().map(|candidate| candidate.setting).collect();
     let long = bench.measure_all(&best, Length::FULL, &|share| progress(0.5 + share * 0.4, "the best of them, long"));
-    // A long run may meet what a short one does not: what fails it is left out.
+    // A long run may meet states that a short run does not. Combinations that fail it are left
+    // out.
     let (candidates, _) = bench.fit(&best, long)?;
     let choice = cheapest(&candidates).ok_or_else(|| AdviseError::Run("no settings were measured".to_string()))?;
     let others = bench.others(&all, &choice);
@@ -55,7 +60,7 @@ pub fn run(options: &Options, progress: &(dyn Fn(f64, &str) + Sync)) -> Result<A
     })
 }
 
-/// Measures every combination at full length; those that fit, the cheapest first.
+/// Measures every combination at full length. Returns those that fit, the cheapest first.
 ///
 /// # Errors
 /// [`AdviseError`].
@@ -100,7 +105,7 @@ impl<'o> Bench<'o> {
         self.shapes.iter().find(|shape| shape.block_bytes == setting.block_bytes).expect("settings are made of shapes")
     }
 
-    /// Measures them on all processors.
+    /// Measures the settings in parallel on all processors. Returns the results in order.
     fn measure_all(&self, settings: &[Setting], length: Length, progress: &(dyn Fn(f64) + Sync)) -> Vec<Result<Figures, Unfit>> {
         let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let work = || {
@@ -120,7 +125,7 @@ impl<'o> Bench<'o> {
         results.into_iter().map(|(_, result)| result).collect()
     }
 
-    /// Those that fit, and how many do not.
+    /// Returns the combinations that fit, and the number of the others.
     fn fit(&self, settings: &[Setting], results: Vec<Result<Figures, Unfit>>) -> Result<(Vec<Candidate>, usize), AdviseError> {
         let (mut fit, mut most_bytes) = (Vec::new(), 0);
         for (&setting, result) in settings.iter().zip(results) {
@@ -139,12 +144,14 @@ impl<'o> Bench<'o> {
         Ok((fit, unfit))
     }
 
-    /// For each setting the best with another value of it, and all else as chosen.
+    /// Returns, for each setting, the best candidate with another value of it and all else as
+    /// chosen.
     fn others(&self, all: &[Setting], choice: &Candidate) -> Vec<(&'static str, Candidate)> {
         let chosen = choice.setting.values();
         let mut others = Vec::new();
         for (index, name) in Setting::NAMES.into_iter().enumerate() {
-            // Another erase block has other overlays: there all else is what suits it.
+            // Another erase block or logical page has other overlays, so there the overlay may
+            // differ too.
             let is_like = |setting: &&Setting| {
                 let values = setting.values();
                 let same = |other: usize| values[other] == chosen[other] || (index < 2 && other == 2);
@@ -159,7 +166,7 @@ impl<'o> Bench<'o> {
         others
     }
 
-    /// The largest fill at which a step does not take much longer.
+    /// Returns the largest fill at which the mean step takes at most `SLOWER` times as long.
     fn fill(&self, choice: &Candidate) -> (f64, Figures) {
         let mut best = (self.options.fill, choice.figures);
         loop {

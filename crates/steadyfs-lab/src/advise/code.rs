@@ -1,24 +1,25 @@
-//! What a build takes, from the page that the measurement on a Cortex-M3 writes.
+//! The code size of a build, from the page that the measurement on a Cortex-M3 writes.
 
 use super::Workload;
 use steadyfs::media::Geometry;
 
 const FOOTPRINT: &str = include_str!("../../../../docs/footprint.md");
 
-/// The number in the second column of the row that begins so; 0 where there is none.
+/// Returns the number in the second column of the row with this name; 0 if there is no such row.
 fn row(first: &str) -> u64 {
     let rows = FOOTPRINT.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" | "));
     let found = rows.filter(|(name, _)| *name == first).map(|(_, rest)| rest.split(" |").next().unwrap_or_default());
     found.map(|number| number.replace(',', "")).find_map(|number| number.trim().parse().ok()).unwrap_or(0)
 }
 
-/// Features of cargo that a workload on a medium needs, or is better with, and bytes of code of a logger with them.
+/// Returns the cargo features that a workload on a medium needs or benefits from, and the bytes
+/// of code of a logger with them.
 pub(super) fn build(geometry: &Geometry, workload: Workload, cache: bool) -> (Vec<&'static str>, u64) {
     let wanted = [
         ("nor", geometry.programs_bytes),
         ("truncate", matches!(workload, Workload::Files | Workload::Configuration)),
         ("cache", cache),
-        // NOR does not tell what it corrected.
+        // NOR does not report the bits that it corrected.
         ("scrub", !geometry.programs_bytes),
         ("wear-levelling", true),
     ];

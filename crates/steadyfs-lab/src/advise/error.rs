@@ -1,25 +1,25 @@
-//! Why there is no advice.
+//! The reasons for which there is no advice.
 
 use crate::bench::BenchError;
 use crate::units::format_size;
 use std::fmt;
 
-/// Why there is no advice.
+/// The reason for which there is no advice.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AdviseError {
     /// The device or the size is not possible.
     Chip(BenchError),
-    /// No combination holds so much data.
+    /// No combination holds the requested data.
     NothingFits {
-        /// Bytes of data that were asked for.
+        /// Requested bytes of data.
         data_bytes: u64,
-        /// Bytes of the chip that may be used.
+        /// Usable bytes of the chip.
         size_bytes: u64,
-        /// The most that a combination holds, and the workload needs of it.
+        /// The largest number of bytes that a combination holds beside the workload's own files.
         most_bytes: u64,
     },
-    /// A run failed that should not.
+    /// A run failed that should succeed.
     Run(String),
 }
 

@@ -1,4 +1,4 @@
-//! One combination: a volume that is filled and aged, and the workload on it.
+//! The measurement of one combination: a volume that is filled and aged, and the workload on it.
 
 use super::settings::{Setting, Shape};
 use super::{AdviseError, Options, Workload};
@@ -7,24 +7,24 @@ use fastrand::Rng;
 use std::mem::size_of;
 use steadyfs::{Access, Call, Error, File, FileSystem, MountError, OpenOptions, Row};
 
-/// Bytes of a page that is overwritten.
+/// Bytes of a page for an overwrite.
 const PAGE_BYTES: u64 = 4096;
-/// Steps of a workload at full length.
+/// Number of steps of a workload at full length.
 const STEPS: u32 = 2000;
-/// Bytes of a record of the log, and of a file of them at least.
+/// Bytes of a record of the log, and minimum bytes of a full log file.
 const RECORD_BYTES: usize = 64;
 const LOG_BYTES: u64 = 16 << 10;
-/// Files of settings, and bytes of each.
+/// Number of configuration files, and bytes of each.
 const CONFIGURATIONS: u32 = 8;
 const CONFIGURATION_BYTES: usize = 200;
-/// Bytes of a file, and of a write of it; files in turn.
+/// Bytes of a file, bytes of one write to it, and number of files in turn.
 const FILE_BYTES: u64 = 16 << 10;
 const PIECE_BYTES: usize = 256;
 const FILES: u32 = 2;
-/// Bytes that a workload takes beside data at rest, at most.
+/// Maximum bytes that a workload takes beside the data at rest.
 const BESIDE_BYTES: u64 = 64 << 10;
 
-/// What a combination takes.
+/// Measured costs of a combination.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
     /// Bytes of RAM on this machine: tables, buffers, cache, the struct, one open file.
@@ -33,22 +33,23 @@ pub struct Figures {
     pub mean_ns: f64,
     /// The longest step seen, in nanoseconds.
     pub longest_ns: u64,
-    /// The longest that one was promised to take, in nanoseconds.
+    /// The largest bound of a step, in nanoseconds.
     pub bound_ns: u64,
-    /// Bytes that the device can write until its blocks have the erases that their maker allows, were they worn evenly; `None` where too few erases were seen to tell.
+    /// Bytes that the device can write until its blocks have had the erases that their maker
+    /// allows. It assumes even wear. `None` if the run had fewer than 4 erases.
     pub life_bytes: Option<f64>,
     /// Bytes of data that the volume holds.
     pub usable_bytes: u64,
 }
 
 impl Figures {
-    /// What is made small: bytes times seconds.
+    /// Returns the figure that the choice minimizes: bytes times seconds.
     pub fn cost(&self) -> f64 {
         self.ram_bytes as f64 * self.mean_ns / 1e9
     }
 }
 
-/// How much is done: a share of the full length.
+/// Length of a run: a share of the full length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Length(pub f64);
 
@@ -57,15 +58,16 @@ impl Length {
     pub const FULL: Length = Length(1.0);
 }
 
-/// Why a combination gave nothing.
+/// The reason for which a combination has no figures.
 pub(super) enum Unfit {
-    /// It holds too little; so much data there could be.
+    /// The volume holds too little. Contains the bytes of data that would fit; 0 if a call ran
+    /// out of room.
     NoRoom(u64),
-    /// It should have.
+    /// The run failed and should not.
     Failed(AdviseError),
 }
 
-/// Measures one.
+/// Measures one combination.
 pub(super) fn measure(
     shape: &Shape,
     setting: Setting,
@@ -96,6 +98,7 @@ impl OnChips for Measure<'_> {
         let config = self.setting.config(geometry);
         let mut memory = vec![0; config.memory_bytes(geometry)];
         let mut cache = vec![0; config.cache_bytes(geometry, self.setting.cache_pages as usize)];
+        // Check that the data fits.
         FileSystem::format(&mut chip, &config, &mut memory)?;
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory)?;
         let usable_bytes = fs.usage().usable_bytes;
@@ -106,6 +109,7 @@ impl OnChips for Measure<'_> {
         }
         let structs = size_of::<FileSystem<'_, &mut C>>() + size_of::<File>();
         let ram_bytes = (config.memory_bytes(geometry) + cache.len() + structs) as u64;
+        // Fill and age the volume.
         let pages = (data_bytes / PAGE_BYTES).max(1);
         let mut run = Run { workload: self.options.workload, rng: Rng::with_seed(self.options.seed), pages, bound_ns: 0 };
         let mut data = run.fill(&mut fs)?;
@@ -116,9 +120,11 @@ impl OnChips for Measure<'_> {
         if !cache.is_empty() {
             fs.lend_cache(&mut cache)?;
         }
+        // Warm up with a quarter of the steps.
         let steps = ((f64::from(STEPS) * self.length.0) as u32).max(4);
         run.prepare(&mut fs)?;
         (0..steps / 4).try_for_each(|step| run.step(&mut fs, &mut data, step))?;
+        // Measure.
         run.bound_ns = 0;
         let (begin, mut longest_ns) = (fs.flash().counters(), 0);
         for step in steps / 4..steps / 4 + steps {
@@ -148,12 +154,12 @@ struct Run {
     rng: Rng,
     /// Pages of the data at rest.
     pages: u64,
-    /// The longest bound of a call since it was set to 0.
+    /// The largest bound of a call since the field was set to 0.
     bound_ns: u64,
 }
 
 impl Run {
-    /// Makes the data that is there.
+    /// Writes the data at rest and opens it.
     fn fill<C: BenchChip>(&mut self, fs: &mut Volume<'_, '_, C>) -> Result<File, Error> {
         let mut data = fs.open("data", OpenOptions::CREATE)?;
         for page in 0..self.pages {
@@ -190,7 +196,7 @@ impl Run {
         Ok(())
     }
 
-    /// Bytes that a step writes.
+    /// Returns the bytes that a step writes.
     fn bytes_of_a_step(&self) -> u64 {
         match self.workload {
             Workload::Log => RECORD_BYTES as u64,
@@ -200,7 +206,7 @@ impl Run {
         }
     }
 
-    /// One step; a call or a few that belong together.
+    /// Makes one step: one call, or a few that belong together.
     fn step<C: BenchChip>(&mut self, fs: &mut Volume<'_, '_, C>, data: &mut File, step: u32) -> Result<(), Error> {
         match self.workload {
             Workload::Overwrite => self.overwrite(fs, data),
@@ -242,7 +248,7 @@ impl Run {
         }
     }
 
-    /// Notes what a write may take.
+    /// Raises `bound_ns` to the bound of a write if that is larger.
     fn note<C: BenchChip>(&mut self, fs: &Volume<'_, '_, C>, row: Row<'_>) {
         self.bound_ns = self.bound_ns.max(fs.row_bound_ns(row, &fs.flash().timing()));
     }

@@ -1,22 +1,23 @@
-//! What to advise on: a device, and what it does all day.
+//! The options of an advice: a device and its workload.
 
 use crate::evaluate::Timing;
 
-/// What a device does all day.
+/// The workload of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workload {
-    /// Durable records of 64 B at the end of a file, which gives way to a new one.
+    /// Appends durable records of 64 B to a file. A new file replaces a full one.
     Log,
-    /// Durable overwrites of 4 KiB at random places.
+    /// Overwrites 4 KiB durably at random places.
     Overwrite,
-    /// Durable changes of whole files of 200 B, in place.
+    /// Changes whole files of 200 B durably, in place.
     Configuration,
-    /// Files of 16 KiB written by 256 B, durable when they are closed; each replaces an old one.
+    /// Writes files of 16 KiB in pieces of 256 B and makes them durable at their end. Each file
+    /// replaces an old one.
     Files,
 }
 
 impl Workload {
-    /// All of them, by their names.
+    /// All workloads with their names.
     pub const ALL: [(&'static str, Workload); 4] = [
         ("log", Workload::Log),
         ("overwrite", Workload::Overwrite),
@@ -24,33 +25,34 @@ impl Workload {
         ("files", Workload::Files),
     ];
 
-    /// The workload of a name.
+    /// Returns the workload with a name.
     pub fn named(name: &str) -> Option<Workload> {
         Workload::ALL.iter().find(|(known, _)| *known == name).map(|&(_, workload)| workload)
     }
 
-    /// Its name.
+    /// Returns the name of the workload.
     pub fn name(self) -> &'static str {
         Workload::ALL.iter().find(|(_, workload)| *workload == self).map_or("", |(name, _)| name)
     }
 }
 
-/// What to advise on.
+/// The options of an advice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Name of a device profile, or path of a profile in TOML.
     pub device: String,
     /// Bytes of the chip to use, from its beginning. Default all.
     pub size_bytes: Option<u64>,
-    /// What the device does.
+    /// Workload of the device.
     pub workload: Workload,
-    /// Share of these bytes that data takes, from 0 to 1. Default a half.
+    /// Share of these bytes that data takes, from 0 to 1. Default 0.5.
     pub fill: f64,
     /// Times of the chip. Default typical.
     pub timing: Timing,
-    /// Share of the usual length of all runs, from 0 to 1. Less: sooner, and an advice that knows less of what is rare. Default 1.
+    /// Share of the usual length of all runs, from 0 to 1. Less is faster, and covers rare
+    /// states less well. Default 1.
     pub effort: f64,
-    /// Seed of places; the same seed gives the same advice. Default 1.
+    /// Seed of the random places. The same seed gives the same advice. Default 1.
     pub seed: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The combinations that are tried.
+//! The combinations to try.
 
 use crate::bench::{BenchError, Medium, Part};
 use crate::evaluate::Timing;
@@ -6,21 +6,22 @@ use steadyfs::Config;
 use steadyfs::media::Geometry;
 use steadyfs_sim::{Chip, Profile};
 
-/// Largest logical page that is tried.
+/// Bytes of the largest logical page to try.
 const LOGICAL_BYTES_MAX: u32 = 16 << 10;
-/// Overlays that are tried, as shares of the usual one.
+/// Overlays to try, as shares of the usual one.
 const OVERLAYS: [(u32, u32); 4] = [(1, 2), (1, 1), (2, 1), (4, 1)];
-/// Logical pages of a cache.
+/// Cache sizes to try, in logical pages.
 const CACHES: [u32; 3] = [0, 1, 2];
 
-/// What may be chosen.
+/// A combination of settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// Bytes of an erase block, as the file system sees it: one erase of the chip, or several together.
+    /// Bytes of an erase block in the file system. It is one erase block of the chip, or several
+    /// together.
     pub block_bytes: u32,
     /// Program pages of a logical page.
     pub unit_pages: u16,
-    /// Changes of the map in RAM.
+    /// Changes of the map that the overlay holds in RAM.
     pub overlay_entries: u16,
     /// Logical pages of a cache.
     pub cache_pages: u32,
@@ -30,25 +31,25 @@ impl Setting {
     /// Names of the settings.
     pub const NAMES: [&'static str; 4] = ["erase block", "logical page", "overlay", "cache"];
 
-    /// The settings as numbers, in the order of their names.
+    /// Returns the settings as numbers, in the order of their names.
     pub fn values(&self) -> [u32; 4] {
         [self.block_bytes, self.unit_pages.into(), self.overlay_entries.into(), self.cache_pages]
     }
 
-    /// The settings of a volume.
+    /// Returns the configuration of a volume with these settings.
     pub fn config(&self, geometry: &Geometry) -> Config {
         Config { unit_pages: self.unit_pages, overlay_entries: self.overlay_entries, ..Config::for_geometry(geometry) }
     }
 }
 
-/// The chip with blocks of a size.
+/// A chip with erase blocks of one size.
 pub(super) struct Shape {
     pub medium: Medium,
     pub geometry: Geometry,
     pub block_bytes: u32,
 }
 
-/// The chip with each size of erase blocks that leaves enough of them.
+/// Returns the chip with each erase block size that leaves enough blocks for the core.
 pub(super) fn shapes(profile: &Profile, size_bytes: Option<u64>, timing: Timing) -> Result<Vec<Shape>, BenchError> {
     let Chip::Nor(nor) = &profile.chip else {
         let medium = Medium::of(profile, &Part { size_bytes, timing, ..Part::default() })?;
@@ -68,14 +69,15 @@ pub(super) fn shapes(profile: &Profile, size_bytes: Option<u64>, timing: Timing)
     Ok(shapes)
 }
 
-/// Every combination on a shape that the core takes.
+/// Returns every combination on a shape that the core accepts.
 pub(super) fn settings(shape: &Shape) -> Vec<Setting> {
     let (geometry, mut found) = (&shape.geometry, Vec::new());
     for unit_pages in (0..6).map(|power| 1u16 << power) {
         if u32::from(unit_pages) * geometry.page_bytes > LOGICAL_BYTES_MAX {
             continue;
         }
-        // What is usual for another logical page is not for this one: the overlay is as large as frames are many.
+        // The usual overlay belongs to the usual logical page. The size of the overlay follows
+        // the number of frames, which depends on the logical page.
         let usual = Config { unit_pages, ..Config::for_geometry(geometry) };
         let frames = geometry.pages_per_block / u32::from(unit_pages) * geometry.block_count;
         let least = u32::from(usual.transaction_pages) + 40;

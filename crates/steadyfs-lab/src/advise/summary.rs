@@ -8,21 +8,22 @@ use serde::{Deserialize, Serialize};
 pub struct Summary {
     /// Name of the device.
     pub device: String,
-    /// What the device does.
+    /// Name of the workload.
     pub workload: String,
     /// Share of the bytes that data takes, from 0 to 1.
     pub fill: f64,
-    /// Combinations that were tried.
+    /// Number of combinations that were tried, including the unfit ones.
     pub tried: u64,
-    /// Those of them that do not fit the chip or its data.
+    /// Number of combinations that do not fit the chip or its data.
     pub unfit: u64,
-    /// The best, and then the best of those that differ from it in one setting.
+    /// The best candidate, then for each setting the best candidate with another value of it.
     pub settings: Vec<Row>,
-    /// The largest share of the chip that data may take, with no call more than a quarter longer.
+    /// The largest share of the chip for data at which a mean step takes at most a quarter
+    /// longer.
     pub fill_max: f64,
-    /// Bytes of code of a build for it, on a Cortex-M3.
+    /// Bytes of code of a build for the best candidate, on a Cortex-M3.
     pub code_bytes: u64,
-    /// Features of cargo that the build has.
+    /// Cargo features of the build.
     pub features: Vec<String>,
     /// The settings in Rust.
     pub rust: String,
@@ -30,16 +31,17 @@ pub struct Summary {
     pub c: String,
 }
 
-/// A combination of settings, and what it takes.
+/// A combination of settings, and its costs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// The setting in which it differs from the best; nothing of the best.
+    /// Name of the setting in which it differs from the best candidate; `None` for the best
+    /// candidate.
     pub differs: Option<String>,
     /// Bytes of an erase block.
     pub block_bytes: u32,
     /// Program pages of a logical page.
     pub unit_pages: u16,
-    /// Changes of the map in RAM.
+    /// Changes of the map that the overlay holds in RAM.
     pub overlay_entries: u16,
     /// Logical pages of a cache.
     pub cache_pages: u32,
@@ -49,9 +51,10 @@ pub struct Row {
     pub mean_us: f64,
     /// The longest step seen.
     pub max_us: f64,
-    /// The longest that one was promised to take.
+    /// The largest bound of a step.
     pub bound_us: f64,
-    /// Bytes that can be written until the erases are used; nothing where too few were seen to tell.
+    /// Bytes that the device can write until the erases are used up; `None` if the run had too
+    /// few erases.
     pub life_bytes: Option<f64>,
     /// Bytes of data that the volume holds.
     pub usable_bytes: u64,
@@ -78,7 +81,7 @@ impl Row {
 }
 
 impl Advice {
-    /// The advice in numbers.
+    /// Returns the advice in numbers.
     pub fn summary(&self) -> Summary {
         let others = self.others.iter().map(|(setting, candidate)| Row::of(Some(setting), candidate));
         Summary {

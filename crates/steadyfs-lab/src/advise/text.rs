@@ -1,4 +1,4 @@
-//! An advice for people, and as code.
+//! An advice as text for people, and as code.
 
 use super::{Advice, Candidate, Figures, Setting};
 use crate::table::{Align, facts, table};
@@ -6,7 +6,7 @@ use crate::units::{format_count, format_duration, format_percent, format_size};
 use steadyfs::Config;
 
 impl Advice {
-    /// What to take, what it costs, and why.
+    /// Returns the recommendation, its costs and its reasons.
     pub fn text(&self) -> String {
         let Figures { ram_bytes, mean_ns, longest_ns, bound_ns, life_bytes, usable_bytes } = self.choice.figures;
         let time = |ns: u64| format_duration(ns as f64);
@@ -47,7 +47,7 @@ impl Advice {
         )
     }
 
-    /// The chosen value of each setting beside the best other one.
+    /// Compares the chosen value of each setting with the best other value.
     fn why(&self) -> String {
         let head = ["Setting", "Taken", "RAM × time", "Else", "RAM", "Time", "RAM × time"].map(String::from).to_vec();
         let mut rows = vec![head];
@@ -74,7 +74,7 @@ impl Advice {
         format!("Why: the best with another value of one setting.\n\n{}", table(&rows, &align))
     }
 
-    /// A value of a setting for people.
+    /// Formats a value of a setting for people.
     fn value(&self, candidate: &Candidate, index: usize) -> String {
         let setting = candidate.setting;
         match index {
@@ -85,7 +85,7 @@ impl Advice {
         }
     }
 
-    /// The settings that are not the usual ones, and their values.
+    /// Returns the names and values of the settings that differ from the usual ones.
     fn unusual(&self) -> Vec<(&'static str, u16)> {
         let usual = Config::for_geometry(&self.geometry);
         let all = [
@@ -95,7 +95,7 @@ impl Advice {
         all.into_iter().filter(|(_, value, usual)| value != usual).map(|(name, value, _)| (name, value)).collect()
     }
 
-    /// The settings in Rust.
+    /// Returns the settings in Rust.
     pub fn rust(&self) -> String {
         let geometry = &self.geometry;
         let shape = if geometry.programs_bytes {
@@ -122,7 +122,7 @@ impl Advice {
         text
     }
 
-    /// The settings in C.
+    /// Returns the settings in C.
     pub fn c(&self) -> String {
         let fields: Vec<String> = self.unusual().iter().map(|(name, value)| format!(".{name} = {value}")).collect();
         let settings = if fields.is_empty() { String::new() } else { format!(", .settings = {{{}}}", fields.join(", ")) };

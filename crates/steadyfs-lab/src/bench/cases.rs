@@ -1,7 +1,7 @@
-//! The cases: what each does, and on what kind of volume.
+//! The cases: the calls of each case, and the kind of volume that it begins with.
 //!
-//! Each begins with a volume that was just formatted, or aged, on a chip of its own, so that they can run in any order and side by side. Sizes
-//! and numbers of steps are the same for every contender.
+//! Each case begins with a new chip, whose volume was just formatted, or aged. So cases can run
+//! in any order and in parallel. Sizes and numbers of steps are the same for every contender.
 
 mod append;
 mod copy;
@@ -20,46 +20,48 @@ pub use measured::{Bench, Measured};
 
 use super::contender::{Contender, Fault};
 
-/// A case, with what distinguishes it from its kin.
+/// A case, with the parameter that distinguishes it from similar cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
-    /// A large file from its beginning to its end, in pieces of so many bytes, durable at its end.
+    /// Writes a large file from beginning to end, in pieces of this many bytes. It is durable at
+    /// its end.
     Sequential(usize),
-    /// Durable overwrites of 4,096 B at random places of a file that takes 80 % of the volume.
+    /// Overwrites 4,096 B durably at random places of a file that takes 80 % of the volume.
     Random,
-    /// Durable appends of so many bytes on an aged volume.
+    /// Appends this many bytes durably, on an aged volume.
     Append(usize),
-    /// 100,000 B by 256 B.
+    /// Writes 100,000 B in pieces of 256 B.
     Small(small::Way),
-    /// A file of 200 B gets other contents, durably, on an aged volume.
+    /// Replaces the contents of a file of 200 B durably, on an aged volume.
     Replace(replace::Way),
-    /// Calls on many files of 100 B.
+    /// Makes calls on many files of 100 B.
     Names(names::Call),
-    /// Durable renames among 10,000 files.
+    /// Renames files durably among 10,000 files.
     RenameMany,
-    /// Mounts of a volume with many files.
+    /// Mounts a volume with many files.
     Mount(mounts::What),
-    /// 512 KiB in order, in pieces of so many bytes.
+    /// Reads 512 KiB in order, in pieces of this many bytes.
     Read(usize),
-    /// 10,000 visits of a web server: one of eight pages and a style sheet each, read by 256 B.
+    /// Serves 10,000 visits of a web server. Each visit reads one of eight pages and a style
+    /// sheet, by 256 B.
     WebServer,
-    /// Ten times the bytes of the chip, beside data at rest.
+    /// Writes ten times the bytes of the chip, beside data at rest.
     Wear(wear::Load),
-    /// Mount, copy of so many files of so many bytes together, unmount.
+    /// Mounts, copies files, and unmounts.
     Copy {
-        /// Files.
+        /// Number of files.
         files: u32,
-        /// Bytes of all of them together.
+        /// Bytes of all files together.
         bytes: u64,
     },
 }
 
-/// What a case begins with.
+/// The state of the volume at the beginning of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ground {
     /// A volume that was just formatted.
     Empty,
-    /// A volume that files took all of, and of each five so many stayed.
+    /// Files filled the whole volume, and this many of each five files stayed.
     Aged(usize),
 }
 
@@ -103,22 +105,23 @@ impl Case {
         CASES.iter().map(|&(_, case)| case).collect()
     }
 
-    /// Their names, in the same order.
+    /// Returns the names of all cases, in the order of tables.
     pub fn names() -> Vec<&'static str> {
         CASES.iter().map(|&(name, _)| name).collect()
     }
 
-    /// The case of a name.
+    /// Returns the case with a name.
     pub fn named(name: &str) -> Option<Case> {
         CASES.iter().find(|(known, _)| *known == name).map(|&(_, case)| case)
     }
 
-    /// Its name.
+    /// Returns the name of the case.
     pub fn name(self) -> &'static str {
         CASES.iter().find(|&&(_, case)| case == self).map_or("", |(name, _)| name)
     }
 
-    /// About how long it takes beside others; for the progress, and for what begins first.
+    /// Returns the approximate duration of the case relative to other cases. The progress uses
+    /// it as a weight, and heavy cases start first.
     pub fn weight(self) -> u32 {
         match self {
             Case::Wear(wear::Load::Log) => 120,
@@ -130,7 +133,7 @@ impl Case {
         }
     }
 
-    /// What it begins with.
+    /// Returns the state of the volume at the beginning of the case.
     pub fn ground(self) -> Ground {
         match self {
             Case::Append(_) | Case::Replace(_) => Ground::Aged(2),
@@ -139,12 +142,13 @@ impl Case {
         }
     }
 
-    /// Whether it reads the same again and again, or would if a file system kept it in memory: then the chip limits nothing.
+    /// Returns true if the case only repeats reads. If a file system keeps the read data in
+    /// memory, the chip does not limit these cases.
     pub fn only_reads(self) -> bool {
         matches!(self, Case::Read(_) | Case::WebServer | Case::Names(names::Call::Open | names::Call::Stat))
     }
 
-    /// Measures it.
+    /// Measures the case.
     ///
     /// # Errors
     /// [`Fault`].

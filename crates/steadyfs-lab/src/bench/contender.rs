@@ -1,34 +1,37 @@
-//! What a file system offers in order to be measured.
+//! The traits that a file system implements in order to be measured.
 //!
-//! A [`Contender`] is a chip with a file system's RAM beside it; mounting lends both to a [`Volume`], so that a volume that is dropped is
-//! a power cut, and the chip outlives it. A file system in another language implements the same two traits around its own calls and a
-//! simulated chip; nothing here knows what SteadyFS is.
+//! A [`Contender`] is a chip with a file system's RAM beside it. Mounting lends both to a
+//! [`Volume`]. So the chip outlives the volume, and dropping the volume is a power cut. A file
+//! system in another language implements the same two traits around its own calls and a
+//! simulated chip. Nothing here depends on SteadyFS.
 
 use steadyfs_sim::Counters;
 
-/// How a file is opened.
+/// The way in which a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// To be read; it is there.
+    /// Opens an existing file to read.
     Read,
-    /// To be read and written; it is there.
+    /// Opens an existing file to read and write.
     Write,
-    /// To be written anew: it is there, and is cut to nothing.
+    /// Opens an existing file to write it anew, and truncates it to 0 bytes.
     Replace,
-    /// To be written; it is made.
+    /// Creates a file to write.
     Create,
-    /// To be written, made where it is not there; every write is durable when it returns.
+    /// Opens a file to write, and creates it if it does not exist. Every write is durable when
+    /// it returns.
     Durable,
 }
 
-/// Why a call did not do what it was asked to.
+/// The reason for which a call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The volume has no room for it: a case that meets this was not measured, which is no failure.
+    /// The volume has no room. A case with this fault counts as not measured, and not as failed.
     NoRoom(String),
-    /// It does not do such a thing at all, for this reason: no failure either.
+    /// The file system does not support the call, for this reason. The case does not count as
+    /// failed.
     Cannot(String),
-    /// Anything else.
+    /// Any other failure.
     Failed(String),
 }
 
@@ -39,30 +42,30 @@ pub struct Room {
     pub usable_bytes: u64,
     /// Bytes of these that are free.
     pub free_bytes: u64,
-    /// Unit in which a file takes room.
+    /// Bytes of the unit in which a file takes room.
     pub unit_bytes: u32,
-    /// Files that there can be.
+    /// Maximum number of files.
     pub files_max: u32,
-    /// Bytes that one file can have.
+    /// Maximum bytes of one file.
     pub file_bytes_max: u64,
 }
 
-/// A call whose bound is asked for just before it is made.
+/// A call whose bound is computed just before the call.
 #[derive(Debug)]
 pub enum Operation<'o, F> {
     /// [`Volume::open`].
     Open(Mode),
     /// [`Volume::close`].
     Close,
-    /// [`Volume::read`] of so many bytes.
+    /// [`Volume::read`] of this many bytes.
     Read(usize),
     /// [`Volume::write`].
     Write {
         /// The file.
         file: &'o F,
-        /// Where.
+        /// Offset of the write in the file.
         offset: u64,
-        /// Bytes written.
+        /// Number of written bytes.
         bytes: usize,
     },
     /// [`Volume::sync`].
@@ -80,12 +83,12 @@ pub trait Contender {
     /// An open file.
     type File;
 
-    /// What a mount gives.
+    /// A mounted volume.
     type Volume<'a>: Volume<File = Self::File>
     where
         Self: 'a;
 
-    /// Name of the file system.
+    /// Returns the name of the file system.
     fn system(&self) -> String;
 
     /// Makes an empty volume.
@@ -100,25 +103,30 @@ pub trait Contender {
     /// [`Fault`].
     fn mount(&mut self) -> Result<Self::Volume<'_>, Fault>;
 
-    /// Bytes of RAM while the volume is mounted and one file is open: tables, buffers, the structures themselves.
+    /// Returns the bytes of RAM while the volume is mounted and one file is open: tables,
+    /// buffers, and the structures themselves.
     fn ram_bytes(&self) -> u64;
 
-    /// Whether memory that was lent keeps what is read, so that the chip does not limit what is read again.
+    /// Returns true if lent memory keeps the read data, so that the chip does not limit repeated
+    /// reads.
     fn keeps_what_is_read(&self) -> bool {
         false
     }
 
-    /// What the chip has done so far.
+    /// Returns the counters of the chip so far.
     fn counters(&self) -> Counters;
 
-    /// How often each erase block was erased.
+    /// Returns the erase count of each erase block.
     fn erase_counts(&self) -> Vec<u32>;
 }
 
-/// A mounted volume. All files are in its root; a path is a name.
+/// A mounted volume. All files are in its root, and a path is a name.
 ///
-/// Dropping it is a power cut. What is durable: writes through [`Mode::Durable`]; everything written to a file after [`sync`](Self::sync)
-/// of it, its creation included; removes and renames when they return, with everything that was written before to files that are closed.
+/// Dropping it is a power cut. These changes are durable:
+/// - writes through [`Mode::Durable`];
+/// - everything written to a file, and its creation, after [`sync`](Self::sync) of the file;
+/// - removes and renames when they return, with everything that was written before to closed
+///   files.
 pub trait Volume: Sized {
     /// An open file.
     type File;
@@ -135,13 +143,14 @@ pub trait Volume: Sized {
     /// [`Fault`].
     fn close(&mut self, file: Self::File) -> Result<(), Fault>;
 
-    /// Reads from an offset on; returns the number of bytes, fewer only at the end of the file.
+    /// Reads from an offset on. Returns the number of bytes; it is less than requested only at
+    /// the end of the file.
     ///
     /// # Errors
     /// [`Fault`].
     fn read(&mut self, file: &mut Self::File, offset: u64, data: &mut [u8]) -> Result<usize, Fault>;
 
-    /// Writes at an offset, at most the size of the file.
+    /// Writes at an offset. The offset is at most the size of the file.
     ///
     /// # Errors
     /// [`Fault`].
@@ -159,19 +168,21 @@ pub trait Volume: Sized {
     /// [`Fault`].
     fn remove(&mut self, path: &str) -> Result<(), Fault>;
 
-    /// Renames a file; a file of the new name is replaced, atomically where the file system can do that.
+    /// Renames a file. A file with the new name is replaced, atomically if the file system can
+    /// do that.
     ///
     /// # Errors
     /// [`Fault`].
     fn rename(&mut self, from: &str, to: &str) -> Result<(), Fault>;
 
-    /// Tells the size of a file.
+    /// Returns the size of a file.
     ///
     /// # Errors
     /// [`Fault`].
     fn stat(&mut self, path: &str) -> Result<u64, Fault>;
 
-    /// Uses idle time, without limit, to prepare writes of so many bytes of payload: blocks are erased ahead. Does nothing where the file system cannot.
+    /// Uses idle time, without limit, to prepare writes of `burst_bytes` of payload: it erases
+    /// blocks ahead. Does nothing if the file system cannot do that.
     ///
     /// # Errors
     /// [`Fault`].
@@ -186,32 +197,34 @@ pub trait Volume: Sized {
     /// [`Fault`].
     fn unmount(self) -> Result<(), Fault>;
 
-    /// Cuts the power: nothing more is done.
+    /// Cuts the power: no further operation runs.
     fn cut(self) {
         drop(self);
     }
 
-    /// Tells the room there is.
+    /// Returns the room of the volume.
     ///
     /// # Errors
     /// [`Fault`].
     fn room(&mut self) -> Result<Room, Fault>;
 
-    /// What the chip has done so far.
+    /// Returns the counters of the chip so far.
     fn counters(&self) -> Counters;
 
-    /// Longest time that a call can take, made now, in nanoseconds; `None` where the file system promises nothing.
+    /// Returns the longest time that a call can take now, in nanoseconds; `None` if the file
+    /// system has no bounds.
     fn bound_ns(&self, operation: &Operation<'_, Self::File>) -> Option<u64> {
         let _ = operation;
         None
     }
 
-    /// Longest time that a mount of this volume can take, in nanoseconds.
+    /// Returns the longest time that a mount of this volume can take, in nanoseconds.
     fn mount_bound_ns(&self) -> Option<u64> {
         None
     }
 
-    /// Whether an erase block is one of those that hold data in turn: not one of fixed use, such as a superblock.
+    /// Returns true if an erase block holds data in turn with others. Blocks of fixed use, such
+    /// as superblocks, do not.
     fn holds_data(&self, block: u32) -> bool {
         let _ = block;
         true

@@ -1,18 +1,19 @@
-//! What stands in files: bytes that are different for each file, place and version, made again when they are read back.
+//! The contents of files: bytes that differ for each file, place and version. They are computed
+//! again when a file is read back.
 
-/// Bytes that are written anew together.
+/// Bytes of a page, the unit of a rewrite.
 pub const PAGE_BYTES: u64 = 4096;
 
-/// A file as it should be.
+/// The expected contents of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// Its name.
+    /// Name of the file.
     pub path: String,
-    /// Bytes of it.
+    /// Size of the file in bytes.
     pub size: u64,
-    /// Distinguishes its bytes from those of others.
+    /// Key that distinguishes the bytes of this file from those of other files.
     key: u64,
-    /// How often each page was written anew; pages behind the end of the list never were.
+    /// Number of rewrites of each page. Pages behind the end of the list have none.
     versions: Vec<u32>,
 }
 
@@ -30,7 +31,7 @@ impl Document {
         self.versions.clear();
     }
 
-    /// Gives the bytes of a page other values.
+    /// Gives all bytes of a page other values.
     pub fn renew_page(&mut self, page: u64) {
         let page = page as usize;
         if page >= self.versions.len() {
@@ -39,14 +40,14 @@ impl Document {
         self.versions[page] += 1;
     }
 
-    /// Gives a page the bytes back that it had before [`renew_page`](Self::renew_page).
+    /// Gives a page the bytes that it had before [`renew_page`](Self::renew_page).
     pub fn restore_page(&mut self, page: u64) {
         if let Some(version) = self.versions.get_mut(page as usize) {
             *version = version.saturating_sub(1);
         }
     }
 
-    /// Tells the bytes from an offset on.
+    /// Fills `data` with the bytes from an offset on.
     pub fn fill(&self, offset: u64, data: &mut [u8]) {
         let (mut at, mut rest) = (offset, data);
         while !rest.is_empty() {
@@ -58,14 +59,14 @@ impl Document {
         }
     }
 
-    /// The bytes from an offset on, as many as asked for.
+    /// Returns `bytes` bytes from an offset on.
     pub fn bytes(&self, offset: u64, bytes: usize) -> Vec<u8> {
         let mut data = vec![0; bytes];
         self.fill(offset, &mut data);
         data
     }
 
-    /// Bytes within one page.
+    /// Fills `data` with bytes within one page.
     fn fill_in_page(&self, offset: u64, data: &mut [u8]) {
         let page = offset / PAGE_BYTES;
         let version = self.versions.get(page as usize).copied().unwrap_or(0);

@@ -1,37 +1,37 @@
-//! Why a run, or a case of it, gave nothing.
+//! The reasons for which a run, or a case of it, gave no results.
 
 use super::contender::Fault;
 use crate::evaluate::EvaluateError;
 use crate::units::{format_count, format_size};
 use std::fmt;
 
-/// Why nothing was measured.
+/// The reason for which a run measured nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BenchError {
-    /// The device is neither a profile that is known nor one that can be read.
+    /// The device is neither the name of a profile nor a profile that can be read.
     Device(EvaluateError),
-    /// The chip has not so many bytes, or they are no whole erase blocks.
+    /// The chip has fewer bytes than requested, or they are not whole erase blocks.
     Size {
-        /// Bytes asked for.
+        /// Requested bytes.
         asked_bytes: u64,
         /// Bytes of an erase block.
         block_bytes: u32,
         /// Bytes of the chip.
         chip_bytes: u64,
     },
-    /// So few blocks hold no volume.
+    /// The blocks are too few for a volume.
     TooSmall {
-        /// Bytes asked for.
+        /// Requested bytes.
         asked_bytes: u64,
-        /// Bytes that hold one with the usual settings.
+        /// Minimum bytes of a volume with the usual settings.
         least_bytes: u64,
     },
-    /// The chip cannot erase so many bytes at once.
+    /// The chip has no erase block of this size.
     EraseBlock {
-        /// Bytes asked for.
+        /// Requested bytes.
         asked_bytes: u32,
-        /// What the chip can erase, separated by commas.
+        /// Sizes that the chip can erase, separated by commas.
         sizes: String,
     },
     /// The volume could not be formatted and mounted.
@@ -86,7 +86,7 @@ impl fmt::Display for Fault {
 impl std::error::Error for Fault {}
 
 impl Fault {
-    /// Bytes are not those that were written.
+    /// Returns the fault of read bytes that differ from the written bytes.
     pub(super) fn wrong(path: &str, offset: u64) -> Fault {
         Fault::Failed(format!("{path}, from {} on: the bytes read are not those written", format_count(offset)))
     }

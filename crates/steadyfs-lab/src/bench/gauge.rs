@@ -1,21 +1,23 @@
-//! Measures steps: a call, or a few that belong together, each call held to its bound.
+//! Measures steps. A step is a call, or a few that belong together. Each call is held to its
+//! bound.
 
 use super::contender::{Fault, Mode, Operation, Volume};
 use crate::units::format_duration;
 use steadyfs_sim::Counters;
 
-/// What the steps of a case gave.
+/// The measurements of the steps of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gauge {
     /// Time of each step, in nanoseconds.
     pub steps_ns: Vec<u64>,
-    /// Everything that the chip did in them.
+    /// Counters of the chip, summed over the steps.
     pub spent: Counters,
-    /// The largest bound of a step; `None` when there is a step without one.
+    /// The largest bound of a step; `None` if a step has no bound.
     pub bound_ns: Option<u64>,
-    /// The first call that took longer than was promised before it, warm-up included.
+    /// The first call that took longer than its bound, warm-up included.
     pub broken: Option<String>,
-    /// Steps that the volume refused for want of room, and that changed nothing. Their time is not among `steps_ns`.
+    /// Number of steps that the volume refused for lack of room, and that changed nothing.
+    /// `steps_ns` does not include their times.
     pub refused: u64,
 }
 
@@ -26,15 +28,15 @@ impl Default for Gauge {
 }
 
 impl Gauge {
-    /// Ends the warm-up: forgets the steps so far, but not a bound that was broken.
+    /// Ends the warm-up: discards the steps so far, but keeps a broken bound.
     pub fn begin(&mut self) {
         *self = Gauge { broken: self.broken.take(), ..Gauge::default() };
     }
 
-    /// Ends what is not measured.
+    /// Ends an unmeasured part.
     ///
     /// # Errors
-    /// [`Fault::Failed`] when a bound was broken.
+    /// [`Fault::Failed`] if a bound was broken.
     pub fn end_unmeasured(self) -> Result<(), Fault> {
         self.broken.map_or(Ok(()), |broken| Err(Fault::Failed(broken)))
     }
@@ -42,7 +44,7 @@ impl Gauge {
     /// Measures a step on a volume.
     ///
     /// # Errors
-    /// That of a call.
+    /// [`Fault`] of a call.
     pub fn step<V: Volume, T>(
         &mut self,
         volume: &mut V,
@@ -56,10 +58,10 @@ impl Gauge {
         Ok(value)
     }
 
-    /// Measures a step that a volume without room may refuse; tells whether it was made.
+    /// Measures a step that a volume without room may refuse. Returns true if the step was made.
     ///
     /// # Errors
-    /// That of a call, but for [`Fault::NoRoom`].
+    /// [`Fault`] of a call, except [`Fault::NoRoom`].
     pub fn try_step<V: Volume>(
         &mut self,
         volume: &mut V,
@@ -77,21 +79,21 @@ impl Gauge {
         }
     }
 
-    /// Notes a step that was measured elsewhere.
+    /// Records a step that was measured elsewhere.
     pub fn note(&mut self, spent: &Counters, bound_ns: Option<u64>) {
         self.steps_ns.push(spent.time_ns);
         self.spent = self.spent.plus(spent);
         self.bound_ns = self.bound_ns.zip(bound_ns).map(|(most, bound)| most.max(bound));
     }
 
-    /// Notes a mount, which is held to its bound.
+    /// Records a mount and holds it to its bound.
     pub fn note_mount(&mut self, spent: &Counters, bound_ns: Option<u64>) {
         hold(&mut self.broken, "mount", spent.time_ns, bound_ns);
         self.note(spent, bound_ns);
     }
 }
 
-/// Notes a call that took longer than was promised, if it is the first.
+/// Records a call that took longer than its bound, if it is the first.
 fn hold(broken: &mut Option<String>, call: &str, observed_ns: u64, bound_ns: Option<u64>) {
     if let Some(bound_ns) = bound_ns.filter(|&bound_ns| observed_ns > bound_ns) {
         let (observed, bound) = (format_duration(observed_ns as f64), format_duration(bound_ns as f64));
@@ -99,7 +101,7 @@ fn hold(broken: &mut Option<String>, call: &str, observed_ns: u64, bound_ns: Opt
     }
 }
 
-/// A step that is being measured. Its bound is the sum of those of its calls.
+/// A step during its measurement. Its bound is the sum of the bounds of its calls.
 pub struct Step<'v, V> {
     volume: &'v mut V,
     bound_ns: Option<u64>,
@@ -107,7 +109,7 @@ pub struct Step<'v, V> {
 }
 
 impl<V: Volume> Step<'_, V> {
-    /// Makes a call whose bound was asked for.
+    /// Makes a call and holds it to a bound.
     fn call<T>(&mut self, name: &str, bound_ns: Option<u64>, act: impl FnOnce(&mut V) -> Result<T, Fault>) -> Result<T, Fault> {
         let before = self.volume.counters();
         let value = act(self.volume)?;

@@ -1,38 +1,41 @@
-//! The physical limits: what a chip needs for the payload and one tag for each commit, and nothing else.
+//! The physical limits: the time that a chip needs for the payload and one tag for each commit.
 //!
-//! Payload and tags are programmed densely in as few commands as there can be, and every byte costs its share of an erase, unless the
-//! blocks were erased ahead; all shares together are no more than the erases that there were. A NAND page is programmed once, so that a commit takes a page at least; its tag lies in the spare area.
-//! A read is one command for the bytes of a call, or the call's share of a program page that is read once, whichever is less.
+//! Payload and tags are programmed densely in as few commands as possible. Every byte costs its
+//! share of an erase, unless the blocks were erased ahead. All shares together are at most the
+//! erases that occurred. A NAND page is programmed once, so a commit takes at least one page.
+//! The tag of a page lies in its spare area. A read is one command for the bytes of a call, or
+//! the call's share of a program page that is read once, if that is less.
 
 use super::medium::Medium;
 use std::ops::{Add, Mul};
 use steadyfs::media::TAG_BYTES;
 
-/// Bytes of a tag on NOR: what names a record and protects it.
+/// Bytes of a tag on NOR. The tag identifies a record and protects it.
 const NOR_TAG_BYTES: usize = 12;
 
-/// What something needs at least, in nanoseconds.
+/// The minimum time of an operation, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limit {
     /// Programs and reads.
     pub transfer_ns: f64,
-    /// The share of erases of what is programmed.
+    /// The share of erases for the programmed bytes.
     pub erase_ns: f64,
 }
 
 impl Limit {
-    /// Reads, which erase nothing.
+    /// Returns the limit of reads, which erase nothing.
     pub fn reads(transfer_ns: f64) -> Limit {
         Limit { transfer_ns, erase_ns: 0.0 }
     }
 
-    /// The same on blocks that were erased before.
+    /// Returns the same limit on blocks that were erased before.
     #[must_use]
     pub fn erased(self) -> Limit {
         Limit { erase_ns: 0.0, ..self }
     }
 
-    /// All of it, with no more erases than there were: a chip that was not yet written through owes some.
+    /// Returns the whole limit. Its erases take at most `erases_ns`, the time of the actual
+    /// erases: on a chip that was not yet written through, some erases are still to come.
     pub fn ns(&self, erases_ns: f64) -> f64 {
         self.transfer_ns + self.erase_ns.min(erases_ns)
     }
@@ -61,7 +64,7 @@ impl std::iter::Sum for Limit {
 }
 
 impl Medium {
-    /// Programming a commit of `bytes`, with the erases that it needs.
+    /// Returns the limit of programming a commit of `bytes`, with the erases that it needs.
     pub fn write(&self, bytes: u64) -> Limit {
         let bytes = bytes as usize;
         match self {
@@ -84,7 +87,8 @@ impl Medium {
         }
     }
 
-    /// Programming files raw, one after the other from a page of its own on, with as many erases as blocks they fill.
+    /// Returns the limit of programming raw files, one after the other. Each begins with a new
+    /// page, and the erases are as many as the filled blocks.
     pub fn copy(&self, files: impl Iterator<Item = u64>) -> Limit {
         match self {
             Medium::Nand { geometry, timing, .. } => {
@@ -98,7 +102,7 @@ impl Medium {
         }
     }
 
-    /// Nanoseconds of reading `bytes` in a call of their own, among others that read what follows.
+    /// Returns the nanoseconds of reading `bytes` in one call of several that read in sequence.
     pub fn read_ns(&self, bytes: u64) -> f64 {
         match self {
             Medium::Nand { geometry, timing, .. } => {
@@ -113,7 +117,8 @@ impl Medium {
         }
     }
 
-    /// Nanoseconds of finding a file by its name: the page of the name and that of the file, each with its tag.
+    /// Returns the nanoseconds of finding a file by its name: two page reads, for the name and
+    /// for the file, each with its tag.
     pub fn find_ns(&self) -> f64 {
         let page_ns = match self {
             Medium::Nand { geometry, timing, .. } => timing.read_ns(geometry.page_bytes as usize + TAG_BYTES),
@@ -122,7 +127,7 @@ impl Medium {
         2.0 * page_ns as f64
     }
 
-    /// Nanoseconds of an erase.
+    /// Returns the nanoseconds of an erase.
     pub fn erase_ns(&self) -> f64 {
         match self {
             Medium::Nand { timing, .. } => timing.erase_ns() as f64,
@@ -141,12 +146,13 @@ mod tests {
         Medium::of(&Profile::named(device).unwrap(), &Part { size_bytes, ..Part::default() }).unwrap()
     }
 
-    /// Whether two numbers agree to half a percent.
+    /// Returns true if two numbers agree to half a percent.
     fn near(found: f64, expected: f64) -> bool {
         (found / expected - 1.0).abs() < 0.005
     }
 
-    /// By hand: a byte of NOR costs 2.756 µs to program in whole pages, and 10.99 µs of an erase of 45 ms for 4 KiB.
+    /// By hand: a byte of NOR costs 2.756 µs to program in whole pages, and 10.99 µs of an erase of
+    /// 45 ms for 4 KiB.
     #[test]
     fn limits_of_a_mebibyte_of_w25q128jv_are_those_computed_by_hand() {
         let nor = medium("w25q128jv", Some(1 << 20));

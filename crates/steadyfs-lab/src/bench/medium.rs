@@ -1,66 +1,68 @@
-//! The chip that cases run on: all of a profile's, or its first part.
+//! The chip that cases run on: a whole chip of a profile, or its first part.
 
 use std::ops::Range;
 use steadyfs::media::nor::{NorFlash, NorPages, page_bytes_for};
 use steadyfs::media::{Failure, Flash, Geometry, TAG_BYTES};
 use steadyfs_sim::{Metered, Nand, NandTiming, Nor, NorTiming, PowerCut, Tearable};
 
-/// What a file system is given: pages with tags, as the core wants them, or the bytes of erase blocks, as others do. Whichever it takes, the
-/// same chip charges the same times.
+/// A chip with two interfaces. The core uses pages with tags, and other file systems use the
+/// bytes of erase blocks. With both, the same chip charges the same times.
 pub trait BenchChip: Flash + Metered {
-    /// How often each erase block was erased.
+    /// Returns the erase count of each erase block.
     fn erase_counts(&self) -> Vec<u32>;
 
-    /// The chip as bytes.
+    /// Returns the shape of the chip as bytes.
     fn plain(&self) -> Plain;
 
-    /// Reads bytes of an erase block: one command on NOR, one for each page on NAND, of which these bytes are sent.
+    /// Reads bytes of an erase block. It takes one command on NOR. On NAND it takes one command
+    /// for each page, and transfers only the requested bytes.
     ///
     /// # Errors
     /// [`Failure`].
     fn read_plain(&mut self, block: u32, offset: u32, data: &mut [u8]) -> Result<(), Failure>;
 
-    /// Programs bytes of an erase block, on NAND whole pages.
+    /// Programs bytes of an erase block; on NAND these are whole pages.
     ///
     /// # Errors
     /// [`Failure`].
     fn program_plain(&mut self, block: u32, offset: u32, data: &[u8]) -> Result<(), Failure>;
 
-    /// Moves a page within the chip, where it can do that.
+    /// Copies a page within the chip, if the chip can do that.
     ///
     /// # Errors
-    /// [`Failure::Device`] where it cannot.
+    /// [`Failure::Device`] if it cannot.
     fn copy_plain(&mut self, from: u32, to: u32) -> Result<(), Failure> {
         let _ = (from, to);
         Err(Failure::Device)
     }
 }
 
-/// The shape of a chip that is a run of bytes in erase blocks.
+/// The shape of a chip as a sequence of bytes in erase blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plain {
-    /// Bytes that are programmed together at least: a page on NAND, one on NOR.
+    /// Minimum bytes of a program: a page on NAND, 1 on NOR.
     pub unit_bytes: u32,
     /// Bytes of an erase block.
     pub block_bytes: u32,
-    /// Erase blocks.
+    /// Number of erase blocks.
     pub block_count: u32,
 }
 
 impl Plain {
-    /// That of a NAND chip.
+    /// Returns the shape of a NAND chip.
     fn of_nand(geometry: Geometry) -> Plain {
         let Geometry { page_bytes, pages_per_block, block_count, .. } = geometry;
         Plain { unit_bytes: page_bytes, block_bytes: page_bytes * pages_per_block, block_count }
     }
 
-    /// That of a NOR chip.
+    /// Returns the shape of a NOR chip.
     fn of_nor(chip: &impl NorFlash) -> Plain {
         Plain { unit_bytes: 1, block_bytes: chip.block_bytes(), block_count: chip.block_count() }
     }
 }
 
-/// The pieces of a run of bytes in the pages of NAND: page, offset in it, and place among the bytes.
+/// Splits a range of bytes at the pages of NAND: page, offset in the page, and place among the
+/// bytes.
 fn pieces(geometry: Geometry, block: u32, offset: u32, bytes: usize) -> impl Iterator<Item = (u32, usize, Range<usize>)> {
     let Geometry { page_bytes, pages_per_block, .. } = geometry;
     let mut done = 0;
@@ -73,13 +75,13 @@ fn pieces(geometry: Geometry, block: u32, offset: u32, bytes: usize) -> impl Ite
     })
 }
 
-/// Moves a page within a NAND chip.
+/// Copies a page within a NAND chip.
 fn copy_page(chip: &mut impl Flash, from: u32, to: u32) -> Result<(), Failure> {
     chip.read_tag(from, &mut [0; TAG_BYTES])?;
     chip.program_loaded(to, &[0xFF; TAG_BYTES])
 }
 
-/// Programs pages of NAND; nothing is in their tags.
+/// Programs pages of NAND with empty tags.
 fn program_pages(chip: &mut impl Flash, block: u32, offset: u32, data: &[u8]) -> Result<(), Failure> {
     let Geometry { page_bytes, pages_per_block, .. } = chip.geometry();
     assert!(offset.is_multiple_of(page_bytes), "a program at {offset}: pages have {page_bytes} bytes");
@@ -88,7 +90,7 @@ fn program_pages(chip: &mut impl Flash, block: u32, offset: u32, data: &[u8]) ->
     pages.try_for_each(|(page, data)| chip.program(page, data, &[0xFF; TAG_BYTES]))
 }
 
-/// NAND, whole or with a power cut ahead.
+/// A NAND chip, plain or with a planned power cut.
 trait NandChip: Flash + Metered {
     fn counts(&self) -> Vec<u32>;
 
@@ -178,7 +180,7 @@ impl BenchChip for PowerCut<NorPages<Nor>> {
     }
 }
 
-/// Shape and times of the chip.
+/// Shape and times of a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Medium {
     /// NAND.
@@ -187,7 +189,7 @@ pub enum Medium {
         geometry: Geometry,
         /// Times.
         timing: NandTiming,
-        /// Whether pages move inside the chip.
+        /// True if the chip can copy pages inside.
         on_chip_copy: bool,
     },
     /// NOR.
@@ -219,7 +221,7 @@ impl Medium {
         u64::from(blocks) * u64::from(self.block_bytes())
     }
 
-    /// Does something with makers of erased chips of this kind.
+    /// Runs a task with a function that makes erased chips of this kind.
     pub fn with_chips<T: OnChips>(&self, seed: u64, task: T) -> T::Output {
         match *self {
             Medium::Nand { geometry, timing, on_chip_copy } => {
@@ -231,12 +233,12 @@ impl Medium {
     }
 }
 
-/// Something to do with chips of any kind.
+/// A task for chips of any kind.
 pub trait OnChips {
-    /// What comes of it.
+    /// Result of the task.
     type Output;
 
-    /// Does it; `make` makes an erased chip.
+    /// Runs the task. `make` makes an erased chip.
     fn run<C>(self, make: impl Fn() -> C + Sync) -> Self::Output
     where
         C: BenchChip + Tearable + Clone + Send + Sync + 'static,

@@ -1,26 +1,29 @@
-//! What to measure: which part of which chip, which cases, and what SteadyFS is lent.
+//! The options of a measurement: the part of a chip, the cases, and the memory that SteadyFS is
+//! lent.
 
 use super::cases::Case;
 use super::part::Part;
 
-/// What to measure.
+/// The options of a measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Name of a device profile, or path of a profile in TOML. Default `mt29f1g01abafd`.
     pub device: String,
-    /// The part of it to use. Default all, with typical times.
+    /// Part of the device to use. Default all, with typical times.
     pub part: Part,
-    /// Cases, in the order of rows. Default all.
+    /// Cases to measure, in the order of rows. Default all.
     pub cases: Vec<Case>,
-    /// Files of the cases with many of them. Default 500.
+    /// Number of files in the cases with many files. Default 500.
     pub files: u32,
-    /// Logical pages of a cache that SteadyFS is lent; part of its RAM. Default none.
+    /// Logical pages of a cache that SteadyFS is lent. They count as part of its RAM. Default
+    /// none.
     pub cache_pages: u32,
-    /// Program pages of a read cache that SteadyFS is lent; part of its RAM. Default none.
+    /// Program pages of a read cache that SteadyFS is lent. They count as part of its RAM.
+    /// Default none.
     pub read_cache_pages: u32,
-    /// Whether a format erases the chip.
+    /// True if a format erases the chip. Default false.
     pub erased: bool,
-    /// Seed of places and orders: the same seed gives the same run. Default 1.
+    /// Seed of random places and orders. The same seed gives the same run. Default 1.
     pub seed: u64,
 }
 

@@ -1,4 +1,5 @@
-//! A part of a chip, in erase blocks of a size that may be chosen; several are a block where one has no room for a root.
+//! A part of a chip, in erase blocks of a size that may be chosen. If one erase block has no
+//! room for a root, several form a block.
 
 use super::error::BenchError;
 use super::medium::Medium;
@@ -9,9 +10,10 @@ use steadyfs::Config;
 use steadyfs::media::Geometry;
 use steadyfs_sim::{Chip, NorProfile, Profile};
 
-/// Blocks below which a chip of several erase sizes is taken with the smallest of them.
+/// Minimum number of blocks of the default size. With fewer, a NOR chip with several erase sizes
+/// uses the smallest size.
 const BLOCKS_MIN: u64 = 64;
-/// Blocks more than asked for with which a volume is tried.
+/// Number of larger block counts to try when a part is too small for a volume.
 const BLOCKS_TRIED: u32 = 256;
 
 /// A part of a chip.
@@ -19,14 +21,15 @@ const BLOCKS_TRIED: u32 = 256;
 pub struct Part {
     /// Bytes of the chip to use, from its beginning. Default all.
     pub size_bytes: Option<u64>,
-    /// Bytes of an erase block, where the chip has a choice. Default the profile's, or the smallest where that leaves fewer than 64.
+    /// Bytes of an erase block, if the chip has a choice. Default the profile's size, or the
+    /// smallest if the profile's leaves fewer than 64 blocks.
     pub erase_block_bytes: Option<u32>,
     /// Times of the chip. Default typical.
     pub timing: Timing,
 }
 
 impl Medium {
-    /// A part of a chip.
+    /// Returns the medium for a part of a chip.
     ///
     /// # Errors
     /// [`BenchError::Size`], [`BenchError::EraseBlock`].
@@ -57,7 +60,7 @@ impl Medium {
     /// Refuses a part of a chip that is too small for a volume with the usual settings.
     ///
     /// # Errors
-    /// [`BenchError::TooSmall`], with the size that would do.
+    /// [`BenchError::TooSmall`], with the size that would suffice.
     pub fn with_volume(self) -> Result<Medium, BenchError> {
         let holds = |block_count: u32| {
             let geometry = match &self {
@@ -75,7 +78,8 @@ impl Medium {
     }
 }
 
-/// The erase size where nobody chooses: the profile's, or the smallest where that would leave few blocks.
+/// Returns the default erase size: the profile's, or the smallest if the profile's leaves few
+/// blocks.
 pub fn usual_block(nor: &NorProfile, size_bytes: Option<u64>) -> u32 {
     let blocks = size_bytes.unwrap_or(nor.size_bytes.into()) / u64::from(nor.default_erase_bytes);
     let smallest = nor.erases.iter().map(|erase| erase.bytes).min();
@@ -88,7 +92,7 @@ fn no_such_block(asked_bytes: u32, sizes: &[u32]) -> BenchError {
 }
 
 impl Part {
-    /// The erase size asked for, if the chip has it.
+    /// Returns the requested erase size, if the chip has it.
     fn pick_block(&self, sizes: &[u32], usual: u32) -> Result<u32, BenchError> {
         match self.erase_block_bytes {
             Some(bytes) if !sizes.contains(&bytes) => Err(no_such_block(bytes, sizes)),
@@ -96,7 +100,7 @@ impl Part {
         }
     }
 
-    /// Blocks of the size asked for.
+    /// Returns the number of blocks of the requested size.
     fn blocks_of(&self, block_bytes: u32, chip_bytes: u64) -> Result<u32, BenchError> {
         let asked_bytes = self.size_bytes.unwrap_or(chip_bytes);
         if asked_bytes == 0 || asked_bytes > chip_bytes || !asked_bytes.is_multiple_of(block_bytes.into()) {
@@ -119,7 +123,7 @@ mod tests {
         assert_eq!(medium("w25q128jv", None, None).unwrap().block_bytes(), 65_536);
         let small = medium("w25q128jv", Some(1 << 20), None).unwrap();
         assert_eq!((small.block_bytes(), small.size_bytes()), (4096, 1 << 20));
-        // A chip of so many sectors takes several to a block.
+        // A chip with this many sectors takes several sectors to a block.
         assert_eq!(medium("w25q128jv", None, Some(4096)).unwrap().block_bytes(), 16_384);
         assert_eq!(medium("mt29f1g01abafd", Some(16 << 20), None).unwrap().size_bytes(), 16 << 20);
     }

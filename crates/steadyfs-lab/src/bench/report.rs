@@ -11,78 +11,84 @@ each commit, with its share of the erases that there were, and nothing else; —
 limits. Bound: the largest that was promised just before. Reads, programs and erases are those of a call on average. Wear: erases of
 the most worn block in means, where data is.";
 
-/// What was measured on a chip.
+/// The results of a measurement on a chip.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// Name of the device profile.
     pub device: String,
     /// Name of the file system.
     pub system: String,
-    /// Bytes of the chip that were used.
+    /// Bytes of the chip that were in use.
     pub size_bytes: u64,
     /// Bytes of an erase block.
     pub erase_block_bytes: u32,
     /// Name of the timing: `typical` or `maximum`.
     pub timing: String,
-    /// Seed of places and orders.
+    /// Seed of random places and orders.
     pub seed: u64,
     /// Bytes that files can take together.
     pub usable_bytes: u64,
-    /// Bytes of RAM, the structures and one open file included.
+    /// Bytes of RAM, including the structures and one open file.
     pub ram_bytes: u64,
-    /// The cases.
+    /// One row for each case.
     pub rows: Vec<Row>,
 }
 
-/// A case: figures, or why there are none.
+/// A case: its figures, or the reason for which there are none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Name of the case.
     pub case: String,
-    /// What was measured.
+    /// Figures of the case.
     #[serde(flatten)]
     pub figures: Option<Figures>,
-    /// Why it was not measured: the volume has no room for it.
+    /// Reason for which the case was not measured: the volume has no room for it, or the file
+    /// system does not support it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped: Option<String>,
-    /// What went wrong. There are figures beside it where a bound was broken.
+    /// Reason of a failure. There are figures beside it if a bound was broken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
 
-/// What a case measured. A call may be a few that belong together, such as open, write and close.
+/// The figures of a case. A call may be a few calls that belong together, such as open, write
+/// and close.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     /// Number of calls.
     pub calls: u64,
     /// Mean time of a call in microseconds.
     pub mean_us: f64,
-    /// Time that 99 % of the calls do not exceed.
+    /// Time that 99 % of the calls do not exceed, in microseconds.
     pub p99_us: f64,
-    /// Longest time of a call.
+    /// Longest time of a call, in microseconds.
     pub max_us: f64,
-    /// Largest bound of a call, as promised just before it; none where nothing was promised.
+    /// Largest bound of a call just before it, in microseconds; none if the file system has no
+    /// bounds.
     pub bound_us: Option<f64>,
-    /// Payload over time, where throughput counts.
+    /// Payload over time, for cases whose throughput counts.
     pub bytes_per_s: Option<f64>,
     /// Reads of all calls: pages and tags on NAND, read commands on NOR.
     pub reads: u64,
     /// Bytes that the chip sent.
     pub read_bytes: u64,
-    /// Programs of all calls: pages on NAND, moves inside the chip included; program commands on NOR.
+    /// Programs of all calls: pages on NAND, including copies inside the chip; program commands on
+    /// NOR.
     pub programs: u64,
-    /// Bytes that the chip was sent to be programmed.
+    /// Bytes that were sent to the chip to be programmed.
     pub programmed_bytes: u64,
     /// Erases of all calls.
     pub erases: u64,
-    /// Calls that the volume refused for want of room; they are not among `calls`.
+    /// Calls that the volume refused for lack of room. `calls` does not include them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub refused: u64,
     /// Erases of a block since the chip was new, over all blocks.
     pub wear: Wear,
-    /// The same over the blocks that hold data in turn: without superblocks and the like.
+    /// Erases of a block since the chip was new, over the blocks that hold data in turn: without
+    /// superblocks and the like.
     pub data_wear: Wear,
-    /// Physical limit of a call on average, in microseconds; none where the payload is nothing, or a read cache keeps what is read.
+    /// Mean physical limit of a call, in microseconds. None if there is no payload, or if a read
+    /// cache keeps the read data.
     pub limit_us: Option<f64>,
 }
 
@@ -90,14 +96,14 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Erases of blocks.
+/// A summary of the erase counts of blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Wear {
-    /// Of the least worn block.
+    /// Erases of the least worn block.
     pub min: u32,
-    /// On average.
+    /// Mean erases of a block.
     pub mean: f64,
-    /// Of the most worn block.
+    /// Erases of the most worn block.
     pub max: u32,
 }
 
@@ -112,14 +118,14 @@ impl Wear {
         }
     }
 
-    /// Erases of the most worn block in means.
+    /// Returns the erases of the most worn block divided by the mean.
     fn ratio(&self) -> f64 {
         f64::from(self.max) / self.mean
     }
 }
 
 impl Report {
-    /// What went wrong, as `case: reason`; empty when nothing did.
+    /// Returns the failures, as `case: reason`.
     pub fn failures(&self) -> Vec<String> {
         let reason = |row: &Row| row.failed.as_ref().map(|reason| format!("{}: {reason}", row.case));
         self.rows.iter().filter_map(reason).collect()
@@ -130,7 +136,7 @@ fn duration(us: f64) -> String {
     format_duration(us * 1e3)
 }
 
-/// A number of operations, with as many decimals as say something.
+/// Formats a number of operations with as many decimals as are significant.
 fn number(count: f64) -> String {
     match count {
         0.0 => "–".to_string(),

@@ -11,10 +11,10 @@ use std::num::NonZero;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Measures a file system that `make` puts on an erased chip of this kind, again for each case.
+/// Measures a file system. `make` puts it on an erased chip of this kind, again for each case.
 ///
 /// # Errors
-/// [`BenchError::Volume`] when there is no volume on the chip at all.
+/// [`BenchError::Volume`] if there can be no volume on the chip at all.
 pub fn measure<K: Contender>(
     medium: &Medium,
     options: &Options,
@@ -37,7 +37,8 @@ pub fn measure<K: Contender>(
     })
 }
 
-/// How far the cases are: finished ones, and the share that the others have done, by their weights.
+/// The progress of the cases, by weights: the finished cases, and the completed shares of the
+/// others.
 #[derive(Default)]
 struct Done {
     finished: f64,
@@ -53,7 +54,7 @@ struct Runner<'r, M> {
 }
 
 impl<K: Contender, M: Fn() -> K + Sync> Runner<'_, M> {
-    /// The rows in the order of the options. Long cases begin first.
+    /// Returns the rows in the order of the options. Long cases begin first.
     fn rows(&self) -> Vec<Row> {
         let cases = &self.options.cases;
         let mut order: Vec<usize> = (0..cases.len()).collect();
@@ -85,7 +86,7 @@ impl<K: Contender, M: Fn() -> K + Sync> Runner<'_, M> {
         row
     }
 
-    /// Figures of a case, and a bound that was broken.
+    /// Measures a case. Returns its figures, and the message of a broken bound.
     fn figures(&self, case: Case) -> Result<(Figures, Option<String>), Fault> {
         let tick = |share| self.tell(case, Some(share));
         let terms = Terms { medium: self.medium, files: self.options.files, seed: self.options.seed, patience_ns: u64::MAX };
@@ -95,7 +96,7 @@ impl<K: Contender, M: Fn() -> K + Sync> Runner<'_, M> {
         Ok((figures, gauge.broken))
     }
 
-    /// Notes how far a case is, or that it is finished, and tells.
+    /// Records and reports the progress of a case. `None` means that the case is finished.
     fn tell(&self, case: Case, share: Option<f64>) {
         let mut done = lock(&self.done);
         done.running.retain(|(running, _)| *running != case);
@@ -109,24 +110,25 @@ impl<K: Contender, M: Fn() -> K + Sync> Runner<'_, M> {
     }
 }
 
-/// What all contenders have in common in a case.
+/// The terms of a case that all contenders share.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms<'t> {
     /// The chip.
     pub medium: &'t Medium,
-    /// Files of the cases with many of them.
+    /// Number of files in the cases with many files.
     pub files: u32,
-    /// Seed of places and orders.
+    /// Seed of random places and orders.
     pub seed: u64,
-    /// Time of the chip after which warming up, or measuring, ends before its last step; in nanoseconds.
+    /// Time of the chip, in nanoseconds, after which a warm-up or a measurement ends early.
     pub patience_ns: u64,
 }
 
-/// What is on a volume before a case: it is formatted, and aged where the case wants that. Nothing is mounted.
+/// The files on a volume before a case. The volume is formatted, and aged if the case requires
+/// that. It is not mounted.
 #[derive(Clone, Debug)]
 pub struct Prepared(Vec<Document>);
 
-/// Makes a volume as cases of this kind want it.
+/// Makes a volume for cases of a kind.
 ///
 /// # Errors
 /// [`Fault`].
@@ -138,7 +140,8 @@ pub fn prepare<K: Contender>(contender: &mut K, ground: Ground) -> Result<Prepar
     }))
 }
 
-/// Measures a case on a volume that was prepared for it, and tells its figures and its steps.
+/// Measures a case on a volume that was prepared for it. Returns the figures and the steps of
+/// the case.
 ///
 /// # Errors
 /// [`Fault`].
@@ -153,13 +156,13 @@ pub fn measure_case<K: Contender>(
     let mut bench = Bench { contender, documents: prepared.0, medium, files, patience_ns, rng: Rng::with_seed(seed), tick };
     let measured = case.run(&mut bench)?;
     let (wear, data_wear) = wear_of(&mut bench.contender)?;
-    // What is kept in memory need not be read: there is no limit for it.
+    // Data that is kept in memory need not be read, so such a case has no limit.
     let is_limited = !(case.only_reads() && bench.contender.keeps_what_is_read());
     let measured = Measured { limit: measured.limit.filter(|_| is_limited), ..measured };
     Ok((figures_of(&measured, medium, wear, data_wear), measured.gauge))
 }
 
-/// Wear of all blocks, and of those that hold data in turn.
+/// Returns the wear of all blocks, and of the blocks that hold data in turn.
 fn wear_of<K: Contender>(contender: &mut K) -> Result<(Wear, Wear), Fault> {
     let counts = contender.erase_counts();
     let volume = contender.mount()?;

@@ -1,15 +1,16 @@
-//! What cases have in common before and after they measure: files that are there, volumes that are aged, everything read back.
+//! Common parts of cases before and after the measurement: they make files, age volumes, and
+//! read everything back.
 
 use super::contender::{Contender, Fault, Mode, Room, Volume};
 use super::content::Document;
 use super::gauge::Gauge;
 use crate::units::format_count;
 
-/// Bytes of the files that age a volume, where it can hold as many.
+/// Bytes of the files that age a volume, if it can hold enough of them.
 const AGED_FILE_BYTES: u64 = 8_000;
-/// Files that a case may make beside those that age a volume.
+/// Number of files that a case may make beside those that age a volume.
 const FILES_BESIDE: u64 = 64;
-/// Bytes of a write where its size does not matter.
+/// Bytes of a write whose size does not matter.
 pub const PIECE_BYTES: usize = 4096;
 
 /// Makes a file of `bytes` in pieces, and makes it durable at its end; each call is a step.
@@ -30,7 +31,7 @@ pub fn put<V: Volume>(gauge: &mut Gauge, volume: &mut V, document: &mut Document
     })
 }
 
-/// Makes a file that is only to be there.
+/// Makes a file outside the measurement.
 ///
 /// # Errors
 /// [`Fault`].
@@ -42,10 +43,10 @@ pub fn make<V: Volume>(volume: &mut V, path: impl Into<String>, bytes: u64, piec
     Ok(document)
 }
 
-/// Refuses a case for which an empty volume is too small.
+/// Refuses a case if an empty volume is too small for it.
 ///
 /// # Errors
-/// [`Fault::NoRoom`].
+/// [`Fault::NoRoom`], or [`Fault::Cannot`] if a file cannot be large enough.
 pub fn demand<V: Volume>(volume: &mut V, bytes: u64, files: u64) -> Result<Room, Fault> {
     let room = volume.room()?;
     let one = bytes / files.max(1);
@@ -65,9 +66,11 @@ pub fn demand<V: Volume>(volume: &mut V, bytes: u64, files: u64) -> Result<Room,
     Ok(room)
 }
 
-/// Ages a volume: files over all of it, of which `keep` of each five stay; then an unmount. Returns those that stay.
+/// Ages a volume and unmounts it. Files fill the volume, and `keep` of each five stay. Returns
+/// the files that stay.
 ///
-/// The files have 8,000 bytes, or as many more as the volume can hold fewer of them, or as few as one can have.
+/// The files have 8,000 bytes. They have more bytes if the volume cannot hold enough files of
+/// 8,000 bytes, but at most the maximum size of a file.
 ///
 /// # Errors
 /// [`Fault`].
@@ -76,7 +79,7 @@ pub fn age<K: Contender>(contender: &mut K, keep: usize) -> Result<Vec<Document>
     let mut room = volume.room()?;
     let files = u64::from(room.files_max).saturating_sub(FILES_BESIDE).max(5);
     let bytes = AGED_FILE_BYTES.max(room.usable_bytes / files).min(room.file_bytes_max);
-    // A file may take a unit beside its data, and the last units of a volume may be needed by what comes later.
+    // A file may take a unit beside its data. Later calls may need the last units of a volume.
     let taken = bytes.next_multiple_of(room.unit_bytes.into()) + u64::from(room.unit_bytes);
     let mut all = Vec::new();
     while room.free_bytes >= 2 * taken && (all.len() as u64) < files {
@@ -95,10 +98,10 @@ pub fn age<K: Contender>(contender: &mut K, keep: usize) -> Result<Vec<Document>
     Ok(kept)
 }
 
-/// Mounts a volume whose power was cut, and compares every byte of its files.
+/// Mounts a volume and compares every byte of its files.
 ///
 /// # Errors
-/// [`Fault::Failed`] for a byte that is not what was written.
+/// [`Fault::Failed`] for a byte that differs from the written one.
 pub fn verify<'d, K: Contender>(contender: &mut K, documents: impl IntoIterator<Item = &'d Document>) -> Result<(), Fault> {
     let mut volume = contender.mount()?;
     for document in documents {

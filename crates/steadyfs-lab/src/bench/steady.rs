@@ -9,10 +9,10 @@ use steadyfs::{
 };
 use steadyfs_sim::Counters;
 
-/// Names in a path.
+/// Number of names in a path.
 const DEPTH: u32 = 1;
 
-/// SteadyFS with the settings for its chip, and all the RAM that it gets.
+/// SteadyFS with the settings for its chip, and all its RAM.
 pub struct Steady<C> {
     chip: C,
     config: Config,
@@ -23,33 +23,33 @@ pub struct Steady<C> {
 }
 
 impl<C: BenchChip> Steady<C> {
-    /// SteadyFS on an erased chip.
+    /// Returns SteadyFS on an erased chip.
     pub fn new(chip: C) -> Self {
         let geometry = chip.geometry();
         Self::with_config(chip, Config::for_geometry(&geometry))
     }
 
-    /// The same with other settings.
+    /// Returns SteadyFS on an erased chip, with these settings.
     pub fn with_config(chip: C, config: Config) -> Self {
         let memory = vec![0; config.memory_bytes(&chip.geometry())];
         Self { chip, config, memory, cache: Vec::new(), read_cache: Vec::new(), erases: false }
     }
 
-    /// The same with a cache of so many logical pages.
+    /// Adds a cache of this many logical pages.
     #[must_use]
     pub fn with_cache(self, pages: u32) -> Self {
         let bytes = self.config.cache_bytes(&self.chip.geometry(), pages as usize);
         Self { cache: vec![0; bytes], ..self }
     }
 
-    /// The same with room for so many program pages that were read.
+    /// Adds a read cache of this many program pages.
     #[must_use]
     pub fn with_read_cache(self, pages: u32) -> Self {
         let bytes = if pages > 0 { self.config.read_cache_bytes(&self.chip.geometry(), pages as usize) } else { 0 };
         Self { read_cache: vec![0; bytes], ..self }
     }
 
-    /// The same, where a format erases the chip or does not.
+    /// Sets whether a format erases the chip.
     #[must_use]
     pub fn with_erasing_format(self, erases: bool) -> Self {
         Self { erases, ..self }
@@ -110,7 +110,7 @@ pub struct Mounted<'a, C> {
     fs: FileSystem<'a, &'a mut C>,
 }
 
-/// An open file, with what decides on the bound of a write.
+/// An open file, with the values that the bound of a write depends on.
 pub struct OpenFile {
     file: steadyfs::File,
     size: u64,
@@ -126,7 +126,7 @@ impl<C: BenchChip> Mounted<'_, C> {
         self.time_ns(&self.fs.bound(call))
     }
 
-    /// A write is a row of calls, one for each logical page.
+    /// Returns the bound of a write, which is a row of calls, one for each logical page.
     fn write_bound_ns(&self, file: &OpenFile, offset: u64, bytes: usize) -> u64 {
         let logical_bytes = u64::from(self.fs.usage().logical_bytes);
         let is_whole = offset.is_multiple_of(logical_bytes) && (bytes as u64).is_multiple_of(logical_bytes);

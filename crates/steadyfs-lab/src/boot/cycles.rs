@@ -1,20 +1,24 @@
-//! What decoding takes a processor: cycles a byte of content.
+//! The cost of decoding on a processor: cycles for each byte of content.
 //!
-//! These figures are of other processors than the two that are meant here, and uncertain by half or more: flash time and bytes are measured, this is not. `--cycles`
-//! sets others. Sources:
+//! These figures come from processors other than the two processors below, and are uncertain by
+//! half or more. Flash time and bytes are measured; these cycles are not. `--cycles` sets
+//! others. Sources:
 //!
-//! - LZ4 and LZO: Linux, commit cffb78b0e0b3 (2013), a kernel of 14 MB on an ARMv7 at 1.5 GHz: 29.1 and 20.1 MB/s without unaligned access, which an
-//!   ARM920T has not, 45.6 and 25.2 MB/s with it, as a Cortex-M7 has it.
-//! - Deflate, XZ and Zstandard: by the shares of LZO's speed that a squashfs of the three had on an x86 (Linux, commit 87bf54bb43dd, 2017: gzip 128, LZO
-//!   217, XZ 35, Zstandard 225 MB/s).
-//! - SHA-256: `sha256-armv4.pl` of OpenSSL: 35 cycles on a single-issue XScale, 20 on a dual-issue Cortex-A8.
-//! - CRC-32, which SteadyFS computes of each page: 10 instructions a byte with the table of 64 bytes, `docs/footprint.md`.
+//! - LZ4 and LZO: Linux, commit cffb78b0e0b3 (2013), a kernel of 14 MB on an ARMv7 at 1.5 GHz.
+//!   29.1 and 20.1 MB/s without unaligned access, which an ARM920T lacks. 45.6 and 25.2 MB/s
+//!   with it, as on a Cortex-M7.
+//! - Deflate, XZ and Zstandard: LZO's speed, scaled by the speeds of a squashfs of these codecs
+//!   on an x86 (Linux, commit 87bf54bb43dd, 2017: gzip 128, LZO 217, XZ 35, Zstandard 225 MB/s).
+//! - SHA-256: `sha256-armv4.pl` of OpenSSL: 35 cycles on a single-issue XScale, 20 on a
+//!   dual-issue Cortex-A8.
+//! - CRC-32, which SteadyFS computes of each page: 10 instructions a byte with the table of 64
+//!   bytes, `docs/footprint.md`.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// What takes a processor time for each byte.
+/// A kind of work that takes processor time for each byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Codec {
@@ -35,10 +39,10 @@ pub enum Codec {
 }
 
 impl Codec {
-    /// All of them.
+    /// All codecs.
     pub const ALL: [Codec; 7] = [Codec::Lz4, Codec::Lzo, Codec::Deflate, Codec::Zstd, Codec::Xz, Codec::Sha256, Codec::Crc32];
 
-    /// Its name, as in `--cycles`.
+    /// Returns the name of the codec, as in `--cycles`.
     pub const fn name(self) -> &'static str {
         match self {
             Codec::Lz4 => "lz4",
@@ -58,12 +62,12 @@ impl fmt::Display for Codec {
     }
 }
 
-/// Cycles a byte that were said for one codec: `lz4=8`.
+/// A setting of the cycles of one codec: `lz4=8`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cycles {
-    /// Of what.
+    /// The codec.
     pub codec: Codec,
-    /// Cycles for each byte that is made, or looked at.
+    /// Cycles for each produced or checked byte.
     pub per_byte: f64,
 }
 
@@ -79,34 +83,35 @@ impl FromStr for Cycles {
     }
 }
 
-/// A processor, and what each codec takes there.
+/// A processor and the cycles of each codec on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Processor {
-    /// Its name.
+    /// Name of the processor.
     pub name: String,
-    /// Its clock.
+    /// Clock in MHz.
     pub mhz: f64,
     /// Cycles a byte, for each of [`Codec::ALL`] in this order.
     pub cycles: [f64; Codec::ALL.len()],
 }
 
 impl Processor {
-    /// An ARM920T at 400 MHz, as the fifth document's board has it.
+    /// Returns an ARM920T at 400 MHz, the processor of the board in Sharif's comparison.
     pub fn arm920t() -> Self {
         Self { name: "ARM920T".into(), mhz: 400.0, cycles: [51.0, 75.0, 127.0, 72.0, 463.0, 35.0, 10.0] }
     }
 
-    /// A Cortex-M7 at 480 MHz, as microcontrollers with a QSPI bus have it.
+    /// Returns a Cortex-M7 at 480 MHz, as in microcontrollers with a QSPI bus.
     pub fn cortex_m7() -> Self {
         Self { name: "Cortex-M7".into(), mhz: 480.0, cycles: [33.0, 60.0, 101.0, 57.0, 369.0, 20.0, 10.0] }
     }
 
-    /// The processor beside a chip: of pages of 512 bytes the one of the document's board.
+    /// Returns the processor beside a chip: for pages of at most 512 bytes, the processor of the
+    /// document's board.
     pub fn beside(page_bytes: u32) -> Self {
         if page_bytes <= 512 { Self::arm920t() } else { Self::cortex_m7() }
     }
 
-    /// The same with other cycles.
+    /// Replaces the cycles of some codecs.
     #[must_use]
     pub fn with(mut self, cycles: &[Cycles]) -> Self {
         for &Cycles { codec, per_byte } in cycles {
@@ -115,19 +120,19 @@ impl Processor {
         self
     }
 
-    /// How long the work of a codec takes, in nanoseconds.
+    /// Returns the time of the work of all codecs, in nanoseconds.
     pub fn time_ns(&self, work: &Work) -> f64 {
         let cycles: f64 = Codec::ALL.iter().map(|&codec| work.bytes(codec) as f64 * self.cycles[codec as usize]).sum();
         cycles / self.mhz * 1e3
     }
 }
 
-/// Bytes that were decoded, hashed and checked.
+/// Decoded, hashed and checked bytes of each codec.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work([u64; Codec::ALL.len()]);
 
 impl Work {
-    /// Those of one codec.
+    /// Returns the bytes of one codec.
     pub const fn bytes(&self, codec: Codec) -> u64 {
         self.0[codec as usize]
     }
@@ -137,7 +142,7 @@ impl Work {
         self.0[codec as usize] += bytes;
     }
 
-    /// Bytes that were decompressed, by whatever codec.
+    /// Returns the bytes that were decompressed, by any codec.
     pub fn decoded_bytes(&self) -> u64 {
         let decoders = Codec::ALL.iter().filter(|codec| !matches!(codec, Codec::Sha256 | Codec::Crc32));
         decoders.map(|&codec| self.bytes(codec)).sum()

@@ -1,9 +1,9 @@
-//! Why no root file system was measured.
+//! The reasons for which no root file system was measured.
 
 use crate::evaluate::EvaluateError;
 use thiserror::Error;
 
-/// Why nothing was measured.
+/// The reason for which nothing was measured.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BootError {
@@ -19,24 +19,24 @@ pub enum BootError {
     /// A call of a compressed file failed.
     #[error("a call of a compressed file failed: {0}")]
     Packed(#[from] steadyfs_compress::Error),
-    /// The image could not be written to the chip, or not be read.
+    /// The image could not be written to the chip, or could not be read.
     #[error("the image cannot be written or read: {0}")]
     Image(#[from] steadyfs_rom::Error),
-    /// No squashfs was made.
+    /// The squashfs could not be made.
     #[error("a squashfs of the tree cannot be made: {0}")]
     Squashfs(#[from] steadyfs_convert::squashfs::WriteError),
-    /// No cramfs was made.
+    /// The cramfs could not be made.
     #[error("a cramfs of the tree cannot be made: {0}")]
     Cramfs(#[from] steadyfs_convert::cramfs::Error),
-    /// No hash tree was made.
+    /// The hash tree could not be made.
     #[error("a hash tree cannot be made: the image {0}")]
     Verity(#[from] steadyfs_convert::verity::Error),
-    /// A file was read as what it is not.
+    /// A system read other bytes than the written ones.
     #[error("{system}: `{path}` was read with another content than was written; expected the same bytes")]
     Differs {
-        /// What read it.
+        /// The system that read them.
         system: String,
-        /// The file, link or directory.
+        /// Path of the file, link or directory.
         path: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Images on a chip: written around its bad blocks, mounted, read.
+//! Images on a chip: they are written around its bad blocks, mounted and read.
 
 use super::rootfs::{Rootfs, Visit, Visited, parts};
 use super::system::Image;
@@ -8,15 +8,15 @@ use std::collections::HashMap;
 use steadyfs::media::Flash;
 use steadyfs_rom::{Bound, Cached, Cramfs, Error, Install, OnNand, Source, Squash, Trusted, Verified, cramfs, squash};
 
-/// Bad blocks for which there is memory.
+/// Maximum number of bad blocks that the memory has room for.
 const BAD_BLOCKS_MAX: u32 = 100;
-/// Bytes of a block of the hash tree, and blocks of it that are kept: one of each level.
+/// Bytes of a block of the hash tree, and number of cached blocks: one of each level.
 const HASH_BLOCK_BYTES: usize = 4096;
 const HASH_BLOCKS: usize = 3;
 
-/// Bytes for pages of names, inodes and tables.
+/// Bytes of a cache for pages of names, inodes and tables.
 pub const CACHE_BYTES: usize = 16 << 10;
-/// Bytes of a piece of them: pieces of one page that are read in order take one read of it.
+/// Bytes of a piece of this cache. Pieces of one page that are read in order take one page read.
 const PIECE_BYTES: usize = 512;
 
 /// Writes an image to a chip.
@@ -53,7 +53,8 @@ pub fn visit<F: Flash>(chip: &mut F, system: System, image: &Image, visit: Visit
     Ok(visited)
 }
 
-/// A source below one that is verified: what is read of it in whole blocks is hashed.
+/// The source below a verified one. It counts the bytes of reads of whole hash blocks, which are
+/// the reads that get hashed.
 struct Hashed<'c, S> {
     source: S,
     hashed: &'c Cell<u64>,
@@ -91,10 +92,11 @@ fn visit_squash<S: Source>(mut source: S, system: System, visit: Visit<'_>) -> R
     Ok(visited)
 }
 
-/// A squashfs that is mounted, and directories that were looked up.
+/// A mounted squashfs, and the directories that were looked up.
 struct MountedSquash<'m, S> {
     rom: Squash<'m, S>,
-    /// Entries of a directory are read when it is looked up, and kept as Linux keeps them; else each name is looked up where it is.
+    /// True if a lookup reads all entries of a directory and keeps them, as Linux does.
+    /// Otherwise each name is looked up alone.
     knows_all: bool,
     known: HashMap<String, squash::Node>,
 }
@@ -113,7 +115,8 @@ impl<S: Source> MountedSquash<'_, S> {
         Ok(self.rom.lookup(&directory, name.as_bytes())?)
     }
 
-    /// Reads all entries of a directory, and then their inodes, so that each block of both is decoded once.
+    /// Reads all entries of a directory, and then their inodes. So each block of both is decoded
+    /// once.
     fn list(&mut self, above: &str, directory: &squash::Node) -> Result<(), BootError> {
         let mut cursor = squash::Cursor::default();
         let mut entries = Vec::new();
@@ -128,7 +131,7 @@ impl<S: Source> MountedSquash<'_, S> {
     }
 }
 
-/// The path of a name in a directory.
+/// Returns the path of a name in a directory.
 fn below(above: &str, name: &[u8]) -> String {
     let name = String::from_utf8_lossy(name);
     if above.is_empty() { name.into_owned() } else { format!("{above}/{name}") }
@@ -171,7 +174,7 @@ fn visit_cramfs<S: Source>(source: S, visit: Visit<'_>) -> Result<Visited, BootE
     Ok(visited)
 }
 
-/// A cramfs that is mounted. Entries of a directory are read when it is looked up, and kept as Linux keeps them.
+/// A mounted cramfs. A lookup reads the entries of a directory and keeps them, as Linux does.
 struct MountedCramfs<'m, S> {
     rom: Cramfs<'m, S>,
     known: HashMap<String, cramfs::Node>,

@@ -1,26 +1,28 @@
-//! Several erase blocks of a NAND chip as one.
+//! Several erase blocks of a NAND chip as one block.
 //!
-//! A root of SteadyFS has a byte and a half for each block, and lies in one block with its copies: 4,096 blocks of 16 KiB, as the K9F1208 has them, are too many
-//! and too small. Pages stay what they are.
+//! A root of SteadyFS has one and a half bytes for each block, and lies in one block with its
+//! copies. The K9F1208 has 4,096 blocks of 16 KiB, which are too many and too small. The pages
+//! stay the same.
 
 use crate::blocks::join_nand;
 use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs_sim::{Counters, Metered};
 
-/// A chip whose blocks are several of another one. One that is bad makes all of them bad.
+/// A chip whose blocks are groups of blocks of another chip. One bad block makes its whole group
+/// bad.
 pub struct Joined<F> {
     chip: F,
     blocks: u32,
 }
 
 impl<F: Flash> Joined<F> {
-    /// Joins as few blocks as SteadyFS needs: one, where it takes the chip as it is.
+    /// Joins as few blocks as SteadyFS needs; one if SteadyFS can use the chip as it is.
     pub fn new(chip: F) -> Self {
         let (blocks, _) = join_nand(&chip.geometry());
         Self { chip, blocks }
     }
 
-    /// Blocks of the chip that are one here.
+    /// Returns the number of blocks of the chip that form one block here.
     pub fn blocks(&self) -> u32 {
         self.blocks
     }

@@ -1,4 +1,4 @@
-//! One system on one chip: written, mounted, visited.
+//! One system on one chip: it is written, mounted and visited.
 
 use super::joined::Joined;
 use super::rootfs::{Rootfs, Visit, Visited, load};
@@ -13,12 +13,13 @@ use steadyfs_sim::{Counters, Metered, Nand, Profile};
 
 /// Bytes of a read at a random place.
 const READ_BYTES: usize = 4096;
-/// Logical pages for write-back of the file that is copied: the last chunk of a compressed file ends within one.
+/// Logical pages of a write-back cache for the copied file. The last chunk of a compressed file
+/// ends within a logical page.
 const CACHE_PAGES: usize = 4;
-/// Bytes of a file that is read at random places, or more.
+/// Minimum bytes of a file that is read at random places.
 const LARGE_BYTES: usize = 100_000;
 
-/// The tree, and the order in which it is loaded.
+/// The tree, and the order of its load.
 pub struct Content {
     pub tree: Tree,
     pub order: Vec<(String, InodeIndex)>,
@@ -31,7 +32,7 @@ impl Content {
         Self { tree, order }
     }
 
-    /// Files, and bytes of them.
+    /// Returns the number of files and their total bytes.
     pub fn files(&self) -> (u64, u64) {
         let files = self.tree.inodes().iter().filter_map(|inode| match &inode.kind {
             Kind::File(content) => Some(content.len() as u64),
@@ -40,7 +41,8 @@ impl Content {
         files.fold((0, 0), |(count, bytes), file| (count + 1, bytes + file))
     }
 
-    /// Large files: path and content. Where all are small, all of them.
+    /// Returns path and content of the large files. If none is large, returns the files of at
+    /// least 4 KiB.
     fn large(&self) -> Vec<(&str, &[u8])> {
         let files = |least: usize| {
             let file = move |(path, inode): &'_ (String, InodeIndex)| match &self.tree.inode(*inode).kind {
@@ -72,13 +74,13 @@ pub struct Written<'o> {
     stored_bytes: u64,
 }
 
-/// A new chip of a device.
+/// Makes a new chip of a device.
 fn chip(profile: &Profile, options: &Options) -> Nand {
     Nand::new(profile, options.timing.choice(), options.seed).with_bad_blocks(options.bad_blocks)
 }
 
 impl<'o> Written<'o> {
-    /// Writes the tree to a new chip.
+    /// Makes a chip and writes the tree to it.
     pub fn new(
         profile: &Profile,
         options: &Options,
@@ -100,7 +102,7 @@ impl<'o> Written<'o> {
         Ok(Self { chip, system, image, block_bytes: options.block_bytes, stored_bytes })
     }
 
-    /// Mounts it, does something, and tells what both have cost.
+    /// Mounts the system, visits it, and returns the cost of both.
     fn visit(&mut self, visit: Visit<'_>) -> Result<(Counters, Visited), BootError> {
         let start = self.chip.counters();
         let visited = match self.image {
@@ -113,7 +115,7 @@ impl<'o> Written<'o> {
         Ok((self.chip.counters().since(&start), visited))
     }
 
-    /// Mounts it, and loads everything.
+    /// Mounts the system and loads everything.
     pub fn load(&mut self, processor: &Processor, content: &Content) -> Result<Row, BootError> {
         let (mount, _) = self.visit(&mut |_| Ok(()))?;
         let system = self.system;
@@ -188,7 +190,7 @@ pub fn copy(profile: &Profile, options: &Options, codec: Option<Codec>) -> Resul
     let geometry = chip.geometry();
     let config = Config::for_geometry(&geometry);
     let mut memory = vec![0; config.memory_bytes(&geometry)];
-    // As the tools of JFFS2 and UBI do, which erase the chip.
+    // The tools of JFFS2 and UBI erase the chip too.
     FileSystem::format_erased(&mut chip, &config, &mut memory, &mut |_, _| {})?;
     let mut cache = vec![0; config.cache_bytes(&geometry, CACHE_PAGES)];
     let ram_bytes = (memory.len() + cache.len()) as u64;

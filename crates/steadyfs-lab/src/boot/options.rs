@@ -1,26 +1,29 @@
-//! What to measure: chips, tree, block sizes.
+//! The options of a measurement: chips, tree and block sizes.
 
 use super::Cycles;
 use crate::evaluate::Timing;
 
-/// What to measure.
+/// The options of a measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Raw NAND: built-in names or files in TOML. Default the chip of the fifth document's board, and a QSPI NAND.
+    /// Raw NAND: built-in names or files in TOML. Default the chip of the document's board, and
+    /// a QSPI NAND.
     pub devices: Vec<String>,
     /// Times of the chips. Default typical.
     pub timing: Timing,
-    /// Blocks of each chip that are bad from the factory. Default 6.
+    /// Number of blocks of each chip that are bad from the factory. Default 6.
     pub bad_blocks: u32,
-    /// Bytes of a block of SteadyFS's read-only images, and of a chunk of its compressed files. More makes both smaller, and takes more RAM. Default 16,384.
+    /// Bytes of a block of SteadyFS's read-only images, and of a chunk of its compressed files.
+    /// More makes both smaller, and takes more RAM. Default 16,384.
     pub block_bytes: u32,
-    /// Cycles a byte in place of those of the table. Default none.
+    /// Cycles a byte that replace those of the table. Default none.
     pub cycles: Vec<Cycles>,
-    /// Reads of 4 KiB at random places. Default 1,000.
+    /// Number of reads of 4 KiB at random places. Default 1,000.
     pub reads: u32,
-    /// One of so many files of the tree is there, and no file is longer than this share of 2 MB. Default 1: all of it.
+    /// Divisor of the tree. The tree has one of this many files of each kind, and no file is
+    /// longer than 2 MB divided by it. Default 1: the whole tree.
     pub share: usize,
-    /// Bytes of the file that is copied. Default 10 MB.
+    /// Bytes of the copied file. Default 10 MB.
     pub copy_bytes: usize,
     /// Seed of the tree, the bad blocks and the places. Default 1.
     pub seed: u64,

@@ -1,41 +1,41 @@
-//! A file system that is mounted: names are looked up, files read.
+//! A mounted file system, for lookups of names and reads of files.
 
 use super::{BootError, System, Work};
 use steadyfs_convert::{InodeIndex, Kind, Tree};
 
-/// What a device that starts does with its root file system.
+/// The calls of a starting device on its root file system.
 pub trait Rootfs {
     /// Looks up a directory.
     fn directory(&mut self, path: &str) -> Result<(), BootError>;
 
-    /// Looks up a symbolic link and reads where it leads; returns how many bytes that has.
+    /// Looks up a symbolic link and reads its target. Returns the bytes of the target.
     fn link(&mut self, path: &str, target: &mut [u8]) -> Result<usize, BootError>;
 
     /// Opens a file.
     fn open(&mut self, path: &str) -> Result<(), BootError>;
 
-    /// Opens a file and reads from an offset on, as much as fits; returns how many bytes there are.
+    /// Opens a file and reads from an offset on, as much as fits. Returns the number of bytes.
     fn read(&mut self, path: &str, offset: u64, data: &mut [u8]) -> Result<usize, BootError>;
 }
 
-/// Does something with a file system while it is mounted.
+/// A function that works on a file system while it is mounted.
 pub type Visit<'v> = &'v mut dyn FnMut(&mut dyn Rootfs) -> Result<(), BootError>;
 
-/// What a visit has cost beside flash time.
+/// Cost of a visit beside flash time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Visited {
-    /// Bytes that were decoded.
+    /// Decoded, hashed and checked bytes.
     pub work: Work,
-    /// Memory that was lent.
+    /// Bytes of lent memory.
     pub ram_bytes: u64,
 }
 
-/// Directory and name of a path.
+/// Splits a path into directory and name.
 pub fn parts(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// Loads everything in order, and holds it against the tree.
+/// Loads everything in order, and compares it with the tree.
 pub fn load(rootfs: &mut dyn Rootfs, system: System, tree: &Tree, order: &[(String, InodeIndex)]) -> Result<(), BootError> {
     let mut room = Vec::new();
     for (path, inode) in order {

@@ -1,4 +1,4 @@
-//! What is compared, and how each is made.
+//! The compared systems, and the making of their images.
 
 use super::{BootError, Codec};
 use crate::made_tree::load_order;
@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use steadyfs_convert::squashfs::{self, Compressor};
 use steadyfs_convert::{Tree, cramfs, verity};
 
-/// Bytes of a block of squashfs, where nobody says another one.
+/// Default bytes of a block of squashfs.
 const LINUX_BLOCK_BYTES: u32 = 128 << 10;
 /// Bytes of a page of cramfs.
 const CRAMFS_BLOCK_BYTES: u32 = 4096;
@@ -16,22 +16,23 @@ const CRAMFS_BLOCK_BYTES: u32 = 4096;
 /// A file system with the tree in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum System {
-    /// SteadyFS, files as they are.
+    /// SteadyFS with uncompressed files.
     Plain,
-    /// SteadyFS, files compressed by LZ4 or deflate.
+    /// SteadyFS with files that LZ4 or deflate compresses.
     Packed(Codec),
-    /// A read-only image as SteadyFS makes it: squashfs whose files lie in the order in which they are loaded, with metadata that is not compressed.
+    /// A read-only image as SteadyFS makes it: a squashfs with uncompressed metadata. Its files
+    /// lie in the order of their load.
     ReadOnly(Codec),
-    /// The same of LZ4, with a hash tree.
+    /// A read-only image of LZ4 as SteadyFS makes it, with a hash tree.
     Verified,
-    /// squashfs as `mksquashfs` makes it, in blocks of so many bytes.
+    /// squashfs as `mksquashfs` makes it, in blocks of this many bytes.
     Squashfs(Codec, u32),
     /// cramfs.
     Cramfs,
 }
 
 impl System {
-    /// Those that load the tree.
+    /// The systems that load the tree.
     pub const LOADING: [System; 10] = [
         System::Plain,
         System::Packed(Codec::Lz4),
@@ -45,7 +46,7 @@ impl System {
         System::Cramfs,
     ];
 
-    /// Those that read at random places, with blocks of so many bytes.
+    /// Returns the systems that read at random places, with blocks of `block_bytes` bytes.
     pub const fn reading(block_bytes: u32) -> [System; 6] {
         [
             System::Plain,
@@ -57,7 +58,8 @@ impl System {
         ]
     }
 
-    /// Bytes of a block or chunk that is compressed by itself; 0 where nothing is.
+    /// Returns the bytes of a block or chunk that is compressed by itself; 0 without
+    /// compression.
     pub const fn block_bytes(self, ours: u32) -> u32 {
         match self {
             System::Plain => 0,
@@ -67,12 +69,12 @@ impl System {
         }
     }
 
-    /// Whether it is an image that nobody writes.
+    /// Returns true if the system is a read-only image.
     pub const fn is_image(self) -> bool {
         !matches!(self, System::Plain | System::Packed(_))
     }
 
-    /// By what content is compressed.
+    /// Returns the codec that compresses the content.
     pub const fn codec(self) -> Option<Codec> {
         match self {
             System::Plain => None,
@@ -98,20 +100,21 @@ impl fmt::Display for System {
 
 /// An image of the tree.
 pub struct Image {
-    /// Its bytes.
+    /// Bytes of the image.
     pub bytes: Vec<u8>,
-    /// The root hash of its tree, and bytes before that.
+    /// Root hash of the hash tree, and number of bytes before the tree.
     pub root: Option<([u8; 32], u64)>,
 }
 
-/// Makes the images of some systems, several at a time; of one that has none, `None`.
+/// Makes the images of some systems, several at a time. Returns `None` for a system without an
+/// image.
 pub fn images(
     tree: &Tree,
     systems: &[System],
     block_bytes: u32,
     tell: &mut (dyn FnMut(f64) + Send),
 ) -> Result<Vec<Option<Image>>, BootError> {
-    // What takes longest begins first.
+    // The slowest codecs begin first.
     let mut order: Vec<usize> = (0..systems.len()).filter(|&at| systems[at].is_image()).collect();
     order.sort_by_key(|&at| !matches!(systems[at].codec(), Some(Codec::Xz | Codec::Zstd)));
     let count = order.len().max(1) as f64;
@@ -130,7 +133,7 @@ pub fn images(
     into_inner(made).into_iter().map(Option::transpose).collect()
 }
 
-/// Makes the image of a system that is one.
+/// Makes the image of a system.
 fn make(tree: &Tree, system: System, block_bytes: u32) -> Result<Image, BootError> {
     let ours = system.block_bytes(block_bytes);
     match system {
@@ -167,7 +170,7 @@ fn make(tree: &Tree, system: System, block_bytes: u32) -> Result<Image, BootErro
     }
 }
 
-/// How squashfs names a codec, at levels that take some seconds.
+/// Returns squashfs's compressor for a codec, at a level that takes some seconds.
 fn compressor(codec: Codec) -> Compressor {
     match codec {
         Codec::Lzo => Compressor::Lzo,

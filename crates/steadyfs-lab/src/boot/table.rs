@@ -1,4 +1,4 @@
-//! The result: for each chip a table of what was loaded, copied and read.
+//! The results: for each chip, tables of loads, copies and reads.
 
 use super::published::{CHIP, COPIED, DOCUMENT, GUEST};
 use super::{Codec, Processor};
@@ -7,108 +7,109 @@ use crate::units::{format_count, format_duration, format_size};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// One root file system: mounted, and loaded. Times in microseconds.
+/// One root file system, mounted and loaded. Times are in microseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// What it is.
+    /// Name of the system.
     pub system: String,
-    /// Bytes that are compressed by themselves; 0 where nothing is.
+    /// Bytes of a block that is compressed by itself; 0 without compression.
     pub block_bytes: u32,
-    /// Flash time until the root directory is there.
+    /// Flash time of the mount, until the root directory is available.
     pub mount_us: f64,
     /// Flash time of reading everything.
     pub load_us: f64,
-    /// Time of the processor for decompression, hashes and checksums, of both.
+    /// Processor time of mount and load, for decompression, hashes and checksums.
     pub decode_us: f64,
-    /// All of it, one after the other.
+    /// Sum of the three times.
     pub total_us: f64,
-    /// Bytes of the image, or those that the volume has taken.
+    /// Bytes of the image, or bytes in use on the volume.
     pub stored_bytes: u64,
-    /// Pages that were read, of both.
+    /// Page reads of mount and load.
     pub page_reads: u64,
-    /// Bytes that were decompressed, each as often as it was.
+    /// Decompressed bytes. Bytes that are decompressed twice count twice.
     pub decoded_bytes: u64,
-    /// Bytes that were hashed.
+    /// Hashed bytes.
     pub hashed_bytes: u64,
-    /// Bytes of which a checksum was computed.
+    /// Bytes whose checksum was computed.
     pub checked_bytes: u64,
-    /// Memory that was lent.
+    /// Bytes of lent memory.
     pub ram_bytes: u64,
 }
 
-/// One file that was copied to an empty volume. Flash time in microseconds.
+/// One copy of a file to an empty volume. Times are flash times in microseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CopyRow {
-    /// What it is.
+    /// Name of the system.
     pub system: String,
-    /// Until the volume was mounted.
+    /// Time of the mount.
     pub mount_us: f64,
-    /// Until the file was closed, and durable.
+    /// Time of the copy, until the file was closed and durable.
     pub copy_us: f64,
-    /// Until the volume was unmounted.
+    /// Time of the unmount.
     pub unmount_us: f64,
-    /// All of it.
+    /// Sum of the three times.
     pub total_us: f64,
-    /// Pages that were programmed.
+    /// Number of page programs.
     pub programs: u64,
-    /// Blocks that were erased.
+    /// Number of block erases.
     pub erases: u64,
-    /// Memory that was lent.
+    /// Bytes of lent memory.
     pub ram_bytes: u64,
 }
 
-/// Reads of 4 KiB at random places: means.
+/// Means of reads of 4 KiB at random places.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RandomRow {
-    /// What it is.
+    /// Name of the system.
     pub system: String,
-    /// Bytes that are compressed by themselves; 0 where nothing is.
+    /// Bytes of a block that is compressed by itself; 0 without compression.
     pub block_bytes: u32,
-    /// Pages that were read for each KiB that was asked for.
+    /// Page reads for each requested KiB.
     pub pages_per_kib: f64,
-    /// Bytes that the chip sent for each that was asked for.
+    /// Bytes that the chip sent for each requested byte.
     pub bytes_per_byte: f64,
     /// Flash time of a read, in microseconds.
     pub read_us: f64,
-    /// Time of the processor, in microseconds.
+    /// Processor time of a read, in microseconds.
     pub decode_us: f64,
-    /// Bytes that were decompressed.
+    /// Decompressed bytes of a read.
     pub decoded_bytes: f64,
 }
 
-/// What was measured on one chip.
+/// The results of one chip.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeviceRows {
     /// Name of the chip.
     pub device: String,
-    /// The processor beside it.
+    /// The processor beside the chip.
     pub processor: Processor,
-    /// Erase blocks that are one for a volume of SteadyFS: more than one where they are too small for it.
+    /// Number of erase blocks that form one block of a SteadyFS volume. It is more than one if
+    /// the erase blocks are too small.
     pub joined_blocks: u32,
-    /// Root file systems.
+    /// Results of root file systems.
     pub rows: Vec<Row>,
-    /// Copies.
+    /// Results of copies.
     pub copies: Vec<CopyRow>,
-    /// Reads at random places.
+    /// Results of reads at random places.
     pub random: Vec<RandomRow>,
 }
 
-/// All of it.
+/// The results of all chips.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Boot {
-    /// Files of the tree.
+    /// Number of files of the tree.
     pub files: u64,
-    /// Bytes of them.
+    /// Total bytes of these files.
     pub file_bytes: u64,
-    /// Bytes of the file that was copied.
+    /// Bytes of the copied file.
     pub copy_bytes: u64,
-    /// Reads at random places.
+    /// Number of reads at random places.
     pub reads: u32,
-    /// Blocks that are bad.
+    /// Number of bad blocks.
     pub bad_blocks: u32,
-    /// The seed of all.
+    /// Seed of the tree, the bad blocks and the places.
     pub seed: u64,
-    /// Chips.
+    /// Results of each chip.
     pub devices: Vec<DeviceRows>,
 }
 
@@ -148,7 +149,7 @@ impl RandomRow {
     }
 }
 
-/// A table whose first columns are names.
+/// Formats a table whose first column is left-aligned.
 fn lay_out(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let head = head.iter().map(|cell| (*cell).to_string()).collect();
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
@@ -158,7 +159,7 @@ fn lay_out(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String
 }
 
 impl DeviceRows {
-    /// Whether the document and the guest have this chip.
+    /// Returns true if the document and the guest have this chip.
     fn is_published(&self) -> bool {
         self.device == CHIP
     }
@@ -179,7 +180,7 @@ impl DeviceRows {
         lay_out(&head, self.rows.iter().map(Row::cells))
     }
 
-    /// What others measured of the same.
+    /// Formats the published results for this chip.
     fn published(&self) -> String {
         let seconds = |s: f64| us(s * 1e6);
         let row = |(at, &(name, mount, load)): (usize, &(&str, f64, Option<f64>))| {
@@ -237,7 +238,7 @@ impl fmt::Display for Boot {
     }
 }
 
-/// What the columns mean, and what is comparable with what.
+/// The meaning of the columns, and the limits of comparisons.
 const LEGEND: &str = "\
 Mount: until the root directory is there. Load: every directory and link looked up and every file read once, in the
 order of a start. Both are flash time of one chip model. Decode: decompression, SHA-256 and SteadyFS's checksums, by

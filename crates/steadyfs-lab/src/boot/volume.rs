@@ -1,4 +1,4 @@
-//! SteadyFS as a volume that is written: plain, and with compressed files.
+//! SteadyFS as a writable volume: plain, and with compressed files.
 
 use super::image::CACHE_BYTES;
 use super::rootfs::{Rootfs, Visit, Visited, parts};
@@ -12,22 +12,22 @@ use steadyfs_convert::{InodeIndex, Kind, Tree};
 use steadyfs_host::plain::{Packing, shape_for};
 use steadyfs_sim::Metered;
 
-/// Bytes of a file that are written at a time.
+/// Bytes of one write to a file.
 const WRITE_BYTES: usize = 64 << 10;
 
-/// How files of a codec are compressed, in chunks of so many bytes.
+/// Returns the compression of files by a codec, in chunks of `chunk_bytes` bytes.
 pub fn packing(codec: Codec, chunk_bytes: u32) -> Packing {
     let text = if codec == Codec::Deflate { "deflate" } else { "lz4" };
     text.parse::<Packing>().expect("a method that is known").with_chunks(chunk_bytes as usize)
 }
 
-/// Memory for a volume on a chip, and for the handles of some files.
+/// Allocates the memory for a volume on a chip, and for the handles of some files.
 fn memory<F: Flash>(chip: &F) -> Vec<u8> {
     let geometry = chip.geometry();
     vec![0; Config::for_geometry(&geometry).memory_bytes(&geometry) + 64]
 }
 
-/// Formats a chip and writes the tree to it; returns how many bytes it takes.
+/// Formats a chip and writes the tree to it. Returns the bytes in use.
 pub fn write<F: Flash>(
     chip: &mut F,
     packing: Option<Packing>,
@@ -52,7 +52,7 @@ pub fn write<F: Flash>(
     Ok(used)
 }
 
-/// Writes a file, compressed where that saves something.
+/// Writes a file. Compresses it if that saves space.
 pub fn write_file<F: Flash>(
     fs: &mut FileSystem<'_, F>,
     path: &str,
@@ -104,7 +104,7 @@ pub fn visit<F: Flash + Metered>(chip: &mut F, packing: Option<(Codec, u32)>, vi
     Ok(visited)
 }
 
-/// A volume that is mounted, and directories that were looked up.
+/// A mounted volume, and the directories that were looked up.
 struct Mounted<'m, F> {
     fs: FileSystem<'m, F>,
     codec: Option<Codec>,
@@ -114,7 +114,7 @@ struct Mounted<'m, F> {
 }
 
 impl<F: Flash> Mounted<'_, F> {
-    /// The inode of a directory that was looked up before.
+    /// Returns the inode of a directory that was looked up before.
     fn above(&self, path: &str) -> Result<InodeNumber, BootError> {
         self.known.get(path).copied().ok_or(BootError::Volume(steadyfs::Error::NotFound))
     }
@@ -125,7 +125,7 @@ impl<F: Flash> Mounted<'_, F> {
         Ok(self.fs.open((above, name), OpenOptions::READ)?)
     }
 
-    /// Reads of a file whose content is compressed.
+    /// Reads from a file with compressed content.
     fn read_packed(&mut self, inode: InodeNumber, shape: Shape, offset: u64, data: &mut [u8]) -> Result<usize, BootError> {
         let mut file = PackedFile::open_inode(&mut self.fs, inode, false, &mut *self.room)?;
         let mut spy = Spy {
@@ -177,15 +177,16 @@ impl<F: Flash> Rootfs for Mounted<'_, F> {
     }
 }
 
-/// A volume of which one compressed file is read in order: counts what is decoded by the entries that are read.
+/// A wrapper of a volume that counts decoded bytes while one compressed file is read in order.
+/// It counts them from the chunk entries that are read.
 struct Spy<'s, V> {
     volume: &'s mut V,
     shape: Shape,
-    /// Bytes of the file, once they were read.
+    /// Bytes of the file, after its size was read.
     size: u64,
-    /// Where in the content the chunk begins whose entry comes next.
+    /// Offset in the content of the chunk whose entry comes next.
     chunk_at: u64,
-    /// The stored bytes that are read next, of a chunk that has so many of content.
+    /// Stored bytes and content bytes of the chunk that is read next.
     stored: Option<(usize, u64)>,
     decoded: u64,
 }

@@ -1,4 +1,5 @@
-//! Steps of each kind on one volume: first those of names, in a directory that they make large, then those of data.
+//! Steps of each kind on one volume: first with names, in a directory that grows large, then
+//! with data.
 
 use super::gauge::{Step, Tally, Volume};
 use super::{CallCost, CostsError, Options};
@@ -8,7 +9,7 @@ use steadyfs::media::Flash;
 use steadyfs::{Access, Bound, Budget, Call, Config, Cursor, Error, File, FileSystem, InodeNumber, OpenOptions, ROOT, Usage};
 use steadyfs_sim::{Metered, Trace};
 
-/// Idle time between two cuts of a file, not measured.
+/// Idle time between two truncates of a file, in nanoseconds. It is not measured.
 const CUT_IDLE_NS: u64 = 1_000_000_000;
 /// Bytes of a small file.
 const SMALL_BYTES: usize = 50;
@@ -16,18 +17,19 @@ const SMALL_BYTES: usize = 50;
 const RECORD_BYTES: usize = 64;
 /// Bytes of a page of a large file.
 const PAGE_BYTES: usize = 4096;
-/// Bytes of the large file, where the volume has eight times as many.
+/// Bytes of the large file, or an eighth of the usable bytes if that is less.
 const LARGE_BYTES: u64 = 8 << 20;
-/// Files of the large directory where nobody chooses and the volume holds as many.
+/// Default number of files in the large directory, if the volume holds as many.
 const FILES: u32 = 10_000;
-/// Files of the small directory.
+/// Number of files in the small directory.
 const FEW: u32 = 100;
-/// Files and directories beside those counted: directories, the log, the large file, attributes of the few.
+/// Number of files and directories beside the large directory's files: directories, the log, the
+/// large file, attributes of the few files.
 const BESIDES: u32 = 2 * FEW + 16;
 
-/// Kinds of steps, for those who want to know how far it is.
+/// Number of kinds of steps, for the progress.
 const KINDS: f64 = 16.0;
-/// Steps after which the progress is told.
+/// Number of steps between two reports of progress.
 const TOLD_EVERY: u32 = 64;
 
 const CREATE: &str = "create 50 B";
@@ -49,9 +51,9 @@ const READ: &str = "read 4 KiB";
 
 /// Measures the calls on a chip.
 pub struct Calls<'o> {
-    /// What to measure.
+    /// Options of the measurement.
     pub options: &'o Options,
-    /// Hears the share of the steps that are done, and what they do.
+    /// Receives the share of completed steps, and their name.
     pub progress: &'o dyn Fn(f64, &str),
 }
 
@@ -63,7 +65,8 @@ impl OnChip for Calls<'_> {
     }
 }
 
-/// Measures every kind of step; returns the number of files, and the space of the volume at the end of the steps that need most of it.
+/// Measures every kind of step. Returns the number of files, and the space of the volume at the
+/// end of the steps that need most of it.
 fn measure<C: Flash + Metered>(
     chip: C,
     options: &Options,
@@ -100,7 +103,7 @@ struct Bench<'m, 's, 'p, C> {
 }
 
 impl<'m, 's, C: Flash + Metered> Bench<'m, 's, '_, C> {
-    /// Makes as many steps as there are files, and a row of them.
+    /// Makes as many steps as there are files, and adds a row for them.
     fn steps(
         &mut self,
         name: &str,
@@ -120,7 +123,7 @@ impl<'m, 's, C: Flash + Metered> Bench<'m, 's, '_, C> {
         Ok(())
     }
 
-    /// A call that is held to its bound and not part of a row.
+    /// Makes a call that is held to its bound and not part of a row.
     fn unmeasured<T>(
         &mut self,
         call: Call,
@@ -129,7 +132,7 @@ impl<'m, 's, C: Flash + Metered> Bench<'m, 's, '_, C> {
         Step::new("between the steps", self.promise).call(&mut self.fs, call, act)
     }
 
-    /// The numbers of all files, in random order.
+    /// Returns the numbers of all files, in random order.
     fn order(&mut self) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.files).collect();
         self.rng.shuffle(&mut order);
@@ -140,7 +143,7 @@ impl<'m, 's, C: Flash + Metered> Bench<'m, 's, '_, C> {
         self.unmeasured(Call::Create { depth: 1 }, |fs| fs.create_dir(name))
     }
 
-    /// What is done with names: many files in one directory, few in another.
+    /// Makes the steps with names: many files in one directory, few in another.
     fn names(&mut self) -> Result<(), CostsError> {
         let many = self.make_dir("many")?;
         let few = self.make_dir("few")?;
@@ -165,7 +168,7 @@ impl<'m, 's, C: Flash + Metered> Bench<'m, 's, '_, C> {
         self.few_files(few)
     }
 
-    /// Opens each file twice: a row of the first times, and one of the second.
+    /// Opens each file twice. Adds a row of the first times, and a row of the second.
     fn open_and_open_again(&mut self, directory: InodeNumber) -> Result<(), CostsError> {
         let mut again = Tally::default();
         let (order, promise) = (self.order(), self.promise);
@@ -181,7 +184,7 @@ impl<'m, 's, C: Flash + Metered> Bench<'m, 's, '_, C> {
         Ok(())
     }
 
-    /// Renames in a small directory, and attributes of the files in it.
+    /// Renames files in a small directory, and sets their attributes.
     fn few_files(&mut self, directory: InodeNumber) -> Result<(), CostsError> {
         let mut inodes = Vec::new();
         for index in 0..FEW {
@@ -202,7 +205,8 @@ impl<'m, 's, C: Flash + Metered> Bench<'m, 's, '_, C> {
         })
     }
 
-    /// What is done with data: a log of records, a file that grows and is cut again, a large file.
+    /// Makes the steps with data: a log of records, a file that grows and is truncated, a large
+    /// file.
     fn data(&mut self) -> Result<Usage, CostsError> {
         let mut log = self.create(OpenOptions::DURABLE, "log")?;
         let record = [0x5A; RECORD_BYTES];
@@ -232,7 +236,8 @@ impl<'m, 's, C: Flash + Metered> Bench<'m, 's, '_, C> {
         Ok(self.fs.usage())
     }
 
-    /// A file grows by pages, to half of what the volume has room for at most, and is cut again by a little less than a page a step.
+    /// Grows a file by pages, to at most half of the free space. Then truncates it by a little
+    /// less than a page a step.
     fn grow_and_cut(&mut self) -> Result<(), CostsError> {
         let usage = self.fs.usage();
         let most = ((usage.usable_bytes - usage.used_bytes) / 2).max(PAGE_BYTES as u64);
@@ -252,7 +257,8 @@ impl<'m, 's, C: Flash + Metered> Bench<'m, 's, '_, C> {
         self.steps(TRUNCATE, |step, fs, _| {
             size = size.saturating_sub(cut);
             step.call(fs, Call::Truncate, |fs| fs.truncate(&mut file, size))?;
-            // Each end that is cut off takes an inode until its pages are freed. Calls that do nothing but cut would take all of them.
+            // Each end that is cut off takes an inode until its pages are freed. Truncates
+            // without idle time between them would use up all inodes.
             let error = |error| CostsError::Volume { step: TRUNCATE.to_string(), call: Call::Truncate, error };
             fs.maintain(Budget::TimeNs(CUT_IDLE_NS), 0).map_err(error)?;
             Ok(())
@@ -324,7 +330,8 @@ fn rename<C: Flash + Metered>(
     step.call(fs, Call::Sync, |fs| fs.sync())
 }
 
-/// Writes through a durable handle, at the end of the file where no offset is given, a logical page a call at most.
+/// Writes through a durable handle, at most one logical page a call. Without an offset, it
+/// writes at the end of the file.
 fn write<C: Flash + Metered>(
     step: &mut Step<'_>,
     fs: &mut Volume<'_, '_, C>,
@@ -393,7 +400,8 @@ mod tests {
 
     #[test]
     fn broken_bound_is_an_error_that_names_the_step_and_the_call() {
-        // What lies between the steps only programs at first; the look at a name is the first call that reads.
+        // The calls between the steps only program at first. The lookup of a name is the first
+        // call that reads.
         let no_read = |bound: Bound| Bound::default().plus(&Cost { reads: 0, ..bound.most() });
         let error = run(no_read).unwrap_err();
         assert!(matches!(&error, CostsError::BoundBroken { step, .. } if step == CREATE), "{error}");

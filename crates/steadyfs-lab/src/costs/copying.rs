@@ -1,4 +1,4 @@
-//! Mount, copy files, unmount: beside programming the same bytes raw.
+//! Mount, copy of files, and unmount, in comparison with programming the same bytes raw.
 
 use super::{Commits, CopyCost, CostsError, SkippedCopy};
 use crate::evaluate::cost;
@@ -8,31 +8,34 @@ use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, Budget, Call, CommitOn, Config, Error, FileSystem, OpenOptions};
 use steadyfs_sim::{Counters, Metered};
 
-/// One way of copying.
+/// One variant of a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
-    /// Files to copy.
+    /// Number of files to copy.
     files: u32,
-    /// Bytes of all of them together.
+    /// Bytes of all files together.
     bytes: u64,
     /// Bytes of a write.
     write_bytes: usize,
-    /// When the copy is committed.
+    /// Time of the commits.
     commits: Commits,
-    /// Whether idle work has erased the blocks before.
+    /// True if idle work has erased the blocks before.
     prepared: bool,
-    /// Whether a transaction may write as many logical pages as the geometry allows, up to [`LARGE_TRANSACTION`].
+    /// True if a transaction may write as many logical pages as the geometry allows, up to
+    /// [`LARGE_TRANSACTION`].
     large: bool,
 }
 
-/// Files and bytes: many small ones, and one large one.
+/// Numbers of files, and their bytes: many small files, and one large file.
 const SETS: [(u32, u64); 2] = [(35, 5_400_000), (1, 10_000_000)];
-/// Bytes of a write. A long one is the sum of writes of a logical page, so that its size hardly matters.
+/// Bytes of a write. A long write is a sequence of writes of a logical page, so its size hardly
+/// matters.
 const WRITE_BYTES: usize = 64 << 10;
-/// Logical pages of a large transaction, where a root of so many fits into a block.
+/// Logical pages of a large transaction. It has fewer if the root of such a transaction does not
+/// fit into a block.
 const LARGE_TRANSACTION: u16 = 64;
 
-/// All ways of copying that are measured.
+/// Returns all variants to measure.
 pub fn ways() -> Vec<Way> {
     let mut ways = Vec::new();
     for (files, bytes) in SETS {
@@ -77,7 +80,7 @@ impl Way {
         file_bytes(self.files, self.bytes, file)
     }
 
-    /// Page programs of the bytes alone.
+    /// Returns the page programs of the bytes alone.
     fn raw_programs(&self, page_bytes: u32) -> u64 {
         (0..self.files).map(|file| self.file_bytes(file).div_ceil(page_bytes.into())).sum()
     }
@@ -140,7 +143,7 @@ impl Way {
         })
     }
 
-    /// Why it is not measured.
+    /// Returns the reason for which the copy is not measured.
     fn skipped(&self, error: Error) -> SkippedCopy {
         let Way { files, bytes, commits, prepared, large, .. } = *self;
         SkippedCopy { files, bytes, commits, prepared, large, reason: error.to_string() }
@@ -169,7 +172,8 @@ impl Way {
         Ok(())
     }
 
-    /// Mounts what was copied, and looks at the first and last byte of each file; tells what the mount did.
+    /// Mounts the copied files, and checks the first and last byte of each file. Returns the
+    /// counters of the mount.
     fn mount_again<C: Flash + Metered>(&self, chip: &mut TagTracker<C>, memory: &mut [u8]) -> Result<Counters, CostsError> {
         let before = chip.counts();
         let mut fs = FileSystem::mount(chip, Access::ReadWrite, memory)?;
@@ -195,7 +199,8 @@ impl Way {
     }
 }
 
-/// Bytes of one of `files` files of `bytes` together: sizes from half of the mean to one and a half of it.
+/// Returns the bytes of one of `files` files of `bytes` bytes together. Sizes go from half of
+/// the mean to one and a half of it.
 pub fn file_bytes(files: u32, bytes: u64, file: u32) -> u64 {
     let mean = bytes / u64::from(files);
     if file + 1 == files {

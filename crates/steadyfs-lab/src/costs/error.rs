@@ -1,4 +1,5 @@
-//! Why nothing was measured, with the call and both numbers where a promise was broken.
+//! The reasons for which nothing was measured. A broken bound comes with the call and both
+//! numbers.
 
 use crate::called::called;
 use crate::evaluate::EvaluateError;
@@ -6,62 +7,63 @@ use crate::units::format_duration;
 use std::fmt;
 use steadyfs::{Bound, Call, Cost, Error, MountError};
 
-/// Why nothing was measured.
+/// The reason for which nothing was measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CostsError {
-    /// The device is neither a profile that is known nor one that can be read.
+    /// The device is neither the name of a profile nor a profile that can be read.
     Device(EvaluateError),
     /// The volume could not be formatted or mounted.
     Mount(MountError),
-    /// The volume cannot hold so many files.
+    /// The volume cannot hold the requested number of files.
     TooManyFiles {
-        /// Files asked for, those that the measurement needs beside them included.
+        /// Number of requested files, including the files that the measurement needs beside
+        /// them.
         needed: u32,
-        /// Files that the volume can hold.
+        /// Maximum number of files of the volume.
         files_max: u32,
     },
     /// A call failed.
     Volume {
-        /// What was measured.
+        /// Name of the step.
         step: String,
         /// The call.
         call: Call,
-        /// How it failed.
+        /// Error of the call.
         error: Error,
     },
-    /// A call did more than was promised before it.
+    /// A call exceeded its bound in operations.
     BoundBroken {
-        /// What was measured.
+        /// Name of the step.
         step: String,
         /// The call.
         call: Call,
-        /// What it did.
+        /// Operations of the call.
         observed: Cost,
-        /// What was promised.
+        /// Bound just before the call.
         bound: Bound,
     },
-    /// A call took longer than was promised before it.
+    /// A call exceeded its bound in time.
     TimeBroken {
-        /// What was measured.
+        /// Name of the step.
         step: String,
         /// The call.
         call: Call,
-        /// Nanoseconds that it took.
+        /// Nanoseconds of the call.
         observed_ns: u64,
-        /// Nanoseconds promised.
+        /// Bound just before the call, in nanoseconds.
         bound_ns: u64,
     },
-    /// A mount did more than was promised.
+    /// A mount exceeded its bound.
     MountBroken {
-        /// What it did.
+        /// Operations of the mount.
         observed: Cost,
-        /// What was promised.
+        /// Bound of the mount.
         bound: Cost,
     },
-    /// Bytes are not those that were written.
+    /// Read bytes differ from the written bytes.
     Lost {
-        /// What was measured.
+        /// Name of the step.
         step: String,
     },
 }

@@ -1,4 +1,5 @@
-//! Measures calls: each against its bound, a few of them as one step, many steps as mean and most.
+//! Measures calls. Each call is held to its bound, a few calls form a step, and many steps give
+//! a mean and a maximum.
 
 use super::{CallCost, CostsError};
 use crate::evaluate::cost;
@@ -6,13 +7,14 @@ use steadyfs::media::Flash;
 use steadyfs::{Bound, Call, Error, FileSystem};
 use steadyfs_sim::{Counters, Metered, Trace};
 
-/// The volume under test; the chip is lent.
+/// The volume under test. It borrows the chip.
 pub type Volume<'m, 's, C> = FileSystem<'m, &'s mut Trace<C>>;
 
 /// One step: a call, or a few that belong together.
 pub struct Step<'n> {
     name: &'n str,
-    /// What is made of a bound before a call is held against it; the bound itself, but in tests.
+    /// Function that changes each bound before a call is held to it. It returns the bound
+    /// itself, except in tests.
     promise: fn(Bound) -> Bound,
     spent: Counters,
     bound_ns: u64,
@@ -56,7 +58,7 @@ impl<'n> Step<'n> {
     }
 }
 
-/// Mean and most of many steps.
+/// Mean and maximum of many steps.
 #[derive(Default)]
 pub struct Tally {
     steps: u64,
@@ -66,7 +68,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Notes a step.
+    /// Records a step.
     pub fn note(&mut self, step: &Step<'_>) {
         self.steps += 1;
         for (sum, most, spent) in [
@@ -81,7 +83,7 @@ impl Tally {
         self.bound_ns = self.bound_ns.max(step.bound_ns);
     }
 
-    /// The row of these steps.
+    /// Returns the row of these steps.
     pub fn row(&self, name: &str) -> CallCost {
         let mean = |sum: u64| sum as f64 / self.steps.max(1) as f64;
         CallCost {

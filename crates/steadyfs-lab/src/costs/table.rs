@@ -1,4 +1,4 @@
-//! The result: rows of calls and of copies, for people and as JSON.
+//! The results: rows of calls and of copies, for people and as JSON.
 
 use crate::table::{Align, table};
 use crate::units::{format_count, format_duration, format_size};
@@ -11,77 +11,78 @@ programming. Blocks: as a format finds them, or erased by idle work before. Page
 Extra: programs beyond those of the bytes, among them journal pages, leaves and roots. Mount: the longer of those before
 and after the copy.";
 
-/// Mean and most of many steps of one kind; each step is a call with the commit that makes it durable.
+/// Mean and maximum of many steps of one kind. Each step is a call with the commit that makes it
+/// durable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CallCost {
-    /// What a step does.
+    /// Name of the step.
     pub call: String,
     /// Number of steps.
     pub calls: u64,
-    /// Mean page programs, copies on the chip included.
+    /// Mean page programs, including copies on the chip.
     pub programs_mean: f64,
-    /// Most page programs of a step.
+    /// Maximum page programs of a step.
     pub programs_max: u64,
-    /// Mean page reads, those of tags alone included.
+    /// Mean page reads, including reads of tags alone.
     pub reads_mean: f64,
-    /// Most page reads of a step.
+    /// Maximum page reads of a step.
     pub reads_max: u64,
     /// Mean block erases.
     pub erases_mean: f64,
-    /// Most block erases of a step.
+    /// Maximum block erases of a step.
     pub erases_max: u64,
-    /// Mean time of the chip in microseconds.
+    /// Mean time of the chip for a step, in microseconds.
     pub mean_us: f64,
-    /// Longest time of the chip in microseconds.
+    /// Longest time of the chip for a step, in microseconds.
     pub max_us: f64,
-    /// Largest bound of a step in microseconds.
+    /// Largest bound of a step, in microseconds.
     pub bound_us: f64,
 }
 
-/// When a copy is committed, beside where a transaction is full.
+/// Time of the commits of a copy, beside those of full transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Commits {
-    /// When each file is closed.
+    /// At the close of each file.
     EachFile,
-    /// When the volume is unmounted.
+    /// At the unmount of the volume.
     AtEnd,
 }
 
-/// Mount, copy and unmount.
+/// The cost of mount, copy and unmount. Times are in microseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CopyCost {
-    /// Files copied.
+    /// Number of copied files.
     pub files: u32,
-    /// Bytes of all of them together.
+    /// Bytes of all files together.
     pub bytes: u64,
     /// Bytes of a write.
     pub write_bytes: u64,
-    /// When the copy is committed.
+    /// Time of the commits.
     pub commits: Commits,
-    /// Whether idle work had erased the blocks before.
+    /// True if idle work had erased the blocks before.
     pub prepared: bool,
-    /// Logical pages of a transaction, a setting of the volume.
+    /// Maximum logical pages of a transaction, a setting of the volume.
     pub transaction_pages: u16,
-    /// RAM of the volume's tables and buffers.
+    /// Bytes of RAM of the volume's tables and buffers.
     pub ram_bytes: u64,
-    /// Time of the mount of the empty volume, in microseconds.
+    /// Time of the mount of the empty volume.
     pub mount_us: f64,
     /// Time of the copy.
     pub copy_us: f64,
     /// Time of the unmount.
     pub unmount_us: f64,
-    /// Time of all three.
+    /// Time of mount, copy and unmount.
     pub total_us: f64,
     /// Time of programming the bytes and nothing else.
     pub raw_us: f64,
     /// `total_us / raw_us`.
     pub ratio: f64,
-    /// The same, if the blocks for the bytes had to be erased before they are programmed raw.
+    /// `total_us` divided by the raw time with erases of the blocks for the bytes.
     pub ratio_with_erases: f64,
-    /// Page reads of all three.
+    /// Page reads of mount, copy and unmount.
     pub reads: u64,
-    /// Page programs of all three.
+    /// Page programs of mount, copy and unmount.
     pub programs: u64,
     /// Page programs of the bytes and nothing else.
     pub raw_programs: u64,
@@ -91,39 +92,39 @@ pub struct CopyCost {
     pub leaf_programs: u64,
     /// Pages of roots and their copies among the programs.
     pub root_programs: u64,
-    /// Block erases of all three.
+    /// Block erases of mount, copy and unmount.
     pub erases: u64,
-    /// Blocks that the bytes take.
+    /// Number of blocks that the bytes fill.
     pub raw_erases: u64,
-    /// Time of a mount after the copy, in microseconds.
+    /// Time of a mount after the copy.
     pub mount_after_us: f64,
 }
 
 /// A copy that was not measured, because the volume has no room for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SkippedCopy {
-    /// Files to copy.
+    /// Number of files to copy.
     pub files: u32,
-    /// Bytes of all of them together.
+    /// Bytes of all files together.
     pub bytes: u64,
-    /// When the copy was to be committed.
+    /// Planned time of the commits.
     pub commits: Commits,
-    /// Whether idle work was to erase the blocks before.
+    /// True if idle work was to erase the blocks before.
     pub prepared: bool,
-    /// Whether transactions were to be large.
+    /// True if transactions were to be large.
     pub large: bool,
-    /// Why it was not measured.
+    /// Reason for which the copy was not measured.
     pub reason: String,
 }
 
-/// What calls and copies cost on a device.
+/// The costs of calls and copies on a device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Costs {
     /// Name of the device profile.
     pub device: String,
     /// Name of the timing: `typical` or `maximum`.
     pub timing: String,
-    /// Files of the large directory.
+    /// Number of files in the large directory.
     pub files: u32,
     /// Seed of the order of files.
     pub seed: u64,
@@ -131,9 +132,9 @@ pub struct Costs {
     pub usable_bytes: u64,
     /// Bytes in use when the data was measured.
     pub used_bytes: u64,
-    /// The calls.
+    /// Costs of the calls.
     pub calls: Vec<CallCost>,
-    /// The copies.
+    /// Costs of the copies.
     pub copies: Vec<CopyCost>,
     /// Copies that were not measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -168,12 +169,12 @@ impl fmt::Display for Commits {
     }
 }
 
-/// Files and bytes of a copy.
+/// Formats the number of files and the bytes of a copy.
 fn copied(files: u32, bytes: u64) -> String {
     format!("{files}: {:.1} MB", bytes as f64 / 1e6)
 }
 
-/// How a copy finds the blocks.
+/// Returns the state of the blocks before a copy.
 const fn blocks(prepared: bool) -> &'static str {
     if prepared { "erased" } else { "as found" }
 }

@@ -1,8 +1,11 @@
-//! Durable appends to several files, before each of which an adversary prepares what it meets: a search for the longest one.
+//! Durable appends to several files: a search for the longest append. An adversary prepares the
+//! state before each append.
 //!
-//! It keeps a habit for a while: how many files take turns, and how much it overwrites in the fullest block and patches at random between two
-//! appends. With some habits it goes on until the bound of an append is near the largest one that it has seen, because only then can an
-//! append take as long. Files that are long enough are removed, so that what they held is freed meanwhile.
+//! The adversary keeps a habit for a while. The habit sets the number of files that take turns.
+//! It also sets the numbers of overwrites in the fullest block and of random patches between two
+//! appends. Some habits continue until the bound of an append is near the largest one so far,
+//! because only then can an append take as long. Files that are long enough are removed, so that
+//! their pages are freed meanwhile.
 
 use super::checker::{Checker, Volume};
 use super::doubt::Doubt;
@@ -16,18 +19,19 @@ use steadyfs::media::Flash;
 use steadyfs::{Call, OpenOptions};
 use steadyfs_sim::Metered;
 
-/// Files that grow.
+/// Number of files that grow.
 const FILES: usize = 24;
-/// Logical pages of a file, at which it is removed.
+/// Maximum logical pages of a file. A file that would exceed them is removed.
 const FILE_PAGES: u64 = 4;
-/// Appends for which a habit is kept.
+/// Number of appends for which a habit is kept.
 const HABIT: u64 = 256;
-/// Most calls that prepare an append.
+/// Maximum number of calls that prepare an append.
 const PREPARED: u32 = 12;
-/// Most calls for one append and what lies between it and the one before: a file is removed, with a commit, and made, and one opened and closed.
+/// Maximum number of calls for one append and its preparation. A file is removed, with a commit,
+/// and made, and a file is opened and closed.
 pub const CALLS: u64 = PREPARED as u64 + 8;
 
-/// The large file, and those that grow.
+/// The large file, and the files that grow.
 pub struct Appends {
     large: Overwrites,
     rng: Rng,
@@ -43,15 +47,15 @@ pub struct Appends {
     doubt: Option<Doubt>,
 }
 
-/// What the adversary does for a while.
+/// The behaviour of the adversary for a while.
 #[derive(Clone, Copy, Debug)]
 struct Habit {
-    /// Files that take turns.
+    /// Number of files that take turns.
     files: usize,
-    /// Calls before each append; more of them if the bound is to become large.
+    /// Number of calls before each append. If `is_guided`, more calls until the bound is large.
     prepared: u32,
     is_guided: bool,
-    /// Overwrites among ten of them; the others are patches.
+    /// Overwrites among ten of these calls. The others are patches.
     overwrites: u32,
     /// Bytes of a patch.
     patch_bytes: usize,
@@ -70,7 +74,7 @@ impl Habit {
 }
 
 impl Appends {
-    /// Fills the volume with one large file, and makes those that grow.
+    /// Fills the volume with one large file, and makes the files that grow.
     pub fn fill<C: Flash + Metered>(
         plan: &Plan,
         fs: &mut Volume<'_, '_, C>,
@@ -94,17 +98,17 @@ impl Appends {
         Ok(this)
     }
 
-    /// Bytes of the large file.
+    /// Returns the bytes of the large file.
     pub fn large_bytes(&self) -> u64 {
         self.large.file_bytes()
     }
 
-    /// The files that grow, and the large one, each with its size.
+    /// Returns the files that grow, and the large file, each with its size.
     pub fn files(&self) -> Vec<(String, u64)> {
         self.files.iter().map(|&(number, bytes)| (name(number), bytes)).chain([self.large.file()]).collect()
     }
 
-    /// What must stand in a file.
+    /// Fills `bytes` with the expected contents of a file.
     pub fn expect(&self, file: usize, offset: u64, bytes: &mut [u8]) {
         match self.files.get(file) {
             Some(&(number, _)) => fill_with_content(number, offset, bytes),
@@ -112,12 +116,13 @@ impl Appends {
         }
     }
 
-    /// What a call that failed would have done.
+    /// Returns the changes of a failed call.
     pub fn doubt(&self) -> Option<&Doubt> {
         self.doubt.as_ref()
     }
 
-    /// Prepares an append, and makes it; tells at which byte of all that was ever appended. The access is the append alone.
+    /// Prepares an append and makes it. Returns its offset among all bytes that were ever
+    /// appended. The access is the append alone.
     pub fn access<C: Flash + Metered>(
         &mut self,
         fs: &mut Volume<'_, '_, C>,
@@ -158,7 +163,7 @@ impl Appends {
         Ok(self.appended - write_bytes)
     }
 
-    /// Makes calls that a file system may have to make up for in the append that follows.
+    /// Makes calls that may leave work of the file system for the next append.
     fn prepare<C: Flash + Metered>(
         &mut self,
         fs: &mut Volume<'_, '_, C>,
@@ -179,7 +184,7 @@ impl Appends {
                 self.large.patch(fs, checker, self.habit.patch_bytes.min(self.page.len()))
             };
             if let Err(error) = result {
-                // In the list of files the large one is the last.
+                // The large file is the last one in the list of files.
                 self.doubt = self.large.doubt().cloned();
                 if let Some(Doubt::Write { file, .. }) = &mut self.doubt {
                     *file = self.files.len();
@@ -190,7 +195,7 @@ impl Appends {
         Ok(())
     }
 
-    /// Makes an empty file, and tells its index.
+    /// Makes an empty file and returns its index.
     fn create<C: Flash + Metered>(
         &mut self,
         fs: &mut Volume<'_, '_, C>,
@@ -204,7 +209,7 @@ impl Appends {
         Ok(self.files.len() - 1)
     }
 
-    /// Removes a file, which is the first one meanwhile.
+    /// Removes a file. It moves the file to the first place meanwhile.
     fn remove<C: Flash + Metered>(
         &mut self,
         fs: &mut Volume<'_, '_, C>,

@@ -1,4 +1,4 @@
-//! Holds every call against what was promised before it, and every run of calls against the envelopes.
+//! Holds every call to its bound, and every run of calls to the envelopes.
 
 use super::tracker::TagTracker;
 use super::{EvaluateError, Phase, Work};
@@ -7,29 +7,30 @@ use steadyfs::media::Flash;
 use steadyfs::{Bound, Budget, Call, Cost, Error, FileSystem};
 use steadyfs_sim::{Counters, Metered};
 
-/// The volume under test: the chip is lent, so that it outlives a volume that is dropped.
+/// The volume under test. It borrows the chip, so that the chip outlives a dropped volume.
 pub type Volume<'m, 's, C> = FileSystem<'m, &'s mut TagTracker<C>>;
 
-/// Accesses between two reports of progress.
+/// Number of accesses between two reports of progress.
 const REPORT_EVERY: u64 = 256;
 
-/// What the phases of a run have in common.
+/// The progress that all phases of a run share.
 pub struct Progress<'p> {
-    /// Accesses expected in all phases together.
+    /// Number of accesses expected in all phases together.
     pub expected: u64,
-    /// Accesses so far.
+    /// Number of accesses so far.
     pub done: u64,
-    /// Told of the share and the phase.
+    /// Receives the completed share and the phase.
     pub report: &'p mut dyn FnMut(f64, &str),
 }
 
-/// The checker of one phase. An access is one call or a few, and takes their times together.
+/// The checker of one phase. An access is one call or a few, and takes the sum of their times.
 pub struct Checker<'p, 'r> {
     phase: Phase,
-    /// What is made of a bound before a call is held against it; the bound itself, but in tests.
+    /// Function that changes each bound before a call is held to it. It returns the bound
+    /// itself, except in tests.
     promise: fn(Bound) -> Bound,
     progress: &'r mut Progress<'p>,
-    /// Whether calls are held to their promises, and their times kept.
+    /// True if calls are held to their bounds, and their times are kept.
     checks: bool,
     accesses: u64,
     calls_ns: Vec<u64>,
@@ -37,33 +38,33 @@ pub struct Checker<'p, 'r> {
     access_ns: Vec<u64>,
     /// Time and bound of the access in progress.
     access: (u64, u64),
-    /// What the access in progress did.
+    /// Operations of the access in progress.
     working: Work,
     work: Vec<Work>,
     met: Met,
     bound_ns: u64,
 }
 
-/// How many accesses met what idle work can do before them.
+/// Numbers of accesses with moves and with erases. Idle work can do both before an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Met {
-    /// Accesses in which reclamation moved a page.
+    /// Number of accesses in which reclamation moved a page.
     pub moves: u64,
-    /// Accesses in which a block was erased.
+    /// Number of accesses in which a block was erased.
     pub erases: u64,
 }
 
-/// What a phase gave.
+/// The result of a phase.
 pub struct Verdict {
-    /// Times of the accesses.
+    /// Times of the accesses, in nanoseconds.
     pub access_ns: Vec<u64>,
-    /// What each of them did.
+    /// Operations of each access.
     pub work: Vec<Work>,
-    /// The largest bound of an access.
+    /// The largest bound of an access, in nanoseconds.
     pub bound_ns: u64,
-    /// The loosest of the envelopes promised for the calls.
+    /// The loosest envelopes that were promised for the calls.
     pub envelopes: [Envelope; 2],
-    /// What the accesses met.
+    /// Numbers of accesses with moves and with erases.
     pub met: Met,
 }
 
@@ -89,13 +90,13 @@ impl<'p, 'r> Checker<'p, 'r> {
         }
     }
 
-    /// Begins a phase of which only the accesses are counted: it may be long, and chips may fail in it more often than a bound
-    /// allows for.
+    /// Begins a phase that only counts its accesses. Such a phase may be long, and chips may
+    /// fail in it more often than a bound allows for.
     pub fn only_counting(phase: Phase, progress: &'r mut Progress<'p>) -> Self {
         Checker { checks: false, ..Checker::new(phase, |bound| bound, progress) }
     }
 
-    /// Number of accesses that have ended.
+    /// Returns the number of accesses that have ended.
     pub fn accesses(&self) -> u64 {
         self.accesses
     }
@@ -140,10 +141,12 @@ impl<'p, 'r> Checker<'p, 'r> {
         Ok(value)
     }
 
-    /// Lets the volume work while it is idle, and tells what it did and whether it has prepared all of the burst.
+    /// Lets the volume work while it is idle. Returns the counters of this work, and true if the
+    /// volume has prepared all of the burst.
     ///
     /// # Errors
-    /// [`EvaluateError::Idle`]; [`EvaluateError::IdleBroken`] when it worked longer than `idle_ns`.
+    /// [`EvaluateError::Idle`]; [`EvaluateError::IdleBroken`] if it worked longer than
+    /// `idle_ns`.
     pub fn idle<C: Flash + Metered>(
         &mut self,
         fs: &mut Volume<'_, '_, C>,
@@ -159,7 +162,7 @@ impl<'p, 'r> Checker<'p, 'r> {
         Ok((spent, prepared))
     }
 
-    /// Leaves the calls since the last access out of the next one.
+    /// Excludes the calls since the last access from the next one.
     pub fn leave_out(&mut self) {
         (self.access, self.working) = ((0, 0), Work::default());
     }
@@ -183,7 +186,7 @@ impl<'p, 'r> Checker<'p, 'r> {
         }
     }
 
-    /// Ends the phase: every run of its calls lies within the envelopes.
+    /// Ends the phase, and checks that every run of its calls lies within the envelopes.
     ///
     /// # Errors
     /// [`EvaluateError::EnvelopeBroken`].
@@ -196,12 +199,13 @@ impl<'p, 'r> Checker<'p, 'r> {
     }
 }
 
-/// Holds idle work against the time it was given.
+/// Holds idle work to its time.
 fn check_idle(access: u64, observed_ns: u64, budget_ns: u64) -> Result<(), EvaluateError> {
     if observed_ns <= budget_ns { Ok(()) } else { Err(EvaluateError::IdleBroken { access, observed_ns, budget_ns }) }
 }
 
-/// Finds the calls that together exceed an envelope most.
+/// Finds the calls that together exceed an envelope most. Returns an error if they exceed its
+/// burst.
 fn check_envelope(phase: Phase, envelope: Envelope, calls_ns: &[u64]) -> Result<(), EvaluateError> {
     let (mut first, mut excess_ns) = (0, 0_u64);
     let mut worst = (0, 0..0);
@@ -227,7 +231,7 @@ fn check_envelope(phase: Phase, envelope: Envelope, calls_ns: &[u64]) -> Result<
     })
 }
 
-/// Counted operations as a cost.
+/// Converts counted operations to a cost.
 pub fn cost(spent: &Counters) -> Cost {
     let count = |operations: u64| u32::try_from(operations).unwrap_or(u32::MAX);
     Cost {

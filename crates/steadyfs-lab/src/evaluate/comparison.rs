@@ -1,18 +1,22 @@
 //! The floor for a run: the same writes, in the same order, through a log whose map is free.
 //!
-//! A unit of the floor is one write, in whole pages of the chip; where writes are smaller than a page it is a page, which
-//! the floor programs for each of them, because durable data cannot wait for more. On chips that program bytes a unit is the
-//! bytes of the write. Writes of more than a quarter of a block are taken apart into pages. A ring of files is to the floor a ring of
-//! units: at its end it begins again. All blocks of the chip hold data.
+//! A unit of the floor is one write, in whole pages of the chip. Other cases:
+//! - If writes are smaller than a page, a unit is a page. The floor programs it for each write,
+//!   because durable data cannot wait for more.
+//! - On chips that program bytes, a unit is the bytes of the write.
+//! - Writes of more than a quarter of a block are split into pages.
 //!
-//! The floor moves and erases at most as much as the run did. In a short one fewer erases may be due than on average, and
-//! what a run did not need is no limit of it.
+//! The floor treats a ring of files as a ring of units: at its end it begins again. All blocks
+//! of the chip hold data.
+//!
+//! The floor moves and erases at most as much as the run did. A short run may need fewer erases
+//! than average. Work that the run did not need is not part of its limit.
 
 use crate::floor::{FloorConfig, FloorError, Reclaim, reclaims};
 use std::ops::Range;
 use steadyfs::media::{Geometry, Timing};
 
-/// Least bytes of a unit: a record of one byte has a tag beside it.
+/// Minimum bytes of a unit: a record of one byte has a tag beside it.
 const LEAST_UNIT_BYTES: u64 = 16;
 
 /// The writes of a run, as units of the floor.
@@ -22,17 +26,18 @@ pub struct Comparison {
     /// Bytes of a block that a unit takes.
     taken_bytes: u64,
     page_bytes: u64,
-    /// Units of a measured write.
+    /// Number of units of a measured write.
     units_per_write: u64,
     writes: Vec<u32>,
     warm_up: usize,
 }
 
 impl Comparison {
-    /// For writes of `write_bytes` among `used_bytes`.
+    /// Makes a comparison for writes of `write_bytes` among `used_bytes`.
     ///
-    /// A chip that has too little room for these units, because writes that are no whole pages are rounded up or because of
-    /// what blocks cannot hold, is given fewer of them: that makes the floor faster, not slower.
+    /// A chip may have too little room for these units. One reason is that writes of partial
+    /// pages are rounded up; another is that blocks cannot be filled completely. Then the floor
+    /// has fewer units, which makes it faster, not slower.
     pub fn new(geometry: &Geometry, timing: &Timing, write_bytes: u64, used_bytes: u64) -> Comparison {
         let page_bytes = u64::from(geometry.page_bytes);
         let block_bytes = page_bytes * u64::from(geometry.pages_per_block);
@@ -43,7 +48,8 @@ impl Comparison {
             false => write_bytes.max(page_bytes),
         };
         let units_per_write = write_bytes.div_ceil(unit_bytes);
-        // Bytes that a unit takes and programs: whole pages, or on chips that program bytes those of the write alone.
+        // The bytes that a unit takes and programs are whole pages. On chips that program bytes,
+        // they are the bytes of the write alone.
         let (taken_bytes, programmed_bytes) = match geometry.programs_bytes {
             true => (unit_bytes, write_bytes / units_per_write),
             false => (unit_bytes.next_multiple_of(page_bytes), unit_bytes.next_multiple_of(page_bytes)),
@@ -61,7 +67,7 @@ impl Comparison {
         Comparison { config, unit_bytes, taken_bytes, page_bytes, units_per_write, writes: Vec::new(), warm_up: 0 }
     }
 
-    /// Notes bytes written before the measurement: all units that they touch.
+    /// Records bytes that were written before the measurement: all units that they touch.
     pub fn warm_up(&mut self, bytes: Range<u64>) {
         let units = bytes.start / self.unit_bytes..bytes.end.div_ceil(self.unit_bytes);
         let count = u64::from(self.config.logical_units).max(1);
@@ -69,14 +75,15 @@ impl Comparison {
         self.warm_up = self.writes.len();
     }
 
-    /// Notes a measured write.
+    /// Records a measured write.
     pub fn measure(&mut self, offset: u64) {
         let first = offset / self.unit_bytes;
         let count = u64::from(self.config.logical_units).max(1);
         self.writes.extend((first..first + self.units_per_write).map(|unit| (unit % count) as u32));
     }
 
-    /// Access times of the floor, in nanoseconds, with no more moves of pages and erases than `most`.
+    /// Returns the access times of the floor, in nanoseconds, with at most the page moves and
+    /// erases of `most`.
     pub fn access_ns(self, most: Reclaim) -> Result<Vec<u64>, FloorError> {
         if self.config.logical_units == 0 {
             return Err(FloorError::TooFull { logical_units: 1, most: 0 });
@@ -103,8 +110,8 @@ mod tests {
 
     const ANY: Reclaim = Reclaim { moves: u64::MAX, erases: u64::MAX };
 
-    /// A run of 300 writes was told to be faster than the chip: the floor took room for whole pages of writes that were no
-    /// whole pages, and erased what the run did not have to.
+    /// A run of 300 writes was reported as faster than the chip. The floor took room for whole
+    /// pages of partial writes, and erased more than the run had to.
     #[test]
     fn floor_reclaims_no_more_than_the_run_and_parts_of_pages_take_no_room() {
         let run = |most| {
@@ -124,7 +131,8 @@ mod tests {
         assert!(run(ANY) > programs_ns + 50 * TIMING.erase_ns);
     }
 
-    /// A log of 64 B on NOR was told to be three times as fast as the chip: the floor programmed a page for each record.
+    /// A log of 64 B on NOR was reported as three times as fast as the chip. The floor
+    /// programmed a page for each record.
     #[test]
     fn chips_that_program_bytes_program_those_of_the_write() {
         let mut records = Comparison::new(&Geometry { programs_bytes: true, ..GEOMETRY }, &TIMING, 512, 1 << 20);

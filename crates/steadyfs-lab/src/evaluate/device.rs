@@ -1,4 +1,4 @@
-//! The chip: found by name or in a file, made with the times asked for.
+//! The chip: it is found by name or in a file, and made with the requested times.
 
 use super::drive::{Drive, drive};
 use super::{EvaluateError, Options, Outcome, Timing};
@@ -9,10 +9,12 @@ use steadyfs::media::nor::{NorPages, page_bytes_for};
 use steadyfs_sim::managed::{Kind, ManagedProfile};
 use steadyfs_sim::{Chip, Metered, Nand, Nor, Profile, ProfileError};
 
-/// Finds the profile of a raw chip: a file when the name ends in `.toml` or names one, else one that is built in.
+/// Finds the profile of a raw chip. `device` is a file if it ends in `.toml` or if a file has
+/// this name. Otherwise it is the name of a built-in profile.
 ///
 /// # Errors
-/// [`EvaluateError::Device`], which lists the names there are, [`EvaluateError::OtherKind`] and [`EvaluateError::Unreadable`].
+/// [`EvaluateError::Device`], which lists the known names; [`EvaluateError::OtherKind`] and
+/// [`EvaluateError::Unreadable`].
 pub fn find_profile(device: &str) -> Result<Profile, EvaluateError> {
     let is = match find(device)? {
         Found::Raw(profile) if has_lines(&profile) => "flash whose lines are programmed once, which only drivers are tested on",
@@ -22,15 +24,16 @@ pub fn find_profile(device: &str) -> Result<Profile, EvaluateError> {
     Err(other_kind(device, is, "raw flash", names(|profile| !has_lines(profile))))
 }
 
-/// Whether a chip programs whole lines once: the file system on it is that of an adapter.
+/// Returns true if a chip programs whole lines once. The file system on such a chip runs on an
+/// adapter.
 fn has_lines(profile: &Profile) -> bool {
     profile.nor().is_some_and(|nor| nor.has_lines())
 }
 
-/// The same of raw NAND.
+/// Finds the profile of a raw NAND chip, like [`find_profile`].
 ///
 /// # Errors
-/// As [`find_profile`].
+/// The errors of [`find_profile`].
 pub fn find_nand(device: &str) -> Result<Profile, EvaluateError> {
     let is = match find(device)? {
         Found::Raw(profile) if profile.nand().is_some() => return Ok(profile),
@@ -40,10 +43,10 @@ pub fn find_nand(device: &str) -> Result<Profile, EvaluateError> {
     Err(other_kind(device, is, "raw NAND", names(|profile| profile.nand().is_some())))
 }
 
-/// The same of a managed device.
+/// Finds the profile of a managed device, like [`find_profile`].
 ///
 /// # Errors
-/// As [`find_profile`].
+/// The errors of [`find_profile`].
 pub fn find_managed(device: &str) -> Result<ManagedProfile, EvaluateError> {
     let is = match find(device)? {
         Found::Managed(profile) => return Ok(profile),
@@ -54,7 +57,7 @@ pub fn find_managed(device: &str) -> Result<ManagedProfile, EvaluateError> {
     Err(other_kind(device, is, "managed flash", known))
 }
 
-/// What a name or a file stands for.
+/// The device of a name or a file.
 pub enum Found {
     /// A raw chip.
     Raw(Profile),
@@ -63,7 +66,7 @@ pub enum Found {
 }
 
 impl Found {
-    /// Its name.
+    /// Returns the name of the device.
     pub fn name(&self) -> &str {
         match self {
             Found::Raw(profile) => &profile.name,
@@ -80,7 +83,7 @@ fn of_managed(profile: &ManagedProfile) -> &'static str {
     }
 }
 
-/// Names of the built-in raw chips that are meant.
+/// Returns the names of the built-in raw chips for which `is_meant` is true.
 fn names(is_meant: impl Fn(&Profile) -> bool) -> Vec<String> {
     Profile::all().into_iter().filter(is_meant).map(|profile| profile.name).collect()
 }
@@ -89,7 +92,7 @@ fn other_kind(device: &str, is: &'static str, takes: &'static str, known: Vec<St
     EvaluateError::OtherKind { device: device.to_string(), is, takes, known: known.join(", ") }
 }
 
-/// Finds what a name or a file stands for, of whatever kind.
+/// Finds the device of a name or a file, of any kind.
 ///
 /// # Errors
 /// [`EvaluateError::Device`] and [`EvaluateError::Unreadable`].
@@ -105,7 +108,8 @@ pub fn find(device: &str) -> Result<Found, EvaluateError> {
     read.map_err(|reason| EvaluateError::Device { device: device.to_string(), reason })
 }
 
-/// What is neither is answered as a raw chip that is wrong, unless it says that it is managed.
+/// Finds a raw chip or a managed device. If the text is neither, the error is that of a raw
+/// chip, unless the text has the kind of a managed device.
 fn either(
     text: &str,
     raw: impl Fn(&str) -> Result<Profile, ProfileError>,
@@ -121,7 +125,7 @@ fn either(
             ProfileError::Unknown { known: raw, .. } => ProfileError::Unknown { name, known: format!("{raw}, {known}") },
             wrong => wrong,
         }),
-        // A kind that no raw chip has is that of a managed device, whose keys are wrong then.
+        // If no raw chip has this kind, it is the kind of a managed device with wrong keys.
         Err(of_managed) if matches!(&wrong, ProfileError::Key { key, .. } if key == "kind") => {
             Err(if matches!(&of_managed, ProfileError::Key { key, .. } if key == "kind") { wrong } else { of_managed })
         }
@@ -129,16 +133,16 @@ fn either(
     }
 }
 
-/// Something to do on a chip of any kind.
+/// A task on a chip of any kind.
 pub trait OnChip {
-    /// What comes of it.
+    /// Result of the task.
     type Output;
 
-    /// Does it on an erased chip.
+    /// Runs the task on an erased chip.
     fn run<C: Flash + Metered>(self, chip: C) -> Self::Output;
 }
 
-/// Makes the chip of a profile and does something on it.
+/// Makes the chip of a profile and runs a task on it.
 pub fn on_chip<T: OnChip>(profile: &Profile, timing: Timing, seed: u64, task: T) -> T::Output {
     let choice = timing.choice();
     match &profile.chip {
@@ -156,7 +160,7 @@ pub fn on_chip<T: OnChip>(profile: &Profile, timing: Timing, seed: u64, task: T)
     }
 }
 
-/// An evaluation, waiting for its chip.
+/// An evaluation that has no chip yet.
 struct Evaluate<'r, 'o> {
     run: Drive<'o>,
     progress: &'r mut dyn FnMut(f64, &str),
@@ -170,10 +174,12 @@ impl OnChip for Evaluate<'_, '_> {
     }
 }
 
-/// Makes the chip of a profile and runs the evaluation on it, whatever `options.device` says. `progress` is called as that of [`run`](super::run) is.
+/// Makes the chip of a profile and runs the evaluation on it. It does not use `options.device`.
+/// `progress` is called as in [`run`](super::run).
 ///
 /// # Errors
-/// [`EvaluateError`]: the options are not possible on that chip, the volume refused a call, or a promise was broken.
+/// [`EvaluateError`] if the options are not possible on that chip, if the volume refused a call,
+/// or if a bound was broken.
 pub fn run_on(profile: &Profile, options: &Options, progress: &mut dyn FnMut(f64, &str)) -> Result<Outcome, EvaluateError> {
     let run = Drive { device: &profile.name, options, promise: |bound| bound };
     on_chip(profile, options.timing, options.seed, Evaluate { run, progress })

@@ -1,18 +1,18 @@
-//! A call that failed, of which nobody knows what it has done.
+//! A failed call with an unknown result.
 
 #[cfg(doc)]
 use super::writer::Writer;
 
-/// A call that failed: what it would have done may have been done.
+/// A failed call. Its changes may be present or absent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Doubt {
     /// These bytes were being written.
     Write {
-        /// The file, by its number in [`Writer::files`].
+        /// Index of the file in [`Writer::files`].
         file: usize,
-        /// Where.
+        /// Offset in the file.
         offset: u64,
-        /// What.
+        /// Bytes of the write.
         bytes: Vec<u8>,
     },
     /// The first file was being removed.

@@ -1,13 +1,14 @@
-//! Draws that are the same on processors of 32 and of 64 bits, where those of a `usize` are not: a page in a browser tells the numbers of the command.
+//! Random draws that are the same on processors of 32 and of 64 bits. Draws of a `usize` differ
+//! there. So a page in a browser shows the same numbers as the command.
 
 use fastrand::Rng;
 
-/// A number below `count`.
+/// Draws a number below `count`.
 pub fn below(rng: &mut Rng, count: usize) -> usize {
     rng.u64(..count as u64) as usize
 }
 
-/// One of several, if there are any.
+/// Draws one of several values, if there are any.
 pub fn one_of<T: Copy>(rng: &mut Rng, all: &[T]) -> Option<T> {
     (!all.is_empty()).then(|| all[below(rng, all.len())])
 }

@@ -14,17 +14,19 @@ use steadyfs::media::Flash;
 use steadyfs::{Access, Bound, Config, Cost, File, FileSystem, Usage};
 use steadyfs_sim::{Counters, Metered};
 
-/// Accesses of the workload's own size at the end of the warm-up, where whole pages were written before.
+/// Number of accesses of the workload's own size at the end of the warm-up, if whole pages were
+/// written before.
 const SMALL_WARM_UP: u64 = 2_000;
-/// Accesses checked, and not measured, after the mount.
+/// Number of accesses after the mount that are checked and not measured.
 const RESUMED: u64 = 100;
-/// What a run needs besides the chip.
+/// The inputs of a run besides the chip.
 pub struct Drive<'o> {
     /// Name of the device.
     pub device: &'o str,
-    /// What to evaluate.
+    /// Options of the evaluation.
     pub options: &'o Options,
-    /// What is made of a bound before a call or a mount is held against it: the bound itself, but in tests.
+    /// Function that changes each bound before a call or a mount is held to it. It returns the
+    /// bound itself, except in tests.
     pub promise: fn(Bound) -> Bound,
 }
 
@@ -70,11 +72,11 @@ pub fn drive<C: Flash + Metered>(chip: C, run: &Drive<'_>, report: &mut dyn FnMu
     Ok(Outcome { evaluation, access_ns, work, envelopes, peers: vec![] })
 }
 
-/// What the phases gave.
+/// The results of the phases.
 struct Ran {
     writer: Writer,
     floor: Comparison,
-    /// Of the empty volume.
+    /// Usage of the empty volume.
     usage: Usage,
     verdict: Verdict,
     /// Operations of the measured accesses.
@@ -84,8 +86,9 @@ struct Ran {
 }
 
 impl Ran {
-    /// Moves and erases in the measured accesses: the most that the floor may need. Idle work takes them out of the
-    /// accesses, and the floor has no idle time.
+    /// Returns the moves and erases in the measured accesses: the maximum that the floor may
+    /// need. With idle time there is no maximum, because idle work takes them out of the
+    /// accesses and the floor has no idle time.
     fn reclaimed(&self) -> Reclaim {
         if self.idle.is_some() {
             return Reclaim { moves: u64::MAX, erases: u64::MAX };
@@ -108,12 +111,14 @@ fn run_phases<C: Flash + Metered>(
     let (geometry, timing) = (fs.flash().geometry(), fs.flash().timing());
     let mut floor = Comparison::new(&geometry, &timing, options.write_bytes, sizes.fill_bytes);
 
+    // Fill the volume.
     let mut checker = Checker::new(Phase::Fill, run.promise, progress);
     let plan =
         Plan { workload: options.workload, seed: options.seed, fill_bytes: sizes.fill_bytes, write_bytes: sizes.write_bytes };
     let mut writer = Writer::fill(&plan, &mut fs, &mut checker, |written| floor.warm_up(written))?;
     checker.finish()?;
 
+    // Bring it to its steady state.
     let mut checker = Checker::new(Phase::WarmUp, run.promise, progress);
     for bytes in sizes.warm_up_writes(options) {
         let offset = writer.access(&mut fs, &mut checker, bytes)?;
@@ -121,10 +126,12 @@ fn run_phases<C: Flash + Metered>(
     }
     checker.finish()?;
 
+    // With idle time: measure without it first, for comparison.
     let without = match &options.idle {
         Some(idle) => Some(compare_without(idle, run, &mut writer, &mut fs, progress, &mut floor)?),
         None => None,
     };
+    // Measure the accesses.
     let mut checker = Checker::new(Phase::Measure, run.promise, progress);
     let before = fs.flash().counts();
     let (verdict, work) = match &options.idle {
@@ -145,7 +152,8 @@ fn run_phases<C: Flash + Metered>(
     Ok(Ran { writer, floor, usage, verdict, spent, mount_bound: fs.mount_bound(), idle })
 }
 
-/// Measures without idle time what is to be compared, and then lets the volume get used to having it.
+/// Measures without idle time for the comparison. Then makes unmeasured bursts with idle time,
+/// so that the volume gets used to it.
 fn compare_without<C: Flash + Metered>(
     idle: &Idle,
     run: &Drive<'_>,
@@ -168,7 +176,8 @@ fn compare_without<C: Flash + Metered>(
     Ok(without)
 }
 
-/// Accesses in bursts that are not measured: a tenth of those that are, in whole bursts.
+/// Returns the number of accesses in unmeasured bursts: a tenth of the measured ones, in whole
+/// bursts.
 fn settling_accesses(idle: &Idle, options: &Options) -> u64 {
     let burst = burst_accesses(idle, options.write_bytes);
     options.accesses.div_ceil(10).next_multiple_of(burst)
@@ -191,7 +200,8 @@ fn idle_measured(idle: Idle, work: &IdleWork, with: &Verdict, without: Verdict) 
     }
 }
 
-/// Mounts what was dropped, reads back what was written last, and goes on; tells what the mount did.
+/// Mounts the dropped volume, reads back the newest data, and continues the workload. Returns
+/// the counters of the mount.
 fn mount_again<C: Flash + Metered>(
     tracker: &mut TagTracker<C>,
     memory: &mut [u8],
@@ -214,7 +224,7 @@ fn mount_again<C: Flash + Metered>(
     Ok(mount)
 }
 
-/// Holds a mount against what was promised.
+/// Holds a mount to its bound.
 fn check_mount(observed: Cost, bound: Cost, observed_ns: u64, bound_ns: u64) -> Result<(), EvaluateError> {
     if observed.is_within(&bound) && observed_ns <= bound_ns {
         return Ok(());
@@ -222,12 +232,13 @@ fn check_mount(observed: Cost, bound: Cost, observed_ns: u64, bound_ns: u64) -> 
     Err(EvaluateError::MountBroken { observed, bound, observed_ns, bound_ns })
 }
 
-/// How much is written in each phase.
+/// The sizes of the writes in each phase.
 struct Sizes {
     usable_bytes: u64,
-    /// Bytes to be used, in whole logical pages.
+    /// Bytes to use, in whole logical pages.
     fill_bytes: u64,
-    /// Bytes of a write before the measurement: those of the workload, but at least a logical page.
+    /// Bytes of a write before the measurement: the bytes of the workload's writes, but at least
+    /// a logical page.
     write_bytes: u64,
 }
 
@@ -243,7 +254,7 @@ impl Sizes {
         Ok(sizes)
     }
 
-    /// The sizes of the writes of the warm-up: twice the usable bytes.
+    /// Returns the sizes of the writes of the warm-up: twice the usable bytes.
     fn warm_up_writes(&self, options: &Options) -> impl Iterator<Item = u64> {
         let small = if options.write_bytes < self.write_bytes { SMALL_WARM_UP } else { 0 };
         let (large_bytes, small_bytes) = (self.write_bytes, options.write_bytes);
@@ -251,7 +262,7 @@ impl Sizes {
         (0..large).map(move |_| large_bytes).chain((0..small).map(move |_| small_bytes))
     }
 
-    /// Accesses of all phases, those that read back left out.
+    /// Returns the number of accesses of all phases, without those that read back.
     fn accesses(&self, options: &Options) -> u64 {
         let idle = options.idle.map_or(0, |idle| options.accesses + settling_accesses(&idle, options));
         self.fill_bytes / self.write_bytes + self.warm_up_writes(options).count() as u64 + idle + options.accesses
@@ -281,7 +292,7 @@ mod tests {
         drive(chip(), &Drive { device: "small", options, promise }, &mut |_, _| {})
     }
 
-    /// For tests of what is measured, not of what is promised.
+    /// Loosens a bound, for tests of measurements and not of bounds.
     fn generous(bound: Bound) -> Bound {
         bound.plus(&bound.most().times(9))
     }
@@ -308,7 +319,8 @@ mod tests {
         }
     }
 
-    /// Short runs, small writes and those that are no whole pages were told to be faster than the chip.
+    /// Short runs, small writes and writes of partial pages were reported as faster than the
+    /// chip.
     #[test]
     fn no_run_is_faster_than_the_floor() {
         for (_, workload) in Workload::NAMES {
@@ -323,7 +335,7 @@ mod tests {
 
     #[test]
     fn idle_work_keeps_its_time_and_takes_moves_and_erases_out_of_the_accesses() {
-        // A burst of more programs than lie between two roots cannot be prepared as a whole.
+        // A burst with more programs than fit between two roots cannot be prepared as a whole.
         for (workload, burst_bytes) in [(Workload::Random, 16 << 10), (Workload::Log, 2 << 10)] {
             let idle = Some(Idle { idle_ns: 50_000_000, burst_bytes });
             let options = Options { idle, fill: 0.5, ..options(workload) };
@@ -345,7 +357,7 @@ mod tests {
 
     #[test]
     fn broken_bound_is_an_error_that_names_the_access_and_both_costs() {
-        // Creating the file and filling it need programs only; the steady state moves or erases.
+        // To create and fill the file takes only programs. The steady state moves or erases.
         let no_moves = |bound| Bound::default().plus(&Cost { copies: 0, erases: 9, ..generous(bound).most() });
         let error = run(&options(Workload::Random), no_moves).unwrap_err();
         let EvaluateError::BoundBroken { phase, access, call, observed, bound } = error.clone() else { panic!("{error}") };

@@ -1,4 +1,5 @@
-//! Why an evaluation gave nothing, with the access and both numbers where a promise was broken.
+//! The reasons for which an evaluation gave no result. A broken bound comes with the access and
+//! both numbers.
 
 use crate::called::called;
 use crate::envelope::Envelope;
@@ -8,22 +9,22 @@ use std::fmt;
 use steadyfs::{Bound, Call, Cost, Error, MountError};
 use steadyfs_sim::ProfileError;
 
-/// What a run does at the time.
+/// A phase of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Fills the volume.
     Fill,
-    /// Brings it to its steady state.
+    /// Brings the volume to its steady state.
     WarmUp,
-    /// Measures without idle time, for comparison.
+    /// Measures accesses without idle time, for comparison.
     WithoutIdle,
-    /// Measures.
+    /// Measures accesses.
     Measure,
-    /// Mounts, and reads back what was written last.
+    /// Mounts, and reads back the newest data.
     ReadBack,
-    /// Goes on with the workload.
+    /// Continues the workload.
     Resume,
-    /// Writes until the volume cannot go on.
+    /// Writes until the volume fails.
     WearOut,
 }
 
@@ -41,38 +42,38 @@ impl fmt::Display for Phase {
     }
 }
 
-/// Why an evaluation gave nothing.
+/// The reason for which an evaluation gave no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EvaluateError {
-    /// The device is neither a profile that is known nor one that can be read.
+    /// The device is neither the name of a profile nor a profile that can be read.
     Device {
         /// The device as given.
         device: String,
-        /// What is wrong with it.
+        /// Error of the profile.
         reason: ProfileError,
     },
     /// The file of a device profile cannot be read.
     Unreadable {
         /// The path as given.
         path: String,
-        /// What the operating system says.
+        /// Error of the operating system.
         reason: String,
     },
-    /// The device is of another kind than the run is for.
+    /// The device is of another kind than the run requires.
     OtherKind {
         /// The device as given.
         device: String,
-        /// What it is.
+        /// Kind of the device.
         is: &'static str,
-        /// What the run is for.
+        /// Kind that the run requires.
         takes: &'static str,
-        /// The names of those, separated by commas.
+        /// Names of the devices of this kind, separated by commas.
         known: String,
     },
-    /// So few bytes of the volume are to be used that the workload does not fit into them.
+    /// The workload does not fit into the bytes of the volume to use.
     TooSmall {
-        /// Bytes to be used.
+        /// Bytes to use.
         used_bytes: u64,
         /// Bytes that the workload needs.
         needed_bytes: u64,
@@ -81,89 +82,89 @@ pub enum EvaluateError {
     Mount(MountError),
     /// A call failed.
     Volume {
-        /// When.
+        /// Phase of the call.
         phase: Phase,
         /// Number of the access in its phase, from 0.
         access: u64,
         /// The call.
         call: Call,
-        /// How it failed.
+        /// Error of the call.
         error: Error,
     },
-    /// A call did more than was promised before it.
+    /// A call exceeded its bound in operations.
     BoundBroken {
-        /// When.
+        /// Phase of the call.
         phase: Phase,
         /// Number of the access in its phase, from 0.
         access: u64,
         /// The call.
         call: Call,
-        /// What it did.
+        /// Operations of the call.
         observed: Cost,
-        /// What was promised.
+        /// Bound just before the call.
         bound: Bound,
     },
-    /// A call took longer than was promised before it.
+    /// A call exceeded its bound in time.
     TimeBroken {
-        /// When.
+        /// Phase of the call.
         phase: Phase,
         /// Number of the access in its phase, from 0.
         access: u64,
         /// The call.
         call: Call,
-        /// Nanoseconds that it took.
+        /// Nanoseconds of the call.
         observed_ns: u64,
-        /// Nanoseconds promised.
+        /// Bound just before the call, in nanoseconds.
         bound_ns: u64,
     },
-    /// Consecutive calls took longer together than an envelope allows.
+    /// Consecutive calls together exceeded an envelope.
     EnvelopeBroken {
-        /// When.
+        /// Phase of the calls.
         phase: Phase,
-        /// The last of these calls, counted from 0 in its phase.
+        /// Number of the last of these calls in its phase, from 0.
         last_call: u64,
         /// Number of these calls.
         calls: u64,
-        /// Nanoseconds that they took.
+        /// Nanoseconds of these calls together.
         observed_ns: u64,
-        /// The envelope promised.
+        /// The promised envelope.
         envelope: Envelope,
     },
     /// Idle work took longer than the idle time.
     IdleBroken {
-        /// Number of accesses before it.
+        /// Number of accesses before the idle work.
         access: u64,
-        /// Nanoseconds that it took.
+        /// Nanoseconds of the idle work.
         observed_ns: u64,
-        /// Nanoseconds that it was given.
+        /// Nanoseconds of the idle time.
         budget_ns: u64,
     },
     /// Idle work failed.
     Idle {
-        /// Number of accesses before it.
+        /// Number of accesses before the idle work.
         access: u64,
-        /// How it failed.
+        /// Error of the idle work.
         error: Error,
     },
-    /// A mount did more, or took longer, than was promised.
+    /// A mount exceeded its bound in operations or in time.
     MountBroken {
-        /// What it did.
+        /// Operations of the mount.
         observed: Cost,
-        /// What was promised.
+        /// Bound of the mount.
         bound: Cost,
-        /// Nanoseconds that it took.
+        /// Nanoseconds of the mount.
         observed_ns: u64,
-        /// Nanoseconds promised.
+        /// Bound of the mount, in nanoseconds.
         bound_ns: u64,
     },
-    /// Data that was durable is not there after the power came back.
+    /// Durable data is missing or wrong after the power came back.
     Lost {
-        /// The file.
+        /// Name of the file.
         file: String,
-        /// First byte of what is wrong.
+        /// Offset of the first wrong byte.
         offset: u64,
     },
-    /// No access was asked for.
+    /// The options request no access.
     NoAccess,
     /// The floor cannot be computed.
     Floor(FloorError),

@@ -6,30 +6,31 @@ use super::{EvaluateError, Idle};
 use steadyfs::media::Flash;
 use steadyfs_sim::{Counters, Metered};
 
-/// What the idle times of a phase were used for.
+/// The work in the idle times of a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IdleWork {
-    /// Bursts, each with one idle time before it.
+    /// Number of bursts, each with one idle time before it.
     pub bursts: u64,
-    /// Bursts for which everything was prepared.
+    /// Number of bursts for which everything was prepared.
     pub prepared: u64,
-    /// Operations of all idle times together, and their time.
+    /// Operations and time of all idle work together.
     pub spent: Counters,
     /// Longest idle work in nanoseconds.
     pub longest_ns: u64,
 }
 
-/// Accesses of a burst: at least one.
+/// Returns the number of accesses of a burst: at least one.
 pub fn burst_accesses(idle: &Idle, write_bytes: u64) -> u64 {
     (idle.burst_bytes / write_bytes).max(1)
 }
 
-/// Bytes that a burst programs, which is what the volume prepares: a durable write of less than a program page takes one.
+/// Returns the bytes that a burst programs, which the volume prepares. A durable write of less
+/// than a program page takes a whole page.
 fn prepared_bytes(idle: &Idle, write_bytes: u64, page_bytes: u32) -> u64 {
     burst_accesses(idle, write_bytes) * write_bytes.max(page_bytes.into())
 }
 
-/// Makes `accesses` in bursts, and tells `written` where each of them went.
+/// Makes `accesses` in bursts, and passes the offset of each access to `written`.
 pub fn run_bursts<C: Flash + Metered>(
     idle: &Idle,
     (accesses, write_bytes): (u64, u64),

@@ -1,10 +1,10 @@
-//! What to evaluate: the device, its times, the workload and the sizes.
+//! The options of an evaluation: the device, its times, the workload and the sizes.
 
 use std::fmt;
 use std::str::FromStr;
 use steadyfs_sim::TimingChoice;
 
-/// Which times of the datasheet the simulated chip takes.
+/// The datasheet times of the simulated chip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Timing {
     /// Typical times.
@@ -14,30 +14,31 @@ pub enum Timing {
     Maximum,
 }
 
-/// What is written.
+/// The kind of the writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Workload {
-    /// Overwrites at uniformly random places of one file.
+    /// Overwrites uniformly random places of one file.
     #[default]
     Random,
-    /// Appends to a ring of files, of which the oldest is removed when the volume reaches its fill.
+    /// Appends to a ring of files. It removes the oldest file when the volume reaches its fill.
     Append,
-    /// The same with small records.
+    /// Appends small records to a ring of files.
     Log,
-    /// Overwrites of which 90 % go to a tenth of the places.
+    /// Overwrites a tenth of the places in 90 % of the accesses, and the other places in the
+    /// rest.
     Hot,
-    /// Overwrites in the fullest block, the choice that costs reclaim most.
+    /// Overwrites in the fullest block, which costs reclaim most.
     Adversary,
-    /// Appends of small records to several files, each prepared so that it costs much.
+    /// Appends small records to several files. Each append is prepared so that it costs much.
     AdversaryAppend,
 }
 
-/// The name is none of those known.
+/// The name is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
     /// The name as given.
     pub found: String,
-    /// The names known, separated by commas.
+    /// The known names, separated by commas.
     pub expected: String,
 }
 
@@ -53,7 +54,7 @@ impl Timing {
     /// All timings with their names.
     pub const NAMES: [(&'static str, Timing); 2] = [("typical", Timing::Typical), ("maximum", Timing::Maximum)];
 
-    /// The same for the simulator.
+    /// Returns the same timing for the simulator.
     pub fn choice(self) -> TimingChoice {
         match self {
             Timing::Typical => TimingChoice::Typical,
@@ -73,7 +74,8 @@ impl Workload {
         ("adversary-append", Workload::AdversaryAppend),
     ];
 
-    /// Bytes of a write where nobody chooses: records of 64 bytes in a log and by the adversary that appends, 4,096 elsewhere.
+    /// Returns the default bytes of a write: 64 bytes for records in a log and for the adversary
+    /// that appends, 4,096 for the others.
     pub fn default_write_bytes(self) -> u64 {
         if matches!(self, Workload::Log | Workload::AdversaryAppend) { 64 } else { 4096 }
     }
@@ -122,39 +124,41 @@ impl fmt::Display for Workload {
 /// Idle time between bursts of accesses, in which the volume prepares the next burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Idle {
-    /// Length of each idle time in nanoseconds: more lets fewer accesses meet moves and erases.
+    /// Length of each idle time in nanoseconds. More lets fewer accesses contain moves and
+    /// erases.
     pub idle_ns: u64,
-    /// Bytes written between two idle times: more leaves more to do in each. Default 256 KiB.
+    /// Bytes written between two idle times. More leaves more work for each. Default 256 KiB.
     pub burst_bytes: u64,
 }
 
-/// Bytes of a burst where nobody chooses.
+/// Default bytes of a burst.
 pub const DEFAULT_BURST_BYTES: u64 = 256 << 10;
 
-/// What to evaluate.
+/// The options of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Name of a device profile, or path of a profile in TOML. Default `mt29f1g01abafd`.
     pub device: String,
-    /// Share of the usable space in use, from 0 to 1: more makes reclaim dearer. Default 0.8.
+    /// Share of the usable space in use, from 0 to 1. More makes reclaim dearer. Default 0.8.
     pub fill: f64,
-    /// Number of measured accesses: more finds rarer sequences and takes longer. Default 20,000.
+    /// Number of measured accesses. More finds rarer sequences and takes longer. Default 20,000.
     pub accesses: u64,
     /// Bytes of each write. Default [`Workload::default_write_bytes`].
     pub write_bytes: u64,
-    /// Input rates in bytes per second for which the buffer is computed. Default 100 and 500 kB/s, 1 and 2 MB/s.
+    /// Input rates in bytes per second for which the buffer is computed. Default 100 and
+    /// 500 kB/s, 1 and 2 MB/s.
     pub rates: Vec<u64>,
     /// Times of the chip. Default typical.
     pub timing: Timing,
-    /// What is written. Default random.
+    /// Workload of the run. Default random.
     pub workload: Workload,
-    /// Seed of the workload: the same seed gives the same run. Default 1.
+    /// Seed of the workload. The same seed gives the same run. Default 1.
     pub seed: u64,
     /// Idle time between bursts. Default none: access follows access.
     pub idle: Option<Idle>,
 }
 
-/// The input rates looked at when none is given, in bytes per second.
+/// Default input rates, in bytes per second.
 pub const DEFAULT_RATES: [u64; 4] = [100_000, 500_000, 1_000_000, 2_000_000];
 
 impl Default for Options {

@@ -1,4 +1,5 @@
-//! Overwrites in one large file: at random, hot and cold, or where reclaiming costs most.
+//! Overwrites in one large file: at random, hot and cold, or at the places that cost reclaim
+//! most.
 
 use super::checker::{Checker, Volume};
 use super::doubt::Doubt;
@@ -11,23 +12,25 @@ use steadyfs::{Call, Error, File, OpenOptions};
 use steadyfs_sim::Metered;
 
 const NAME: &str = "data";
-/// Pages that may be missing when the volume is filled to the last: what the file system takes for itself meanwhile.
+/// Number of pages that may be missing when the volume is filled completely. The file system
+/// takes them for itself meanwhile.
 const SHORT_PAGES: u64 = 16;
 
-/// The file, and what was written last to each of its pages.
+/// The file, and the newest data of each of its pages.
 pub struct Overwrites {
     workload: Workload,
     rng: Rng,
     file: File,
     page: Vec<u8>,
-    /// What stands in the file.
+    /// Expected contents of the file.
     content: Vec<u8>,
     writes: u64,
     doubt: Option<Doubt>,
 }
 
 impl Overwrites {
-    /// Writes the file from its begin to its end, a durable logical page at a time, as far as `pages`, or as there is room.
+    /// Writes the file from its beginning, one durable logical page at a time. Stops after
+    /// `pages`, or when there is no room for the last pages.
     pub fn fill<C: Flash + Metered>(
         workload: Workload,
         seed: u64,
@@ -50,27 +53,27 @@ impl Overwrites {
         Ok(this)
     }
 
-    /// Bytes of the file.
+    /// Returns the bytes of the file.
     pub fn file_bytes(&self) -> u64 {
         self.content.len() as u64
     }
 
-    /// The file and its size.
+    /// Returns the name of the file and its size.
     pub fn file(&self) -> (String, u64) {
         (NAME.to_string(), self.file_bytes())
     }
 
-    /// What must stand in the file.
+    /// Fills `bytes` with the expected contents of the file.
     pub fn expect(&self, offset: u64, bytes: &mut [u8]) {
         bytes.copy_from_slice(&self.content[offset as usize..][..bytes.len()]);
     }
 
-    /// The bytes of a call that failed.
+    /// Returns the bytes of a failed call.
     pub fn doubt(&self) -> Option<&Doubt> {
         self.doubt.as_ref()
     }
 
-    /// Overwrites `write_bytes` at a multiple of them, and tells where.
+    /// Overwrites `write_bytes` at a multiple of them, as one access. Returns the offset.
     pub fn access<C: Flash + Metered>(
         &mut self,
         fs: &mut Volume<'_, '_, C>,
@@ -82,7 +85,7 @@ impl Overwrites {
         Ok(offset)
     }
 
-    /// The same within an access.
+    /// Overwrites `write_bytes` at a multiple of them, within an access. Returns the offset.
     pub fn overwrite<C: Flash + Metered>(
         &mut self,
         fs: &mut Volume<'_, '_, C>,
@@ -102,7 +105,7 @@ impl Overwrites {
         Ok(offset)
     }
 
-    /// Overwrites so many bytes at random within a page, within an access.
+    /// Overwrites `bytes` bytes at a random place within a page, within an access.
     pub fn patch<C: Flash + Metered>(
         &mut self,
         fs: &mut Volume<'_, '_, C>,
@@ -116,7 +119,7 @@ impl Overwrites {
         self.write_piece(fs, checker, page * page_bytes as u64 + within as u64, bytes, Call::Write(bytes as u32))
     }
 
-    /// Where the next write goes.
+    /// Chooses the offset of the next write.
     fn choose<C: Flash + Metered>(&mut self, fs: &Volume<'_, '_, C>, write_bytes: u64) -> u64 {
         let places = (self.file_bytes() / write_bytes).max(1);
         let hot = (places / 10).max(1);
@@ -133,7 +136,8 @@ impl Overwrites {
         place * write_bytes
     }
 
-    /// Writes within one page of the file; its first bytes are its mark.
+    /// Writes within one page of the file. The data is a piece of a page that begins with its
+    /// mark.
     fn write_piece<C: Flash + Metered>(
         &mut self,
         fs: &mut Volume<'_, '_, C>,

@@ -1,16 +1,16 @@
-//! What a workload writes, and how much of it.
+//! The plan of a workload: the kind of its writes, and their amount.
 
 use super::options::Workload;
 
-/// What a workload writes, and how much of it.
+/// The plan of a workload: the kind of its writes, and their amount.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// What is written.
+    /// Kind of the writes.
     pub workload: Workload,
     /// Seed of the places.
     pub seed: u64,
-    /// Bytes of the volume to be used, in whole logical pages.
+    /// Bytes of the volume to use, in whole logical pages.
     pub fill_bytes: u64,
-    /// Bytes of each write that fills.
+    /// Bytes of each write of the fill.
     pub write_bytes: u64,
 }

@@ -8,12 +8,12 @@ use steadyfs::media::Flash;
 use steadyfs::{Call, File, OpenOptions};
 use steadyfs_sim::Metered;
 
-/// Bytes of a file of the ring, where the volume holds at least eight of them.
+/// Bytes of a file of the ring, if the fill holds at least eight such files.
 const FILE_BYTES: u64 = 1 << 20;
-/// Fewest files of a ring.
+/// Minimum number of files of a ring.
 const FILES_MIN: u64 = 8;
 
-/// The ring. Files are named by their numbers; only the newest grows.
+/// The ring. Files are named by their numbers, and only the newest grows.
 pub struct Ring {
     page: Vec<u8>,
     file_bytes: u64,
@@ -29,7 +29,8 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// Makes the first file of a ring that may take `fill_bytes` of the volume, for appends of at most `write_bytes_max`.
+    /// Makes the first file of a ring that may take `fill_bytes` of the volume, for appends of at
+    /// most `write_bytes_max`.
     pub fn new<C: Flash + Metered>(
         fill_bytes: u64,
         write_bytes_max: u64,
@@ -56,33 +57,35 @@ impl Ring {
         })
     }
 
-    /// The files, the oldest first, each with its size.
+    /// Returns the files, the oldest first, each with its size.
     pub fn files(&self) -> Vec<(String, u64)> {
         (self.first..).zip(&self.files).map(|(number, &bytes)| (name(number), bytes)).collect()
     }
 
-    /// What must stand in a file.
+    /// Fills `bytes` with the expected contents of a file.
     pub fn expect(&self, file: usize, offset: u64, bytes: &mut [u8]) {
         fill_with_content(self.first + file as u64, offset, bytes);
     }
 
-    /// What a call that failed would have done.
+    /// Returns the changes of a failed call.
     pub fn doubt(&self) -> Option<&Doubt> {
         self.doubt.as_ref()
     }
 
-    /// Bytes of each file.
+    /// Returns the maximum bytes of each file.
     pub fn file_bytes(&self) -> u64 {
         self.file_bytes
     }
 
-    /// Whether a file has had to be removed.
+    /// Returns true if a file has been removed to make room.
     pub fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// Appends `write_bytes` and tells at which byte of all that was ever appended. The access that finds the volume at its
-    /// fill removes the oldest file; the one that finds the newest file at its size makes a new one.
+    /// Appends `write_bytes`. Returns the offset among all bytes that were ever appended.
+    ///
+    /// If the volume has reached its fill, the access removes the oldest file. If the newest
+    /// file has reached its size, the access makes a new one.
     pub fn access<C: Flash + Metered>(
         &mut self,
         fs: &mut Volume<'_, '_, C>,
@@ -120,13 +123,14 @@ impl Ring {
         Ok(self.appended - write_bytes)
     }
 
-    /// Bytes of the volume that the ring may take: its fill, and no more than there is. The file table grows with the number of
-    /// files, at the cost of what is usable.
+    /// Returns the bytes of the volume that the ring may take: its fill, and at most the usable
+    /// bytes. The file table grows with the number of files, which reduces the usable bytes.
     fn room<C: Flash + Metered>(&self, fs: &Volume<'_, '_, C>) -> u64 {
         self.fill_bytes.min(fs.usage().usable_bytes.saturating_sub(self.page.len() as u64))
     }
 
-    /// Bytes taken after the next write: whole pages, and one that may be the index of a scattered file.
+    /// Returns the bytes taken after the next write: whole pages, and for each file one page
+    /// that may be the index of a scattered file.
     fn taken_after(&self, write_bytes: u64, is_new: bool) -> u64 {
         let page_bytes = self.page.len() as u64;
         let taken = |bytes: u64| (bytes.div_ceil(page_bytes) + 1) * page_bytes;
@@ -147,7 +151,7 @@ impl Ring {
         Ok(())
     }
 
-    /// Opens every file after a mount and looks at its size; the newest goes on growing.
+    /// Opens every file after a mount and checks its size. The newest file continues to grow.
     pub fn read_back<C: Flash + Metered>(
         &mut self,
         fs: &mut Volume<'_, '_, C>,
@@ -156,7 +160,7 @@ impl Ring {
         for (number, &bytes) in (self.first..).zip(&self.files) {
             let mut file = checker.call(fs, Call::Open { depth: 1 }, |fs| fs.open(&name(number), OpenOptions::DURABLE))?;
             let size = checker.call(fs, Call::Open { depth: 0 }, |fs| fs.size(&mut file))?;
-            // The handle before is of an earlier mount, or of an older file.
+            // The previous handle belongs to an earlier mount, or to an older file.
             let before = std::mem::replace(&mut self.newest, file);
             if number > self.first {
                 checker.call(fs, Call::Sync, |fs| fs.close(before))?;
@@ -170,7 +174,7 @@ impl Ring {
     }
 }
 
-/// Removes a file durably. Until that is done, it may be there or not.
+/// Removes a file durably. Until that is done, the file may be present or absent.
 pub(super) fn remove<C: Flash + Metered>(
     number: u64,
     doubt: &mut Option<Doubt>,
@@ -184,7 +188,8 @@ pub(super) fn remove<C: Flash + Metered>(
     Ok(())
 }
 
-/// What stands in a file from a byte on: it differs from file to file, from page to page and from byte to byte.
+/// Fills `bytes` with the contents of a file from an offset on. They differ from file to file,
+/// from page to page and from byte to byte.
 pub(super) fn fill_with_content(number: u64, offset: u64, bytes: &mut [u8]) {
     for (at, byte) in (offset..).zip(bytes) {
         *byte = (number ^ at ^ at >> 7 ^ at >> 12).wrapping_mul(0xB5) as u8;

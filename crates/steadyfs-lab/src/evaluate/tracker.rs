@@ -1,23 +1,26 @@
-//! Where the chip holds each logical page, learnt from the tags of what is programmed.
+//! Tracks the block of each logical page by the tags of programmed pages.
 //!
-//! The adversary needs to know which block is fullest, and the file system has no hooks that would tell. Its format does:
-//! bytes 5 to 7 of a tag are the logical page, byte 8 is the kind of page (`docs/format.md`). Which page of the file a
-//! logical page is stands in the data itself: [`PageMark`].
+//! The adversary needs the fullest block, and the file system has no hooks that report it. The
+//! format shows it: bytes 5 to 7 of a tag are the logical page, and byte 8 is the kind of page
+//! (`docs/format.md`). The data itself shows which page of the file a logical page holds:
+//! [`PageMark`].
 
 use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs_sim::{Counters, Metered, Trace};
 
-/// Kinds of pages that reclamation moved: logical pages committed and pending, leaves of the map.
+/// Kinds of pages that reclamation moved: committed and pending logical pages, and leaves of the
+/// map.
 const KINDS_MOVED: [u8; 3] = [7, 8, 10];
 /// No block, or no page of the file.
 const NONE: u32 = u32::MAX;
-/// Kinds of pages that hold a logical page: written, written alone, moved, moved before its commit.
+/// Kinds of pages that hold a logical page: written, written alone, moved, and moved before its
+/// commit.
 const KINDS_WITH_LOGICAL: [u8; 4] = [3, 4, 7, 8];
 
-/// The first bytes of each page of the file: which page it is, and the write that made it.
+/// The first bytes of each page of the file: the number of the page, and the write that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageMark {
-    /// Page of the file, in logical pages.
+    /// Index of the page in the file, in logical pages.
     pub page: u32,
     /// Number of the write.
     pub stamp: u64,
@@ -28,7 +31,7 @@ impl PageMark {
     pub const BYTES: usize = 16;
     const MAGIC: [u8; 4] = *b"mark";
 
-    /// Reads a mark, if there is one.
+    /// Parses a mark. Returns `None` if there is no mark.
     pub fn parse(bytes: &[u8]) -> Option<PageMark> {
         let bytes = bytes.get(..PageMark::BYTES)?;
         let page = u32::from_le_bytes(bytes[4..8].try_into().ok()?);
@@ -36,7 +39,7 @@ impl PageMark {
         (bytes[..4] == PageMark::MAGIC).then_some(PageMark { page, stamp })
     }
 
-    /// Writes the mark.
+    /// Returns the bytes of the mark.
     pub fn emit(&self) -> [u8; PageMark::BYTES] {
         let mut bytes = [0; PageMark::BYTES];
         bytes[..4].copy_from_slice(&PageMark::MAGIC);
@@ -46,25 +49,25 @@ impl PageMark {
     }
 }
 
-/// A chip whose operations are counted and whose logical pages are followed.
+/// A chip that counts its operations and tracks its logical pages.
 #[derive(Clone)]
 pub struct TagTracker<C> {
     chip: Trace<C>,
     pages_per_block: u32,
-    /// Block of the last program of each logical page.
+    /// Block of the newest program of each logical page.
     block_of: Vec<u32>,
-    /// Page of the file that each logical page is.
+    /// Page of the file that each logical page holds.
     file_page_of: Vec<u32>,
-    /// Logical pages whose last program lies in each block.
+    /// Number of logical pages whose newest program lies in each block.
     live: Vec<u32>,
     /// Logical pages programmed in each block since its erase.
     contents: Vec<Vec<u32>>,
     erase_counts: Vec<u32>,
-    /// Programs of each kind of page.
+    /// Number of programs of each kind of page.
     kinds: [u64; 16],
 }
 
-/// Page programs by what they are for.
+/// Numbers of page programs by purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kinds {
     /// Caller data, and the file system's own logical pages.
@@ -95,39 +98,40 @@ impl<C: Flash + Metered> TagTracker<C> {
         }
     }
 
-    /// The chip.
+    /// Returns the chip.
     pub fn chip(&self) -> &C {
         self.chip.inner()
     }
 
-    /// The chip, mutable.
+    /// Returns the chip, mutable.
     pub fn chip_mut(&mut self) -> &mut C {
         self.chip.inner_mut()
     }
 
-    /// Operations of the [`Flash`] interface so far, and their time.
+    /// Returns the operations of the [`Flash`] interface so far, and their time.
     pub fn counts(&self) -> Counters {
         self.chip.counts()
     }
 
-    /// Pages that reclamation has moved.
+    /// Returns the number of pages that reclamation has moved.
     pub fn moves(&self) -> u64 {
         KINDS_MOVED.iter().map(|&kind| self.kinds[usize::from(kind)]).sum()
     }
 
-    /// Page programs so far, by what they were for.
+    /// Returns the page programs so far, by purpose.
     pub fn kinds(&self) -> Kinds {
         let sum = |kinds: &[usize]| kinds.iter().map(|&kind| self.kinds[kind]).sum();
         Kinds { data: sum(&[3, 4]), journal: sum(&[5, 6]), leaves: sum(&[9]), roots: sum(&[2]), moves: self.moves() }
     }
 
-    /// How often each block was erased, bad ones left out.
+    /// Returns the erase count of each block, without bad blocks.
     pub fn good_erase_counts(&mut self) -> Vec<u32> {
         let blocks = 0..self.erase_counts.len();
         blocks.filter(|&block| self.chip.is_bad(block as u32) != Ok(true)).map(|block| self.erase_counts[block]).collect()
     }
 
-    /// The pages of the file in that block which holds the most live logical pages; empty when no block holds any.
+    /// Returns the pages of the file in the block with the most live logical pages; empty if no
+    /// block holds a page of the file.
     pub fn fullest(&self) -> Vec<u32> {
         let (mut fullest, mut most) = (0, 0);
         for (block, &live) in self.live.iter().enumerate() {
@@ -138,19 +142,20 @@ impl<C: Flash + Metered> TagTracker<C> {
         self.file_pages(fullest).collect()
     }
 
-    /// Pages of the file that lie in a block.
+    /// Returns the pages of the file that lie in a block.
     fn file_pages(&self, block: usize) -> impl Iterator<Item = u32> {
         let here = move |logical: &&u32| self.block_of[**logical as usize] == block as u32;
         let live = self.contents[block].iter().filter(here);
         live.map(|&logical| self.file_page_of[logical as usize]).filter(|&page| page != NONE)
     }
 
-    /// Blocks of the chip.
+    /// Returns the number of blocks of the chip.
     pub fn block_count(&self) -> usize {
         self.contents.len()
     }
 
-    /// The logical pages that were programmed in a block since its erase, in order, and whether each is the newest copy.
+    /// Returns the logical pages that were programmed in a block since its erase, in order. The
+    /// second value is true if it is the newest copy.
     pub fn logical_pages(&self, block: usize) -> impl Iterator<Item = (u32, bool)> {
         let contents = &self.contents[block];
         contents.iter().enumerate().map(move |(at, &logical)| {
@@ -159,7 +164,7 @@ impl<C: Flash + Metered> TagTracker<C> {
         })
     }
 
-    /// Notes a program.
+    /// Records a program.
     fn follow(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) {
         self.kinds[usize::from(tag[8] & 15)] += 1;
         if !KINDS_WITH_LOGICAL.contains(&(tag[8] & 15)) {

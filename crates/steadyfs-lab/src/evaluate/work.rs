@@ -1,22 +1,22 @@
-//! What an access did on the chip, in words for a figure.
+//! The operations of an access on the chip, and their words for a figure.
 
 use std::fmt;
 
 /// Operations of an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Work {
-    /// Page programs, those of moves left out.
+    /// Number of page programs, without those of moves.
     pub programs: u64,
-    /// Pages that reclamation moved.
+    /// Number of pages that reclamation moved.
     pub moves: u64,
-    /// Block erases.
+    /// Number of block erases.
     pub erases: u64,
-    /// Reads of pages and of tags alone.
+    /// Number of reads of pages and of tags alone.
     pub reads: u64,
 }
 
 impl Work {
-    /// Adds what another call of the same access did.
+    /// Adds the operations of another call of the same access.
     pub(super) fn add(&mut self, more: Work) {
         self.programs += more.programs;
         self.moves += more.moves;
@@ -24,14 +24,14 @@ impl Work {
         self.reads += more.reads;
     }
 
-    /// The same without its reads, which take little of the time.
+    /// Returns the same work without its reads, which take little of the time.
     #[must_use]
     pub fn without_reads(self) -> Work {
         Work { reads: 0, ..self }
     }
 }
 
-/// Prints it as `2 programs + 1 move + erase + 3 reads`.
+/// Prints the work as `2 programs + 1 move + erase + 3 reads`.
 impl fmt::Display for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let several = |count: u64, name: &str| match count {

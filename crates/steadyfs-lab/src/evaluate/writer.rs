@@ -1,4 +1,4 @@
-//! Where the bytes of a workload go, whichever it is, and what must be read back.
+//! The places of the writes of any workload, and the expected contents.
 
 use super::appends::{self, Appends};
 use super::checker::{Checker, Verdict, Volume};
@@ -13,11 +13,11 @@ use steadyfs::Usage;
 use steadyfs::media::Flash;
 use steadyfs_sim::Metered;
 
-/// Calls for each file of a ring that are no appends: it is made, the one before is closed, and one file is removed with a commit,
-/// or two when the file table grows.
+/// Number of calls for each file of a ring that are not appends. A file is made, the previous
+/// one is closed, and one file is removed with a commit, or two when the file table grows.
 const FILE_CALLS: u64 = 6;
 
-/// Where the bytes go.
+/// The writer of a workload.
 pub enum Writer {
     Overwrites(Overwrites),
     Ring(Ring),
@@ -25,7 +25,7 @@ pub enum Writer {
 }
 
 impl Writer {
-    /// Fills the volume, and tells `written` where it wrote.
+    /// Fills the volume, and passes the written ranges to `written`.
     pub fn fill<C: Flash + Metered>(
         plan: &Plan,
         fs: &mut Volume<'_, '_, C>,
@@ -52,7 +52,8 @@ impl Writer {
         Ok(Writer::Ring(ring))
     }
 
-    /// Writes `write_bytes` and tells where: in the file, or in all that was ever appended.
+    /// Writes `write_bytes`. Returns the offset in the file, or among all bytes that were ever
+    /// appended.
     pub fn access<C: Flash + Metered>(
         &mut self,
         fs: &mut Volume<'_, '_, C>,
@@ -66,7 +67,7 @@ impl Writer {
         }
     }
 
-    /// Looks after a mount whether what was written last is there.
+    /// Checks the newest data after a mount.
     pub fn read_back<C: Flash + Metered>(
         &mut self,
         fs: &mut Volume<'_, '_, C>,
@@ -79,7 +80,7 @@ impl Writer {
         }
     }
 
-    /// The fill asked for, or the one reached where the last pages found no room.
+    /// Returns the requested fill, or the reached fill if the last pages found no room.
     pub fn fill_reached(&self, fill: f64, usage: &Usage) -> f64 {
         let Writer::Overwrites(file) = self else { return fill };
         let share = |bytes: u64| bytes as f64 / usage.usable_bytes as f64;
@@ -87,7 +88,8 @@ impl Writer {
         if reached + share(usage.logical_bytes.into()) > fill { fill } else { reached }
     }
 
-    /// The envelopes of accesses, from those of calls: `burst + calls · rate` for the most calls that *n* accesses can be.
+    /// Computes the envelopes of accesses from the envelopes of calls: `burst + calls · rate`
+    /// for the maximum number of calls in *n* accesses.
     pub fn envelopes(&self, verdict: &Verdict, write_bytes: u64, usage: &Usage) -> Vec<Envelope> {
         let logical_bytes = u64::from(usage.logical_bytes);
         let whole = write_bytes.is_multiple_of(logical_bytes);
@@ -103,7 +105,7 @@ impl Writer {
         verdict.envelopes.map(of_accesses).to_vec()
     }
 
-    /// The files that there must be, each with its size.
+    /// Returns the expected files, each with its size.
     pub fn files(&self) -> Vec<(String, u64)> {
         match self {
             Writer::Overwrites(file) => vec![file.file()],
@@ -112,7 +114,8 @@ impl Writer {
         }
     }
 
-    /// What must stand in a file, by its number in [`files`](Writer::files).
+    /// Fills `bytes` with the expected contents of a file, by its index in
+    /// [`files`](Writer::files).
     pub fn expect(&self, file: usize, offset: u64, bytes: &mut [u8]) {
         match self {
             Writer::Overwrites(overwrites) => overwrites.expect(offset, bytes),
@@ -121,7 +124,7 @@ impl Writer {
         }
     }
 
-    /// The bytes of a call that failed, which may be there or not.
+    /// Returns the bytes of a failed call, which may be present or absent.
     pub fn doubt(&self) -> Option<&Doubt> {
         match self {
             Writer::Overwrites(overwrites) => overwrites.doubt(),

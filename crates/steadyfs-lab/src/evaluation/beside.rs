@@ -7,21 +7,22 @@ use serde::{Deserialize, Serialize};
 
 /// The access times of another file system.
 ///
-/// They are those of the same writes on the same chip, in flash time alone, when they are to be compared with a run's.
+/// For a comparison with a run, they must be those of the same writes on the same chip, in flash
+/// time alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
-    /// What people call it.
+    /// Name of the file system for people.
     pub label: String,
     /// Access times in nanoseconds, in order; at least one.
     pub access_ns: Vec<u64>,
-    /// Calls that it refused, which have no access time.
+    /// Number of refused calls, which have no access time.
     pub refused: u64,
 }
 
 /// The numbers of a [`Peer`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Beside {
-    /// What people call it.
+    /// Name of the file system for people.
     pub label: String,
     /// Number of accesses.
     pub accesses: u64,
@@ -35,9 +36,10 @@ pub struct Beside {
     pub p999_us: f64,
     /// Longest access time in microseconds.
     pub max_us: f64,
-    /// Mean throughput in bytes per second for writes as large as those of the run; `None` when no access takes time.
+    /// Mean throughput in bytes per second for writes as large as those of the run; `None` if no
+    /// access takes time.
     pub throughput_bytes_per_s: Option<f64>,
-    /// Calls that it refused.
+    /// Number of refused calls.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub refused: u64,
 }
@@ -47,8 +49,9 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl Peer {
-    /// The peer of which a trace tells. Without a label it is called by the trace's file, without its ending and with spaces for dashes:
-    /// `fatfs-on-dhara.csv` is `fatfs on dhara`.
+    /// Makes a peer from a trace. Without a label, its name is the file name of the trace,
+    /// without the extension and with spaces for dashes: `fatfs-on-dhara.csv` is
+    /// `fatfs on dhara`.
     ///
     /// # Errors
     /// [`Problem::WriteSize`](crate::replay::Problem::WriteSize) if the trace has writes of another
@@ -62,7 +65,8 @@ impl Peer {
 }
 
 impl Beside {
-    /// The numbers of a peer whose accesses write `write_bytes` each; `None` when it has no accesses.
+    /// Returns the numbers of a peer whose accesses write `write_bytes` each; `None` if it has
+    /// no accesses.
     pub fn of(peer: &Peer, write_bytes: u64) -> Option<Beside> {
         let stats = Stats::of(&peer.access_ns)?;
         let throughput = stats.throughput_bytes_per_s(write_bytes);
@@ -79,12 +83,12 @@ impl Beside {
         })
     }
 
-    /// The access times of its row: mean, three percentiles and the longest.
+    /// Returns the access times of its row: mean, three percentiles and the longest.
     pub(super) fn times(&self) -> [f64; 5] {
         [self.mean_us, self.p50_us, self.p99_us, self.p999_us, self.max_us]
     }
 
-    /// Its name, its throughput, and the calls that it refused.
+    /// Returns its name, its throughput, and the share of refused calls.
     pub(super) fn throughput(&self) -> String {
         let rate = format_rate(self.throughput_bytes_per_s.unwrap_or(f64::INFINITY));
         format!(
@@ -95,7 +99,7 @@ impl Beside {
     }
 }
 
-/// The share of refused calls, if there are any.
+/// Returns the share of refused calls, if there are any.
 pub(crate) fn refused_text(refused: u64, accesses: u64) -> Option<String> {
     (refused > 0).then(|| format!("{} of {} refused", format_count(refused), format_count(refused + accesses)))
 }

@@ -1,23 +1,23 @@
-//! What idle time between bursts does: its work, and the accesses with it and without it.
+//! The effect of idle time between bursts: its work, and the accesses with it and without it.
 
 use crate::stats::Stats;
 use crate::units::{format_count, format_duration, format_percent, format_rate, format_size, us};
 use serde::{Deserialize, Serialize};
 
-/// What a run with idle time measured beside its accesses.
+/// The measurements of a run with idle time, beside its accesses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IdleMeasured {
     /// Length of each idle time in nanoseconds.
     pub idle_ns: u64,
     /// Bytes of a burst.
     pub burst_bytes: u64,
-    /// Bursts, each with one idle time before it.
+    /// Number of bursts, each with one idle time before it.
     pub bursts: u64,
-    /// Bursts for which everything was prepared.
+    /// Number of bursts for which everything was prepared.
     pub prepared: u64,
     /// Time of the work in all idle times together, in nanoseconds.
     pub work_ns: u64,
-    /// Longest work in one of them.
+    /// Longest work in one idle time, in nanoseconds.
     pub longest_ns: u64,
     /// Page reads in idle time.
     pub reads: u64,
@@ -25,15 +25,15 @@ pub struct IdleMeasured {
     pub programs: u64,
     /// Block erases in idle time.
     pub erases: u64,
-    /// Accesses in which a page was moved, and in which a block was erased.
+    /// Number of accesses in which a page was moved, and in which a block was erased.
     pub met: (u64, u64),
-    /// The same without idle time.
+    /// The same numbers without idle time.
     pub met_without: (u64, u64),
     /// Access times of the same workload, just before, without idle time; at least one.
     pub without_ns: Vec<u64>,
 }
 
-/// What the volume did in the idle time between bursts, and what that did to the accesses.
+/// The work of the volume in the idle time between bursts, and its effect on the accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IdleResult {
     /// Length of each idle time in microseconds.
@@ -42,7 +42,7 @@ pub struct IdleResult {
     pub burst_bytes: u64,
     /// Number of bursts.
     pub bursts: u64,
-    /// Bursts before which the volume found nothing left to prepare.
+    /// Number of bursts before which the volume prepared everything.
     pub prepared_bursts: u64,
     /// Share of the idle time that was used, from 0 to 1.
     pub used_share: f64,
@@ -54,13 +54,13 @@ pub struct IdleResult {
     pub programs: u64,
     /// Block erases in idle time.
     pub erases: u64,
-    /// Pages programmed for each page of data, those in idle time included.
+    /// Pages programmed for each page of data, including those in idle time.
     pub programs_per_data_page: f64,
     /// Bytes per second when bursts and whole idle times alternate.
     pub throughput_bytes_per_s: f64,
-    /// Accesses in which a page was moved.
+    /// Number of accesses in which a page was moved.
     pub accesses_with_moves: u64,
-    /// Accesses in which a block was erased.
+    /// Number of accesses in which a block was erased.
     pub accesses_with_erases: u64,
     /// The same workload without idle time.
     pub without: WithoutIdle,
@@ -79,14 +79,15 @@ pub struct WithoutIdle {
     pub p999_us: f64,
     /// Longest access time seen, in microseconds.
     pub max_us: f64,
-    /// Accesses in which a page was moved.
+    /// Number of accesses in which a page was moved.
     pub accesses_with_moves: u64,
-    /// Accesses in which a block was erased.
+    /// Number of accesses in which a block was erased.
     pub accesses_with_erases: u64,
 }
 
 impl IdleResult {
-    /// Computes the result; `accesses` programmed `programs` pages for `data_pages` of data.
+    /// Computes the result. The run of `accesses` programmed `programs` pages for `data_pages`
+    /// of data.
     pub(super) fn of(
         idle: &IdleMeasured,
         accesses: &Stats,
@@ -124,12 +125,12 @@ impl IdleResult {
         })
     }
 
-    /// When the volume is idle, in a few words.
+    /// Returns the length of the idle times and of the bursts, in a few words.
     pub fn title(&self) -> String {
         format!("{} idle before each {}", format_duration(self.idle_us * 1e3), format_size(self.burst_bytes))
     }
 
-    /// The work of the idle times, as facts for people.
+    /// Returns the work of the idle times, as facts for people.
     pub(super) fn facts(&self) -> [(&'static str, String); 4] {
         let met = |with, without| format!("{} (without {})", format_count(with), format_count(without));
         [

@@ -1,4 +1,4 @@
-//! Whether everything that was committed can be read.
+//! Checks that all committed data can be read.
 
 use super::chip::LifeChip;
 use crate::evaluate::doubt::Doubt;
@@ -11,27 +11,27 @@ use steadyfs::{Access, Error, File, FileSystem, OpenOptions};
 /// Bytes compared at a time.
 const PIECE_BYTES: u64 = 2048;
 
-/// What was found of the files that there must be.
+/// The result of a check of all files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Audit {
-    /// Files that there must be.
+    /// Number of files that must exist.
     pub files: u64,
-    /// Bytes that must be in them.
+    /// Bytes that these files must contain.
     pub bytes: u64,
-    /// Bytes that cannot be read, or are not those that were committed.
+    /// Bytes that cannot be read, or differ from the committed bytes.
     pub lost_bytes: u64,
-    /// The first of them; nothing when all is there.
+    /// The first of these; nothing if all bytes are correct.
     pub first_loss: Option<Loss>,
 }
 
-/// Something that is not there.
+/// A loss of data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Loss {
-    /// The file; empty when the volume cannot be mounted.
+    /// Name of the file; empty if the volume cannot be mounted.
     pub file: String,
-    /// Where in the file.
+    /// Offset in the file.
     pub offset: u64,
-    /// What is there instead.
+    /// Description of the error or of the found bytes.
     pub found: String,
 }
 
@@ -45,8 +45,8 @@ impl fmt::Display for Loss {
 }
 
 impl Audit {
-    /// Mounts the chip for reading and compares every byte of every file. What a call that failed would have done may have
-    /// been done.
+    /// Mounts the chip for reading and compares every byte of every file. The changes of a
+    /// failed call may be present or absent.
     pub fn of(tracker: &mut TagTracker<LifeChip>, memory: &mut [u8], writer: &Writer) -> Audit {
         let files = writer.files();
         let mut audit = Audit { files: files.len() as u64, bytes: files.iter().map(|file| file.1).sum(), ..Audit::default() };
@@ -94,7 +94,7 @@ impl Audit {
     }
 }
 
-/// Compares a piece of a file; tells what is there instead.
+/// Compares a piece of a file. The error describes the found bytes.
 fn compare<F: steadyfs::media::Flash>(
     fs: &mut FileSystem<'_, F>,
     file: &mut File,
@@ -117,7 +117,8 @@ fn compare<F: steadyfs::media::Flash>(
     }
 }
 
-/// Expects the bytes in doubt, which begin at `from`, where all of them that lie in the piece at `offset` were found.
+/// Accepts the bytes in doubt, which begin at `from`. If all of them that lie in the piece at
+/// `offset` were found, it copies them to `expected`.
 fn accept(found: &[u8], expected: &mut [u8], offset: u64, from: u64, bytes: &[u8]) {
     let (first, last) = (from.max(offset), (from + bytes.len() as u64).min(offset + found.len() as u64));
     if first < last {
@@ -139,7 +140,7 @@ mod tests {
     use steadyfs::Config;
     use steadyfs::media::Flash;
 
-    /// A volume with a file of 512 KiB, and what must be in it.
+    /// Makes a volume with a file of 512 KiB, and the writer that returns its expected contents.
     fn filled(memory: &mut Vec<u8>) -> (TagTracker<LifeChip>, Writer) {
         let profile = find_profile("mt29f1g01abafd").unwrap();
         let mut tracker = TagTracker::new(chip::make(&profile, &Options { blocks: 64, ..Options::default() }));

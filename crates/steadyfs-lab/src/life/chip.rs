@@ -24,7 +24,7 @@ pub fn make(profile: &Profile, options: &Options) -> LifeChip {
     FailOps::new(chip, seed).with_lives(lives, seed)
 }
 
-/// The time that passes while the erases are used up.
+/// A clock of the time that passes while the erases are used up.
 pub struct Clock {
     budget: u64,
     hours: f64,
@@ -32,17 +32,17 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Days since the beginning.
+    /// Returns the days since the beginning.
     pub fn days(&self) -> u32 {
         self.passed / 24
     }
 
-    /// A clock that stands at the beginning.
+    /// Returns a clock at the beginning.
     pub fn new(options: &Options) -> Clock {
         Clock { budget: options.erase_budget(), hours: options.years * YEAR_HOURS, passed: 0 }
     }
 
-    /// Lets as much time pass as belongs to the erases so far; tells which share of all erases they are.
+    /// Advances the time to match the erases so far. Returns their share of all erases.
     pub fn follow(&mut self, chip: &mut LifeChip) -> f64 {
         let share = chip.counters().erases as f64 / self.budget.max(1) as f64;
         let due = (share * self.hours) as u32;

@@ -1,4 +1,5 @@
-//! What happens to a chip meanwhile: time passes, everything is scrubbed now and then, and somebody writes down how worn it is.
+//! The course of a life: time passes, scrubs run now and then, and the wear of the blocks is
+//! recorded.
 
 use super::Options;
 use super::chip::{Clock, LifeChip};
@@ -11,49 +12,50 @@ use std::collections::BTreeSet;
 use steadyfs::Budget;
 use steadyfs::media::BlockIndex;
 
-/// Moments that are written down while the erases are used up.
+/// Number of moments that are recorded while the erases are used up.
 const MOMENTS: f64 = 200.0;
-/// Shares of all erases at which the erase counts of all blocks are written down, beside the end.
+/// Shares of all erases at which the erase counts of all blocks are recorded, beside the end.
 pub const QUARTERS: [f64; 3] = [0.25, 0.5, 0.75];
 
-/// How worn the chip was at a moment.
+/// The wear of the chip at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Moment {
     /// Writes since the volume was filled.
     pub writes: u64,
-    /// Erases so far, in percent of those that the endurance allows.
+    /// Erases so far, in percent of the erases that the endurance allows.
     pub erases_percent: f64,
-    /// The least erase count of a block of data that works.
+    /// The least erase count of the working data blocks.
     pub erases_min: u32,
-    /// The mean of them.
+    /// The mean erase count of the working data blocks.
     pub erases_mean: f64,
-    /// The most.
+    /// The highest erase count of the working data blocks.
     pub erases_max: u32,
-    /// Blocks that have failed.
+    /// Number of blocks that have failed.
     pub bad_blocks: u32,
 }
 
-/// What happens beside the accesses.
+/// The events beside the accesses.
 pub struct Course {
     clock: Clock,
-    /// Rounds of scrubbing.
+    /// Number of scrubs.
     pub scrubs: u64,
-    /// Blocks that were weak after them, together.
+    /// Number of weak blocks after scrubs, summed over all scrubs.
     pub weak_blocks: u64,
-    /// Share of all erases that was used when the volume had shrunk below the fill; nothing if it never had.
+    /// Used share of all erases when the volume had shrunk below the fill; nothing if it did not
+    /// shrink so far.
     pub shrunk_at: Option<f64>,
     /// Blocks of the superblocks and of the ring, which hold no data.
     reserved: BTreeSet<BlockIndex>,
     /// Moments in order.
     pub moments: Vec<Moment>,
-    /// Erase counts of all blocks at each of the quarters that came.
+    /// Erase counts of all blocks at each of the `QUARTERS` that came.
     pub quarters: Vec<Vec<u32>>,
-    /// Writes and share of the erases when the first block had failed.
+    /// Number of writes and used share of the erases when the first block had failed.
     pub first_bad: Option<(u64, f64)>,
 }
 
 impl Course {
-    /// The course of a volume whose superblocks and ring lie in these blocks.
+    /// Returns the course of a volume whose superblocks and ring lie in the `reserved` blocks.
     pub fn new(options: &Options, reserved: impl IntoIterator<Item = BlockIndex>) -> Course {
         Course {
             clock: Clock::new(options),
@@ -67,7 +69,7 @@ impl Course {
         }
     }
 
-    /// Lets time pass, and does what is due; tells the share of the erases that is used.
+    /// Advances the time and does the work that is due. Returns the used share of the erases.
     pub fn look(
         &mut self,
         fs: &mut Volume<'_, '_, LifeChip>,
@@ -89,7 +91,7 @@ impl Course {
         Ok(share)
     }
 
-    /// Writes down what is due at a share of the erases.
+    /// Records the values that are due at a share of the erases.
     fn note(&mut self, tracker: &TagTracker<LifeChip>, share: f64, access: u64) {
         if self.first_bad.is_none() && tracker.chip().grown_bad().next().is_some() {
             self.first_bad = Some((access, share));
@@ -102,7 +104,7 @@ impl Course {
         }
     }
 
-    /// Writes down the end.
+    /// Records the end.
     pub fn end(&mut self, tracker: &TagTracker<LifeChip>, options: &Options, access: u64) {
         let erases: u64 = erase_counts(tracker).into_iter().map(u64::from).sum();
         let share = erases as f64 / options.erase_budget().max(1) as f64;
@@ -128,7 +130,7 @@ impl Course {
     }
 }
 
-/// Erase counts of all blocks.
+/// Returns the erase counts of all blocks.
 pub fn erase_counts(tracker: &TagTracker<LifeChip>) -> Vec<u32> {
     tracker.chip().inner().inner().erase_counts()
 }

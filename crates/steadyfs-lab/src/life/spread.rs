@@ -1,18 +1,18 @@
-//! How evenly erases are spread over blocks.
+//! The distribution of erases over blocks.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Erase counts of some blocks.
+/// A summary of the erase counts of some blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
-    /// Blocks.
+    /// Number of blocks.
     pub blocks: u32,
-    /// The least.
+    /// The least erase count.
     pub min: u32,
-    /// The mean.
+    /// The mean erase count.
     pub mean: f64,
-    /// The most.
+    /// The highest erase count.
     pub max: u32,
 }
 

@@ -1,4 +1,4 @@
-//! The result: how much of the chip was used, how evenly, and what was lost.
+//! The result: the used share of the erases, their distribution, and the lost data.
 
 use super::Options;
 use super::audit::Audit;
@@ -13,24 +13,24 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use steadyfs::media::Flash;
 
-/// A life.
+/// The result of a life.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Life {
     /// Name of the device profile.
     pub device: String,
     /// Bytes of a page.
     pub page_bytes: u32,
-    /// Pages of a block.
+    /// Number of pages of a block.
     pub pages_per_block: u32,
-    /// Erase blocks.
+    /// Number of erase blocks.
     pub blocks: u32,
-    /// Erases that a block takes.
+    /// Number of erases that a block endures.
     pub endurance: u32,
-    /// Percent by which lives differ from that.
+    /// Maximum percentage by which the lives of blocks differ from the endurance.
     pub spread_percent: u32,
     /// Share of the usable space in use.
     pub fill: f64,
-    /// What was written.
+    /// Name of the workload.
     pub workload: String,
     /// Bytes of each write.
     pub write_bytes: u64,
@@ -38,51 +38,54 @@ pub struct Life {
     pub years: f64,
     /// Seed of the run.
     pub seed: u64,
-    /// Why the volume could not go on.
+    /// Reason for which the volume could not go on.
     pub end: String,
     /// Erases of all blocks together.
     pub erases: u64,
-    /// Those of all that the endurance allows, in percent.
+    /// Erases in percent of the erases that the endurance allows.
     pub erases_percent: f64,
-    /// The same when the volume had shrunk so far that it had no room for the fill any more, if it had.
+    /// Erases, in the same percent, when the volume had shrunk so far that it had no room for
+    /// the fill. If it did not shrink so far, the value of `erases_percent`.
     pub fill_held_percent: f64,
-    /// Whether the volume had made itself read-only.
+    /// True if the volume had made itself read-only.
     pub read_only: bool,
-    /// Blocks that failed.
+    /// Number of blocks that failed.
     pub bad_blocks: u32,
-    /// Blocks that the volume calls bad.
+    /// Number of blocks that the volume reports as bad.
     pub known_bad_blocks: u32,
-    /// The largest erase count that the volume knows of.
+    /// The largest erase count that the volume reports.
     pub known_erases_max: u32,
-    /// How often everything was scrubbed.
+    /// Number of scrubs.
     pub scrubs: u64,
-    /// Blocks that were weak after a scrub, in all of them together.
+    /// Number of weak blocks after scrubs, summed over all scrubs.
     pub weak_blocks: u64,
     /// Erase counts of the blocks that hold the ring of roots.
     pub ring_erases: Spread,
-    /// Erase counts of all other blocks, the two of the superblocks left out.
+    /// Erase counts of all other blocks, without the two of the superblocks.
     pub other_erases: Spread,
     /// Reads in which the ECC corrected bits.
     pub corrected_reads: u64,
-    /// Reads that it could not correct.
+    /// Reads that the ECC could not correct.
     pub uncorrectable_reads: u64,
     /// Writes after the volume was filled.
     pub writes: u64,
-    /// Bytes of them.
+    /// Bytes of these writes.
     pub written_bytes: u64,
-    /// Page programs and copies for each of them.
+    /// Page programs and copies for each of these writes.
     pub programs_per_write: f64,
-    /// Bytes that the volume has room for.
+    /// Usable bytes of the volume when it was new.
     pub usable_bytes: u64,
-    /// Writes when the first block had failed, to 64; nothing if none has.
+    /// Number of writes when the first block had failed, in steps of 64; nothing if no block has
+    /// failed.
     pub first_bad_writes: Option<u64>,
-    /// Erases until then, in percent of all that the endurance allows.
+    /// Erases until then, in percent of all erases that the endurance allows.
     pub first_bad_percent: Option<f64>,
-    /// What was found of what was committed.
+    /// Result of the check of the committed data.
     pub audit: Audit,
-    /// How worn the chip was, in two hundred steps of the erases, and at the end.
+    /// Wear of the chip in two hundred steps of the erases, and at the end.
     pub moments: Vec<Moment>,
-    /// Erase counts of all blocks when a quarter, a half and three quarters of all erases were used, and at the end.
+    /// Erase counts of all blocks when a quarter, a half and three quarters of all erases were
+    /// used, and at the end.
     pub block_erases: Vec<Vec<u32>>,
     /// Blocks that failed.
     pub bad: Vec<u32>,
@@ -145,7 +148,7 @@ fn percent_of(share: f64) -> f64 {
     100.0 * share
 }
 
-/// Prints the table for people, at most 100 columns wide but for the end.
+/// Prints the table for people, at most 100 columns wide, except the end.
 impl fmt::Display for Life {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n", self.title())?;
@@ -154,7 +157,7 @@ impl fmt::Display for Life {
 }
 
 impl Life {
-    /// What was run, in two lines.
+    /// Returns the options of the run, in two lines.
     pub fn title(&self) -> String {
         let block_bytes = u64::from(self.page_bytes) * u64::from(self.pages_per_block);
         format!(
@@ -173,7 +176,7 @@ impl Life {
         )
     }
 
-    /// What came of it.
+    /// Returns the results as names and values.
     pub fn facts(&self) -> [(&'static str, String); 11] {
         let written = format!(
             "{} in {} writes, {:.2} programs each",
@@ -203,7 +206,7 @@ impl Life {
         ]
     }
 
-    /// When the first block failed.
+    /// Returns the moment when the first block failed, as text.
     fn first_bad(&self) -> String {
         match self.first_bad_writes.zip(self.first_bad_percent) {
             None => "none".to_string(),
@@ -211,7 +214,7 @@ impl Life {
         }
     }
 
-    /// What was found of what was committed.
+    /// Returns the result of the check, as text.
     pub fn lost(&self) -> String {
         let bytes = format_size(self.audit.bytes);
         match &self.audit.first_loss {

@@ -1,4 +1,4 @@
-//! Fill, and then access after access until a call fails.
+//! The fill, and then access after access until a call fails.
 
 use super::Options;
 use super::chip::LifeChip;
@@ -10,28 +10,28 @@ use crate::evaluate::{EvaluateError, Phase};
 use steadyfs::media::BlockIndex;
 use steadyfs::{BlockState, Health, Usage};
 
-/// Accesses between two looks at the clock.
+/// Number of accesses between two updates of the course.
 const LOOK_EVERY: u64 = 64;
 
-/// What a volume was like when it could not go on.
+/// The state of a volume at its end.
 pub struct Worn {
-    /// Tells what must be in the files.
+    /// Writer that returns the expected contents of the files.
     pub writer: Writer,
-    /// Accesses after the volume was filled.
+    /// Number of accesses after the volume was filled.
     pub accesses: u64,
-    /// Programs and copies of them.
+    /// Page programs and copies of these accesses.
     pub programs: u64,
-    /// Why it could not go on.
+    /// Error that ended the run.
     pub end: EvaluateError,
     /// Blocks that hold the superblocks.
     pub superblocks: Vec<BlockIndex>,
     /// Blocks of the ring of roots.
     pub ring: Vec<BlockIndex>,
-    /// What the volume knows of its wear.
+    /// The volume's own report of its wear.
     pub health: Health,
-    /// What happened meanwhile.
+    /// Events during the run.
     pub course: Course,
-    /// Bytes that the volume had room for when it was new.
+    /// Usable bytes of the volume when it was new.
     pub usable_bytes: u64,
 }
 
@@ -43,7 +43,7 @@ pub fn wear_out(
 ) -> Result<Worn, EvaluateError> {
     let usage = fs.usage();
     let plan = plan(options, &usage)?;
-    // The share of the erases says more than the number of accesses, which nobody knows.
+    // The progress is the share of the erases. The number of accesses until the end is unknown.
     let mut progress = Progress { expected: 1, done: 0, report: &mut |_, _| {} };
     let mut checker = Checker::only_counting(Phase::Fill, &mut progress);
     let mut writer = Writer::fill(&plan, &mut fs, &mut checker, |_| {})?;
@@ -65,7 +65,7 @@ pub fn wear_out(
     Ok(Worn { writer, accesses, programs, end, superblocks, ring, health, course, usable_bytes })
 }
 
-/// How much is written before the wear.
+/// Returns the plan of the fill before the wear.
 fn plan(options: &Options, usage: &Usage) -> Result<Plan, EvaluateError> {
     let logical_bytes = u64::from(usage.logical_bytes);
     let fill_bytes = (usage.usable_bytes as f64 * options.fill.clamp(0.0, 1.0)) as u64 / logical_bytes * logical_bytes;
@@ -76,7 +76,8 @@ fn plan(options: &Options, usage: &Usage) -> Result<Plan, EvaluateError> {
     Ok(Plan { workload: options.workload, seed: options.seed, fill_bytes, write_bytes })
 }
 
-/// The blocks of the superblocks, which are the first two that are reserved, and those of the ring.
+/// Returns the blocks of the superblocks, which are the first two reserved blocks, and the
+/// blocks of the ring.
 fn reserved(fs: &Volume<'_, '_, LifeChip>, blocks: u32) -> (Vec<BlockIndex>, Vec<BlockIndex>) {
     let is_reserved = |block: &BlockIndex| fs.block(*block).is_some_and(|info| info.state == BlockState::Reserved);
     let mut superblocks: Vec<_> = (0..blocks).filter(is_reserved).collect();

@@ -6,11 +6,11 @@ use crate::bench::content::Document;
 use crate::bench::gauge::Gauge;
 use crate::bench::stage::verify;
 
-/// Appends before the measurement, and in it.
+/// Number of appends before the measurement, and in it.
 const WARM_UP: u32 = 1_000;
 const STEPS: u32 = 2_500;
 
-/// Appends records of so many bytes.
+/// Appends records of `bytes` bytes.
 pub fn run<K: Contender>(bench: &mut Bench<'_, K>, bytes: usize) -> Result<Measured, Fault> {
     let mut documents = std::mem::take(&mut bench.documents);
     let mut volume = bench.contender.mount()?;

@@ -1,4 +1,4 @@
-//! Mount, copy files, unmount, on a volume as a format leaves it.
+//! Mount, copy of files, and unmount, on a volume that was just formatted.
 
 use super::{Bench, Measured};
 use crate::bench::contender::{Contender, Fault, Volume};
@@ -9,7 +9,8 @@ use crate::costs::file_bytes;
 /// Bytes of a write.
 const PIECE: usize = 64 << 10;
 
-/// Copies so many files of so many bytes together, each durable when it is closed; all of it is one step.
+/// Copies `files` files of `bytes` bytes together. Each is durable when it is closed. The whole
+/// copy is one step.
 pub fn run<K: Contender>(bench: &mut Bench<'_, K>, files: u32, bytes: u64) -> Result<Measured, Fault> {
     let mut volume = bench.contender.mount()?;
     demand(&mut volume, bytes, files.into())?;

@@ -1,4 +1,4 @@
-//! What a case is given, and what it gives.
+//! The input and the result of a case.
 
 use crate::bench::content::Document;
 use crate::bench::gauge::Gauge;
@@ -6,42 +6,43 @@ use crate::bench::limit::Limit;
 use crate::bench::medium::Medium;
 use fastrand::Rng;
 
-/// A contender and what its case needs.
+/// A contender and the other inputs of a case.
 pub struct Bench<'b, K> {
-    /// The file system; its volume is as the case wants it.
+    /// The file system. Its volume is in the state that the case requires.
     pub contender: K,
-    /// The files that are there.
+    /// The files on the volume.
     pub documents: Vec<Document>,
     /// The chip.
     pub medium: &'b Medium,
-    /// Files of the cases with many of them.
+    /// Number of files in the cases with many files.
     pub files: u32,
-    /// Time of the chip after which warming up, or measuring, ends before its last step; in nanoseconds.
+    /// Time of the chip, in nanoseconds, after which a warm-up or a measurement ends early.
     pub patience_ns: u64,
     /// Source of random places and orders.
     pub rng: Rng,
-    /// Told now and then of the share that is done.
+    /// Receives the completed share now and then.
     pub tick: &'b dyn Fn(f64),
 }
 
-/// What a case measured.
+/// The result of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// The steps.
     pub gauge: Gauge,
-    /// Payload of all steps together, in cases whose throughput counts.
+    /// Payload of all steps together, for cases whose throughput counts.
     pub bytes: Option<u64>,
-    /// Physical limit of a step, on average.
+    /// Mean physical limit of a step.
     pub limit: Option<Limit>,
 }
 
 impl Measured {
-    /// A case whose times count; `limit` is that of a step.
+    /// Returns the result of a case whose times count. `limit` is the limit of one step.
     pub(super) fn times(gauge: Gauge, limit: Limit) -> Measured {
         Measured { gauge, bytes: None, limit: Some(limit) }
     }
 
-    /// A case whose throughput counts; `limit` is that of all steps together.
+    /// Returns the result of a case whose throughput counts. `limit` is the limit of all steps
+    /// together.
     pub(super) fn throughput(gauge: Gauge, bytes: u64, limit: Limit) -> Measured {
         let limit = limit * (1.0 / gauge.steps_ns.len().max(1) as f64);
         Measured { gauge, bytes: Some(bytes), limit: Some(limit) }

@@ -9,23 +9,24 @@ use crate::bench::limit::Limit;
 use crate::bench::stage::{demand, verify};
 use fastrand::Rng;
 
-/// Mounts measured.
+/// Number of measured mounts.
 const ROUNDS: u32 = 20;
-/// Durable changes between two of them, at most: roots are met in all stages.
+/// Limit of the random number of durable changes between two mounts. So mounts meet roots in all
+/// stages.
 const CHANGES_MAX: u32 = 200;
 
-/// What is measured.
+/// The measured call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// A mount after an unmount.
     Clean,
     /// A mount after a power cut.
     Cut,
-    /// The first file that is made after a mount, which came after an unmount.
+    /// The first creation of a file after a mount, which follows an unmount.
     FirstChange,
 }
 
-/// Makes the files, and mounts again and again with changes between.
+/// Makes the files, and mounts repeatedly with changes between the mounts.
 pub fn run<K: Contender>(bench: &mut Bench<'_, K>, what: What) -> Result<Measured, Fault> {
     let Bench { contender, medium, files, rng, .. } = bench;
     let mut volume = contender.mount()?;
@@ -40,7 +41,8 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, what: What) -> Result<Measure
         let before = contender.counters();
         let mut volume = contender.mount()?;
         let spent = volume.counters().since(&before);
-        // Before the first round the volume was always unmounted.
+        // Before the first round the volume is always unmounted, so its mount does not follow a
+        // cut.
         if what != What::Cut || round > 0 {
             mounts.note_mount(&spent, bound_ns);
         }

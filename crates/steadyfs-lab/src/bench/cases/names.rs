@@ -10,24 +10,24 @@ use crate::units::{format_count, format_duration};
 
 /// Bytes of a file.
 pub const BYTES: usize = 100;
-/// Bytes of a name, where a limit counts them.
+/// Bytes of a name in the limits.
 pub const NAME_BYTES: u64 = 16;
-/// Bytes that tell of a file that is no more.
+/// Bytes that record a removal in the limit.
 const REMOVAL_BYTES: u64 = 8;
-/// Files among which is renamed, and the renames that are measured.
+/// Number of files among which files are renamed, and number of measured renames.
 const MANY: u32 = 10_000;
 const RENAMES: usize = 2_000;
 
-/// Which call is measured.
+/// The measured call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// A file is made and written, durably.
+    /// Makes and writes a file, durably.
     Create,
-    /// A file is opened, and closed.
+    /// Opens and closes a file.
     Open,
-    /// The size of a file is asked for.
+    /// Reads the size of a file.
     Stat,
-    /// A file is removed, durably.
+    /// Removes a file, durably.
     Remove,
 }
 

@@ -1,4 +1,4 @@
-//! Durable overwrites at random places, when the volume is in its steady state.
+//! Durable overwrites at random places, on a volume in its steady state.
 
 use super::{Bench, Measured};
 use crate::bench::contender::{Contender, Fault, Mode, Volume};
@@ -9,10 +9,10 @@ use fastrand::Rng;
 
 /// Percent of the volume that the file takes.
 const FILL_PERCENT: u64 = 80;
-/// Overwrites measured.
+/// Number of measured overwrites.
 const STEPS: u64 = 20_000;
 
-/// Fills the volume, overwrites twice as much as it holds, and measures.
+/// Fills the file, overwrites twice the usable bytes of the volume, and measures.
 pub fn run<K: Contender>(bench: &mut Bench<'_, K>) -> Result<Measured, Fault> {
     let mut volume = bench.contender.mount()?;
     let usable_bytes = volume.room()?.usable_bytes;
@@ -42,7 +42,8 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>) -> Result<Measured, Fault> {
     Ok(Measured::throughput(gauge, steps * PAGE_BYTES, bench.medium.write(PAGE_BYTES) * steps as f64))
 }
 
-/// Gives a page at a random place other bytes. Returns the file, opened again where the volume had no room for them.
+/// Overwrites a page at a random place with other bytes. Returns the file; if the volume had no
+/// room, the file was opened again.
 pub fn overwrite<V: Volume>(
     gauge: &mut Gauge,
     volume: &mut V,
@@ -58,7 +59,8 @@ pub fn overwrite<V: Volume>(
         return Ok(file);
     }
     document.restore_page(page);
-    // What a handle is good for behind an error differs; a new one shows what is there.
+    // File systems differ in the state of a handle after an error. A new handle shows the actual
+    // contents.
     let _ = volume.close(file);
     volume.open(&document.path, Mode::Durable)
 }

@@ -1,4 +1,4 @@
-//! A file read in order.
+//! Reads of a file in order.
 
 use super::{Bench, Measured};
 use crate::bench::contender::{Contender, Fault, Mode, Volume};
@@ -9,7 +9,7 @@ use crate::bench::stage::{PIECE_BYTES, demand, make};
 /// Bytes of the file.
 const BYTES: u64 = 512 << 10;
 
-/// Reads in pieces of so many bytes.
+/// Reads in pieces of `piece` bytes.
 pub fn run<K: Contender>(bench: &mut Bench<'_, K>, piece: usize) -> Result<Measured, Fault> {
     let mut volume = bench.contender.mount()?;
     demand(&mut volume, BYTES, 1)?;

@@ -1,4 +1,5 @@
-//! A small file gets other contents, durably, as a configuration does, on an aged volume.
+//! Durable replacements of the contents of a small file, such as a configuration, on an aged
+//! volume.
 
 use super::{Bench, Measured};
 use crate::bench::contender::{Contender, Fault, Mode, Volume};
@@ -8,31 +9,32 @@ use crate::bench::stage::{PIECE_BYTES, make, verify};
 
 /// Bytes of the file.
 const BYTES: usize = 200;
-/// Bytes of its name, where that is written as well.
+/// Bytes of the file's name, for cases that write it too.
 const NAME_BYTES: u64 = 16;
-/// Replacements before the measurement, and in it.
+/// Number of replacements before the measurement, and in it.
 const WARM_UP: u32 = 100;
 const STEPS: u32 = 400;
-/// The name under which new contents are written before they replace the old ones.
+/// The name of the new file before it replaces the old one.
 const NEW: &str = "settings.new";
 
-/// How contents are replaced.
+/// The way in which the contents are replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// The file is cut to nothing, written and made durable.
+    /// Truncates the file to 0 bytes, writes it and makes it durable.
     Truncate,
-    /// Another file is written and takes its name.
+    /// Writes another file and renames it over the old one.
     Rename,
-    /// The bytes are overwritten through a durable handle.
+    /// Overwrites the bytes through a durable handle.
     InPlace,
 }
 
-/// Replaces the contents again and again.
+/// Replaces the contents repeatedly.
 pub fn run<K: Contender>(bench: &mut Bench<'_, K>, way: Way) -> Result<Measured, Fault> {
     let mut documents = std::mem::take(&mut bench.documents);
     let mut volume = bench.contender.mount()?;
     let mut settings = make(&mut volume, "settings", BYTES as u64, PIECE_BYTES)?;
-    // Nobody writes through a handle of a file that is replaced: it is open where it is what is measured.
+    // Only the in-place case keeps the file open. The other cases replace the file, and nothing
+    // may write through a handle of a replaced file.
     let mut file = if way == Way::InPlace { Some(volume.open(&settings.path, Mode::Durable)?) } else { None };
     let mut gauge = Gauge::default();
     for steps in [WARM_UP, STEPS] {

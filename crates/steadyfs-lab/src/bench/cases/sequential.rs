@@ -1,4 +1,4 @@
-//! A large file from its beginning to its end, not durable before.
+//! A large file from beginning to end, durable only at its end.
 
 use super::{Bench, Measured};
 use crate::bench::contender::{Contender, Fault, Volume};
@@ -6,10 +6,10 @@ use crate::bench::content::Document;
 use crate::bench::gauge::Gauge;
 use crate::bench::stage::{demand, put, verify};
 
-/// Bytes of the file, where half of the chip has as many.
+/// Bytes of the file, or half the chip if that is less.
 const BYTES: u64 = 32 << 20;
 
-/// Writes a file in pieces of so many bytes.
+/// Writes a file in pieces of `piece` bytes.
 pub fn run<K: Contender>(bench: &mut Bench<'_, K>, piece: usize) -> Result<Measured, Fault> {
     let bytes = (bench.medium.size_bytes() / 2).min(BYTES);
     let (mut gauge, mut document) = (Gauge::default(), Document::new("large"));

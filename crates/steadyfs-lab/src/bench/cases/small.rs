@@ -1,4 +1,4 @@
-//! 100,000 B by 256 B: what a download, a recording or a picture is.
+//! A file of 100,000 B in writes of 256 B, such as a download, a recording or a picture.
 
 use super::{Bench, Measured};
 use crate::bench::contender::{Contender, Fault, Mode, Volume};
@@ -10,16 +10,17 @@ use crate::bench::stage::{demand, put, verify};
 const BYTES: u64 = 100_000;
 const PIECE: usize = 256;
 
-/// On what volume, and how durable.
+/// The state of the volume, and the durability of the writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// As a format leaves it, durable at the end.
+    /// The volume was just formatted. The file is durable at its end.
     Formatted,
-    /// After idle time that was to prepare as many bytes, durable at the end.
+    /// Idle time before the file prepares for its bytes. The file is durable at its end.
     Prepared,
-    /// Files take 80 % of it and were removed from the rest, durable at the end.
+    /// Files take 80 % of the volume, and others were removed from the rest. The file is durable
+    /// at its end.
     Aged,
-    /// As a format leaves it, every write durable.
+    /// The volume was just formatted. Every write is durable.
     Durable,
 }
 
@@ -49,7 +50,7 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, way: Way) -> Result<Measured,
     Ok(Measured::throughput(gauge, BYTES, limit))
 }
 
-/// Every write of the file is durable when it returns.
+/// Writes the file so that every write is durable when it returns.
 fn append_durably<V: Volume>(gauge: &mut Gauge, volume: &mut V, document: &mut Document) -> Result<(), Fault> {
     let mut file = gauge.step(volume, |step| step.open(&document.path, Mode::Durable))?;
     while document.size < BYTES {

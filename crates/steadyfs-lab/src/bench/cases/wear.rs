@@ -1,4 +1,4 @@
-//! Ten times the bytes of the chip, so that it shows which blocks wear out first.
+//! Writes of ten times the bytes of the chip, to show which blocks wear out first.
 
 use super::random::overwrite;
 use super::{Bench, Measured};
@@ -7,25 +7,27 @@ use crate::bench::content::{Document, PAGE_BYTES};
 use crate::bench::gauge::Gauge;
 use crate::bench::stage::{PIECE_BYTES, make, verify};
 
-/// Bytes written, in bytes of the chip.
+/// Written bytes, in multiples of the bytes of the chip.
 const CAPACITIES: u64 = 10;
 /// Bytes of a record of a log.
 const RECORD_BYTES: usize = 512;
-/// Files that are written to.
+/// Number of files that are written to.
 const FILES: usize = 8;
-/// Steps between two reports of progress.
+/// Number of steps between two reports of progress.
 const TICK_EVERY: u64 = 1024;
 
-/// What is written.
+/// The kind of the writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
-    /// Durable overwrites of 4,096 B at random places of eight files that take 40 % of the volume; one at rest takes another 40 %.
+    /// Overwrites 4,096 B durably at random places of eight files that take 40 % of the volume.
+    /// A file at rest takes another 40 %.
     Random,
-    /// Durable records of 512 B at the end of a file; of nine files, a tenth of the volume each, the oldest is removed.
+    /// Appends durable records of 512 B to a file. A full file takes a tenth of the volume.
+    /// Before a ninth file, the oldest is removed.
     Log,
 }
 
-/// Writes until the chip has taken ten times its bytes.
+/// Writes ten times the bytes of the chip.
 pub fn run<K: Contender>(bench: &mut Bench<'_, K>, load: Load) -> Result<Measured, Fault> {
     let mut gauge = Gauge::default();
     let (bytes, documents, step_bytes) = match load {
@@ -42,7 +44,7 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, load: Load) -> Result<Measure
     Ok(Measured::throughput(gauge, bytes, bench.medium.write(step_bytes) * (bytes / step_bytes) as f64))
 }
 
-/// Bytes of a file that takes so many hundredths of the volume, in whole pages.
+/// Returns the bytes of a file that takes `percent` per cent of the volume, in whole pages.
 fn share<V: Volume>(volume: &mut V, percent: u64) -> Result<u64, Fault> {
     match volume.room()?.usable_bytes * percent / 100 / PAGE_BYTES * PAGE_BYTES {
         0 => Err(Fault::NoRoom("the volume has no room for eight files of a page".to_string())),

@@ -1,4 +1,5 @@
-//! A web server: each visit reads one of eight pages, some oftener than others, and a style sheet.
+//! A web server: each visit reads one of eight pages, some more often than others, and a style
+//! sheet.
 
 use super::{Bench, Measured};
 use crate::bench::contender::{Contender, Fault, Mode, Volume};
@@ -7,16 +8,16 @@ use crate::bench::gauge::{Gauge, Step};
 use crate::bench::limit::Limit;
 use crate::bench::stage::make;
 
-/// Bytes of the pages, and how many of 100 visits read each.
+/// Bytes of each page, and number of its visits out of 100.
 const PAGES: [(u64, usize); 8] = [(4000, 25), (3000, 20), (2000, 16), (1000, 12), (1500, 10), (3000, 8), (2000, 5), (3500, 4)];
 /// Bytes of the style sheet.
 const STYLE_BYTES: u64 = 2000;
-/// Visits; each opens two files.
+/// Number of visits. Each visit opens two files.
 const VISITS: usize = 10_000;
 /// Bytes of a read.
 const PIECE: usize = 256;
 
-/// Serves all visits; each file served is a step.
+/// Serves all visits. Each served file is a step.
 pub fn run<K: Contender>(bench: &mut Bench<'_, K>) -> Result<Measured, Fault> {
     let mut volume = bench.contender.mount()?;
     let style = make(&mut volume, "style.css", STYLE_BYTES, PIECE)?;
@@ -44,7 +45,7 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>) -> Result<Measured, Fault> {
     Ok(Measured::throughput(gauge, served, Limit::reads(limit_ns)))
 }
 
-/// Opens a file, reads it to its end and closes it. Comparing takes no time of the chip.
+/// Opens a file, reads it to its end and closes it. The comparison takes no time of the chip.
 fn serve<V: Volume>(step: &mut Step<'_, V>, document: &Document) -> Result<(), Fault> {
     let mut file = step.open(&document.path, Mode::Read)?;
     let (mut data, mut at) = ([0; PIECE], 0);
