@@ -1,4 +1,5 @@
-//! Builds the contenders whose sources lie in the directory that `STEADY_PEERS` names: `littlefs`, `spiffs`, `dhara`, `fatfs`.
+//! Builds the contenders whose sources lie in the directory that `STEADY_PEERS` names:
+//! `littlefs`, `spiffs`, `dhara`, `fatfs`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,7 +27,8 @@ fn main() {
         commit("SPIFFS", &spiffs);
         let source = spiffs.join("src");
         let files = ["cache", "check", "gc", "hydrogen", "nucleus"].map(|part| source.join(format!("spiffs_{part}.c")));
-        // Its settings are a header of the user's, which must be found before the one beside its sources.
+        // The settings are a header of the user. It must be found before the header beside the
+        // sources.
         shim("spiffs").include("shims/spiffs").include(&source).files(files).compile("peer_spiffs");
     }
     if let (Some(dhara), Some(fatfs)) = (at("dhara"), at("fatfs")) {
@@ -43,7 +45,7 @@ fn main() {
     }
 }
 
-/// A build that begins with our own file, and tells the crate that it is there.
+/// Returns a build that begins with our own file, and reports the contender to the crate.
 fn shim(name: &str) -> cc::Build {
     println!("cargo::rustc-cfg={name}");
     let mut build = cc::Build::new();
@@ -51,7 +53,7 @@ fn shim(name: &str) -> cc::Build {
     build
 }
 
-/// Tells the crate which commit is built.
+/// Passes the commit that is built to the crate.
 fn commit(name: &str, directory: &Path) {
     let git = Command::new("git").arg("-C").arg(directory).args(["log", "-1", "--format=%h, %cs"]).output();
     let text =
@@ -59,14 +61,15 @@ fn commit(name: &str, directory: &Path) {
     println!("cargo::rustc-env=PEER_{name}={}", text.as_deref().unwrap_or("unknown commit").trim());
 }
 
-/// FatFs with its own settings, but for those that every user has to choose: see docs/contenders.md.
+/// Copies FatFs with its own settings, except those that every user has to choose: see
+/// docs/contenders.md.
 fn configured(source: &Path) -> PathBuf {
     let copies = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it")).join("fatfs");
     fs::create_dir_all(&copies).expect("the directory of the build can be written");
     for file in ["ff.c", "ff.h", "diskio.h", "ffunicode.c"] {
         fs::copy(source.join(file), copies.join(file)).unwrap_or_else(|error| panic!("{file} of FatFs: {error}"));
     }
-    // Volumes are known by a table of the whole program; here each thread has one of its own.
+    // FatFs has one table of volumes for the whole program. Here each thread has its own table.
     let code = fs::read_to_string(copies.join("ff.c")).expect("just copied");
     let code = ["static FATFS *FatFs[", "static WORD Fsid"].into_iter().fold(code, |code, table| {
         assert!(code.contains(table), "ff.c of FatFs has no {table}: another release than the one of docs/contenders.md");

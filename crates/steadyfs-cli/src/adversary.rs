@@ -1,4 +1,4 @@
-//! `steady adversary`: how near the bounds are.
+//! `steady adversary`: searches for calls that come near their bounds.
 
 use crate::Failure;
 use crate::chip::ChipArguments;
@@ -18,7 +18,8 @@ pub struct Arguments {
     /// Share of the usable space in use
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "80%", value_parser = parse_percent)]
     fill: f64,
-    /// Calls to make, those that only prepare others included; sessions are made to their end, so that some 160,000 are the least
+    /// Calls to make, including preparing calls; each session runs to its end, so about 160,000
+    /// is the minimum
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 200_000, value_parser = crate::number::from::<u64>(1))]
     calls: u64,
     /// Seed of the search; the same seed gives the same search

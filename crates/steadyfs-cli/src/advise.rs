@@ -1,4 +1,5 @@
-//! `steady advise`: settings that suit a chip, a size and a workload, from runs made there and then.
+//! `steady advise`: recommends settings for a chip, a size and a workload, from runs that the
+//! command makes itself.
 
 use crate::Failure;
 use crate::evaluate::timings;
@@ -24,7 +25,7 @@ pub struct Arguments {
     /// Bytes of the chip to use, from its beginning [default: asked for, or all]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_size)]
     size: Option<u64>,
-    /// What the device does all day [default: asked for]
+    /// Workload of the device [default: asked for]
     #[arg(long, value_name = "NAME", value_parser = workloads())]
     workload: Option<Workload>,
     /// Share of these bytes that data takes
@@ -33,7 +34,8 @@ pub struct Arguments {
     /// Times of the simulated chip
     #[arg(long, default_value = "typical", value_parser = timings())]
     timing: Timing,
-    /// Share of the usual length of the runs: less is sooner, and knows less of what is rare
+    /// Share of the usual length of the runs: less takes less time, and measures rare cases less
+    /// well
     #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, default_value = "100%", value_parser = parse_percent)]
     effort: f64,
     /// Seed of places; the same seed gives the same advice
@@ -83,7 +85,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     })
 }
 
-/// What a driver must do so that blocks are those of the settings, for who writes it in Rust and in C. Nothing where a block is one of NAND.
+/// Returns a sentence for a driver in Rust and one for a driver in C: how to make blocks of the
+/// recommended size. Returns `None` if a block is one block of the NAND chip.
 fn blocks(profile: &Profile, block_bytes: u32, geometry: &Geometry) -> Option<(String, String)> {
     let Chip::Nor(nor) = &profile.chip else {
         let joined = geometry.pages_per_block / profile.nand()?.geometry().pages_per_block;
@@ -112,7 +115,7 @@ fn blocks(profile: &Profile, block_bytes: u32, geometry: &Geometry) -> Option<(S
 }
 
 impl Arguments {
-    /// What to advise on; what is not given is asked for.
+    /// Returns the options of the run; asks for each missing argument.
     fn options(&self, answers: &mut impl BufRead, questions: &mut impl Write) -> Result<Options, Failure> {
         let mut ask = |option: &str, question: &str| ask(answers, questions, option, question);
         let device = match &self.device {
@@ -129,7 +132,7 @@ impl Arguments {
                 Workload::named(&answer).ok_or_else(wrong)?
             }
         };
-        // Whoever gives the other two on the line has had the choice.
+        // If both other options are on the command line, a missing size means the whole chip.
         let is_asked = self.size.is_none() && (self.device.is_none() || self.workload.is_none());
         let size_bytes = match is_asked.then(|| ask("--size", "Bytes to use, such as 1MiB, or all")).transpose()? {
             None => self.size,
@@ -141,7 +144,7 @@ impl Arguments {
     }
 }
 
-/// Asks a question; without anybody to answer it, says which option was missing.
+/// Asks a question. If there is no answer, the error names the missing option.
 fn ask(answers: &mut impl BufRead, questions: &mut impl Write, option: &str, question: &str) -> Result<String, Failure> {
     let mut answer = String::new();
     let asked = write!(questions, "{question}: ").and_then(|()| questions.flush()).and_then(|()| answers.read_line(&mut answer));
@@ -172,7 +175,8 @@ mod tests {
         assert_eq!(options("--device w25q128jv --workload files", "").unwrap().size_bytes, None);
     }
 
-    /// The code that was printed for 4 KiB sectors said nothing of groups: a driver of plain sectors has other blocks.
+    /// The printed code for 4 KiB sectors did not mention groups. A driver of plain sectors has
+    /// blocks of another size.
     #[test]
     fn a_driver_is_told_how_blocks_are_made() {
         let told = |chip: &str, block_bytes, geometry| blocks(&Profile::named(chip).unwrap(), block_bytes, &geometry);

@@ -1,4 +1,5 @@
-//! `steady bench`: a file system on a simulated chip, case by case beside what the chip could do.
+//! `steady bench`: measures SteadyFS on a simulated chip, case by case, beside the limit of the
+//! chip.
 
 use crate::Failure;
 use crate::chip::ChipArguments;
@@ -21,13 +22,14 @@ pub struct Arguments {
     /// Files of the cases create, open, stat, remove and of the mounts
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 500, value_parser = crate::number::from::<u32>(1))]
     files: u32,
-    /// Logical pages of a cache: what is written in pieces waits there until the page is whole, or a commit asks
+    /// Logical pages of a cache: small writes wait there until their page is complete, or a
+    /// commit comes
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 0, value_parser = crate::number::within::<u32>(0..=1024))]
     cache: u32,
-    /// Program pages of a read cache: what is read again and again is read once
+    /// Program pages of a read cache: a page that is read repeatedly is read from the chip once
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 0, value_parser = crate::number::within::<u32>(0..=65536))]
     read_cache: u32,
-    /// Let the format erase the chip, so that nothing has to be erased until all of it was used
+    /// Let the format erase the chip, so that no erase is needed until the whole chip was used
     #[arg(long)]
     erased: bool,
     /// Seed of places and orders; the same seed gives the same run

@@ -1,4 +1,4 @@
-//! `steady boot`: how long a root file system on NAND takes to be mounted and loaded.
+//! `steady boot`: measures the time to mount and load a root file system on NAND.
 
 use crate::Failure;
 use crate::evaluate::timings;
@@ -13,7 +13,8 @@ use steadyfs_lab::units::parse_write_size;
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Raw NAND, separated by commas: names (see `steady devices`) or files in TOML [default: k9f1208u0,mt29f1g01abafd]
+    /// Raw NAND, separated by commas: names (see `steady devices`) or files in TOML [default:
+    /// k9f1208u0,mt29f1g01abafd]
     #[arg(long, value_name = "NAME|FILE.toml,…", value_delimiter = ',', value_parser = crate::device::raw_nand)]
     device: Vec<String>,
     /// Times of the chips
@@ -22,16 +23,18 @@ pub struct Arguments {
     /// Bad blocks of each chip
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 6, value_parser = crate::number::within::<u32>(0..=15))]
     bad_blocks: u32,
-    /// Bytes of a block of SteadyFS's images and of a chunk of its compressed files: a power of two from 4 to 64 KiB
+    /// Bytes of a block of SteadyFS's images and of a chunk of its compressed files: a power of
+    /// two from 4 to 64 KiB
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "16KiB", value_parser = parse_block)]
     block: u32,
-    /// Cycles that the processor takes for a byte, as lz4=8, separated by commas: lz4, lzo, deflate, zstd, xz, sha256, crc32
+    /// Cycles that the processor takes for a byte, as lz4=8, separated by commas: lz4, lzo,
+    /// deflate, zstd, xz, sha256, crc32
     #[arg(long, value_name = "NAME=CYCLES,…", value_delimiter = ',')]
     cycles: Vec<Cycles>,
     /// Reads of 4 KiB at random places
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 1000, value_parser = crate::number::within::<u32>(1..=100_000))]
     reads: u32,
-    /// Take one file of so many of the tree, for a quick look
+    /// Take one of this many files of the tree, for a quick look
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::within::<u16>(1..=100))]
     share: u16,
     /// Seed of the tree, the bad blocks and the places; the same seed gives the same run

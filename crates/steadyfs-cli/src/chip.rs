@@ -15,7 +15,8 @@ pub struct ChipArguments {
     /// Bytes of the chip to use, from its beginning [default: all]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_size)]
     size: Option<u64>,
-    /// Bytes of an erase block [default: those of the profile, or the smallest where that leaves fewer than 64 blocks]
+    /// Bytes of an erase block [default: as in the profile, or the smallest if that leaves fewer
+    /// than 64 blocks]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = erase_blocks())]
     erase_block: Option<u32>,
     /// Times of the simulated chip
@@ -24,7 +25,7 @@ pub struct ChipArguments {
 }
 
 impl ChipArguments {
-    /// The part, as the lab takes it.
+    /// Returns the part in the lab's type.
     pub fn part(&self) -> Part {
         Part { size_bytes: self.size, erase_block_bytes: self.erase_block, timing: self.timing }
     }

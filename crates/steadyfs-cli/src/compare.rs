@@ -14,13 +14,13 @@ use steadyfs_lab::bench::Case;
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Measure everything that is built in, and add what is kept of the others
+    /// Measure every built-in contender, and add the kept results of the others
     #[arg(long, conflicts_with_all = ["contender", "case", "device"])]
     all: bool,
     /// Contenders to measure, separated by commas [default: all that are built in]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = contender)]
     contender: Vec<String>,
-    /// Cases to measure, separated by commas: those of `steady bench`, or cuts [default: all]
+    /// Cases to measure, separated by commas: the cases of `steady bench`, or cuts [default: all]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(case_names()), hide_possible_values = true)]
     case: Vec<String>,
     /// Boards, separated by commas [default: all]
@@ -35,13 +35,14 @@ pub struct Arguments {
     /// Seed of places, orders and cuts; the same seed gives the same numbers
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
     seed: u64,
-    /// Measure nothing: show what is kept
+    /// Measure nothing: show the kept results
     #[arg(long, conflicts_with_all = ["all", "contender", "keep"])]
     kept: bool,
-    /// Directory of results that are kept, a file for each contender [default: bench/results, where it is]
+    /// Directory of kept results, a file for each contender [default: bench/results, if it
+    /// exists]
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
-    /// Write what is measured to files of such a directory
+    /// Write the measured results to files of such a directory
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
     /// Write the tables as Markdown
@@ -62,12 +63,12 @@ Examples:
   steady compare --contender fat-on-disk --case cuts --cuts 10000
   steady compare --kept --report compare.html";
 
-/// Where results are kept in a clone of the repository.
+/// The directory of kept results in a clone of the repository.
 const RESULTS: &str = "bench/results";
 /// The name of the power cuts among the cases.
 const CUTS: &str = "cuts";
 
-/// All contenders that this command was built with.
+/// Returns all contenders that this command was built with.
 fn entrants() -> Vec<Box<dyn AnyEntrant>> {
     #[allow(unused_mut, reason = "without the feature there is nothing to add")]
     let mut all = contenders::all();
@@ -137,7 +138,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 impl Arguments {
-    /// Whether a part of everything was asked for.
+    /// Returns true if the arguments select contenders, cases or devices.
     fn is_a_part(&self) -> bool {
         !(self.contender.is_empty() && self.case.is_empty() && self.device.is_empty())
     }
@@ -154,7 +155,7 @@ impl Arguments {
         }
     }
 
-    /// Measures the contenders that were asked for: none where only what is kept is shown.
+    /// Measures the selected contenders. With `--kept`, measures none.
     fn measure(&self, options: &Options) -> Result<Comparison, Failure> {
         let is_wanted = |entrant: &dyn AnyEntrant| self.contender.is_empty() || self.contender.contains(&entrant.facts().id);
         let wanted: Vec<_> =

@@ -1,4 +1,4 @@
-//! `steady costs`: what each call and copying files cost on a simulated chip.
+//! `steady costs`: measures the cost of each call, and of copying files, on a simulated chip.
 
 use crate::Failure;
 use crate::evaluate::timings;
@@ -19,7 +19,8 @@ pub struct Arguments {
     /// Times of the simulated chip
     #[arg(long, default_value = "typical", value_parser = timings())]
     timing: Timing,
-    /// Files of the large directory, and steps of each kind [default: 10000, or as many as the volume holds]
+    /// Files of the large directory, and steps of each kind [default: 10000, or as many as the
+    /// volume holds]
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::from::<u32>(1))]
     files: Option<u32>,
     /// Seed of the order of files; the same seed gives the same run

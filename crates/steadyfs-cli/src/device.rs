@@ -1,5 +1,6 @@
-//! Devices on the command line: a name, or a file in TOML. An unknown device is wrong usage, and so is
-//! a device of a kind that the command does not take.
+//! Devices on the command line: a name, or a file in TOML.
+//!
+//! An unknown device is wrong usage. So is a device of a kind that the command does not take.
 
 use steadyfs_lab::evaluate::{EvaluateError, find_device, find_managed, find_nand, find_profile};
 

@@ -1,4 +1,5 @@
-//! `steady devices`: the chips and managed devices that can be simulated, and profiles of others.
+//! `steady devices`: lists the chips and managed devices that can be simulated, and makes
+//! profiles of others.
 
 use crate::Failure;
 use crate::output::print;
@@ -14,7 +15,8 @@ use steadyfs_sim::{Chip, Profile};
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Print the profile of this device in TOML, with an explanation of each key [default: list all]
+    /// Print the profile of this device in TOML, with an explanation of each key [default: list
+    /// all]
     #[arg(value_name = "NAME", value_parser = built_in)]
     name: Option<String>,
     /// Ask for the figures of a datasheet, and print the profile of a device of this kind
@@ -42,7 +44,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// A usual device of this kind.
+    /// Returns the name of a usual device of this kind.
     fn usual(self) -> &'static str {
         match self {
             Self::Nand => "mt29f1g01abafd",
@@ -72,7 +74,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// Asks for each figure of a device, and makes the document of its profile.
+/// Asks for each figure of a device, and returns the document of its profile.
 fn ask_for(kind: Kind, answers: &mut impl BufRead, questions: &mut impl Write) -> Result<String, Failure> {
     let usual = kind.usual();
     let lines = Profile::lines(usual).or_else(|| ManagedProfile::lines(usual)).unwrap_or_default();
@@ -107,7 +109,7 @@ fn ask_for(kind: Kind, answers: &mut impl BufRead, questions: &mut impl Write) -
     Ok(text)
 }
 
-/// Asks for the value of a key; `None`: the usual one.
+/// Asks for the value of a key. Returns `None`, the usual value, for an empty answer.
 fn ask(
     key: &str,
     usual: &str,
@@ -126,14 +128,15 @@ fn ask(
     }
 }
 
-/// Typical and maximum time of a value in TOML, if it is of times.
+/// Returns the typical and maximum time of a value in TOML, if the value is a pair of times.
 fn times_of(value: &str) -> Option<[&str; 2]> {
     let inner = value.strip_prefix('{')?.strip_suffix('}')?;
     let (typical, maximum) = inner.split_once(',')?;
     Some([typical.split_once('=')?.1.trim(), maximum.split_once('=')?.1.trim()])
 }
 
-/// An answer in TOML: as texts are, or times, where the usual value is.
+/// Returns an answer in TOML: a string or a pair of times if the usual value is one, else the
+/// answer unchanged.
 fn as_toml(answer: &str, usual: &str) -> String {
     if usual.starts_with('"') && !answer.starts_with('"') {
         return format!("\"{}\"", answer.replace('\\', "\\\\").replace('"', "\\\""));
@@ -145,7 +148,7 @@ fn as_toml(answer: &str, usual: &str) -> String {
     }
 }
 
-/// The table of profiles, and what each of them is.
+/// Returns the table of profiles, and then their titles.
 fn listing(profiles: &[Profile]) -> String {
     let head = ["Device", "Size", "Page", "Block", "Program", "Erase", "Copy"].map(String::from).to_vec();
     let rows: Vec<_> = std::iter::once(head).chain(profiles.iter().map(row)).collect();
@@ -155,13 +158,15 @@ fn listing(profiles: &[Profile]) -> String {
     format!("{}Times are typical and maximum; a copy moves a page inside the chip.\n\n{titles}", table(&rows, &align))
 }
 
-/// The managed devices: their times follow from what they were given before.
+/// Returns the list of managed devices. It has no times, because these depend on earlier
+/// commands.
 fn managed(profiles: &[ManagedProfile]) -> String {
     let titles = facts(profiles.iter().map(|profile| (profile.name.as_str(), profile.title.clone())));
     format!("Managed flash, for realtime, transactions and images of cards:\n{titles}")
 }
 
-/// One profile: sizes, and the typical and maximum times of a page program and a block erase.
+/// Returns the row of a profile: sizes, and the typical and maximum times of a page program and a
+/// block erase.
 fn row(profile: &Profile) -> Vec<String> {
     let (size, page, block, program_us, erase_us, copy) = match &profile.chip {
         Chip::Nand(nand) => {
@@ -187,7 +192,8 @@ fn row(profile: &Profile) -> Vec<String> {
     ]
 }
 
-/// A time of the datasheet: these have few digits, so trailing zeros say nothing.
+/// Formats a time of the datasheet. Datasheet times have few digits, so trailing zeros are left
+/// out.
 fn time(us: u32) -> String {
     match us {
         1_000_000.. => format!("{} s", f64::from(us) / 1e6),

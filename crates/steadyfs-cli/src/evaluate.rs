@@ -17,7 +17,7 @@ pub use arguments::{Arguments, timings, workloads};
 
 use arguments::PeerTrace;
 
-/// File systems that may stand beside the run: a figure has room for no more.
+/// Maximum number of other file systems beside the run: a figure has room for no more.
 const PEERS_MAX: usize = 3;
 
 /// Runs `steady evaluate`.
@@ -40,7 +40,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.outputs.write(&outcome.evaluation, || Report::of_evaluation(&outcome))
 }
 
-/// Reads the access times of another file system, for writes of as many bytes as those of the run.
+/// Reads the access times of another file system, for writes as long as the writes of the run.
 fn peer(beside: &PeerTrace, write_bytes: u64) -> Result<Peer, Failure> {
     let trace = replay::read(&beside.path, None)?;
     Peer::of_trace(beside.label.clone(), trace, write_bytes).map_err(|error| Failure(error.to_string()))

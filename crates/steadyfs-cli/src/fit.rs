@@ -1,4 +1,4 @@
-//! `steady fit`: the profile of a managed device from a trace of its own.
+//! `steady fit`: makes the profile of a managed device from a trace of this device.
 
 use crate::Failure;
 use crate::output::print;
@@ -14,16 +14,17 @@ use steadyfs_sim::managed::{self, Doubt, Kind, ManagedProfile};
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// The trace; `-` reads standard input. Its columns are those of `steady replay`, or it is a latency log of fio
+    /// The trace; `-` reads standard input. It has the columns of `steady replay`, or is a
+    /// latency log of fio
     #[arg(value_name = "TRACE.csv")]
     trace: PathBuf,
-    /// What the device is
+    /// Kind of the device
     #[arg(long, value_parser = kinds())]
     kind: Kind,
     /// Capacity of the device
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = capacity)]
     capacity: u32,
-    /// Write the profile though it is not to be relied on
+    /// Write the profile even if it is not reliable
     #[arg(long)]
     anyway: bool,
     /// Bytes of each write: whole sectors [default: as in a log of fio, else 4KiB]
@@ -32,7 +33,7 @@ pub struct Arguments {
     /// Unit of the times when the header names none: ns, us, ms or s
     #[arg(long)]
     unit: Option<TimeUnit>,
-    /// Name of the profile [default: that of the trace]
+    /// Name of the profile [default: name of the trace]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 }

@@ -1,5 +1,8 @@
-//! Ctrl-C and SIGTERM in commands that take long: what was found so far is printed where that says something, and else a line that says what was
-//! not finished. The exit code is 128 and the number of the signal, as shells expect: 130 or 143.
+//! Ctrl-C and SIGTERM in commands that take long.
+//!
+//! A command prints its results so far if these are useful. Otherwise it prints a line that the
+//! command was not finished. The exit code is 128 plus the number of the signal, as shells
+//! expect: 130 or 143.
 
 use crate::Failure;
 use crate::host;
@@ -8,18 +11,18 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The signal that came; 0 while there was none.
+/// The last signal that came; 0 before the first.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
-/// Held while a result is written, which is then written as a whole.
+/// Lock that is held while a result is written, so that the result is written as a whole.
 static OUTPUT: Mutex<()> = Mutex::new(());
-/// What is under way.
+/// State of the running command.
 static WORK: Mutex<Work> = Mutex::new(Work { bar: None, drafts: Vec::new(), ends_itself: false });
 
 struct Work {
     bar: Option<ProgressBar>,
     /// Files and directories that are not complete.
     drafts: Vec<PathBuf>,
-    /// The command looks at [`signal`] and ends by itself.
+    /// True if the command reads [`signal`] and ends by itself.
     ends_itself: bool,
 }
 
@@ -27,17 +30,18 @@ fn work() -> MutexGuard<'static, Work> {
     WORK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The signal that asked the command to end, if one did.
+/// Returns the signal that asked the command to end, if one came.
 pub fn signal() -> Option<i32> {
     Some(SIGNAL.load(Ordering::Relaxed)).filter(|&signal| signal != 0)
 }
 
-/// Lets the command end by itself: it looks at [`signal`], or calls [`check`]. A second signal ends it at once.
+/// Lets the command end by itself: it reads [`signal`], or calls [`check`]. A second signal ends
+/// it at once.
 pub fn ends_itself() {
     work().ends_itself = true;
 }
 
-/// Fails once a signal came, for a command that undoes then what is not complete.
+/// Fails after a signal came. For commands that then undo their incomplete work.
 pub fn check() -> Result<(), Failure> {
     match signal() {
         Some(_) => Err(Failure(sentence(work().bar.as_ref()))),
@@ -45,7 +49,7 @@ pub fn check() -> Result<(), Failure> {
     }
 }
 
-/// What is said of a command that was interrupted.
+/// Returns the message of an interrupted command.
 fn sentence(bar: Option<&ProgressBar>) -> String {
     let how_far = bar.map(|bar| {
         let (percent, phase) = (bar.position() * 100 / bar.length().unwrap_or(1).max(1), bar.message());
@@ -55,22 +59,22 @@ fn sentence(bar: Option<&ProgressBar>) -> String {
     format!("interrupted{}: the command was not finished", how_far.unwrap_or_default())
 }
 
-/// Names the bar that tells how far the command is.
+/// Stores the bar that shows the progress of the command.
 pub fn show(bar: &ProgressBar) {
     work().bar = Some(bar.clone());
 }
 
-/// A file or directory that is removed if the command is interrupted.
+/// Stores a file or directory that is removed if the command is interrupted.
 pub fn remember(draft: &Path) {
     work().drafts.push(draft.into());
 }
 
-/// The file is complete, or was removed.
+/// Keeps a file or directory after an interruption: it is complete, or was removed.
 pub fn forget(draft: &Path) {
     work().drafts.retain(|path| path != draft);
 }
 
-/// Writes a result: an interruption waits until it is written.
+/// Writes a result. An interruption waits until it is written.
 pub fn write<T>(write: impl FnOnce() -> T) -> T {
     let _guard = OUTPUT.lock().unwrap_or_else(PoisonError::into_inner);
     write()
@@ -80,7 +84,7 @@ pub fn write<T>(write: impl FnOnce() -> T) -> T {
 #[cfg(unix)]
 pub fn catch() {
     use signal_hook::consts::{SIGINT, SIGTERM};
-    // Without it the command ends as others do.
+    // Without the handler, a signal ends the command as usual.
     let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]) else { return };
     std::thread::spawn(move || {
         for signal in signals.forever() {
@@ -96,7 +100,7 @@ pub fn catch() {
 #[cfg(not(unix))]
 pub fn catch() {}
 
-/// What shells expect of a command that a signal ended.
+/// Returns the exit code that shells expect of a command that a signal ended.
 pub fn exit_code(signal: i32) -> i32 {
     128 + signal
 }

@@ -29,7 +29,7 @@ pub struct Arguments {
     /// Erases that a block takes
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 3_000, value_parser = crate::number::within::<u32>(1..=1_000_000))]
     endurance: u32,
-    /// Percent by which the lives of blocks differ from the endurance at most
+    /// Largest difference between the life of a block and the endurance, in percent
     #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, default_value_t = 0, value_parser = crate::number::within::<u32>(0..=90))]
     spread: u32,
     /// Percent of the blocks that die in a program instead of an erase
@@ -47,7 +47,7 @@ pub struct Arguments {
     /// Share of the usable space in use
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "80%", value_parser = parse_percent)]
     fill: f64,
-    /// What is written
+    /// Kind of writes
     #[arg(long, default_value = "log", value_parser = workloads())]
     workload: Workload,
     /// Bytes of each write [default: 4KiB, or 64 in a log]

@@ -1,11 +1,11 @@
-//! A line of arguments as somebody types it, for the tests of commands.
+//! A command line, for the tests of commands.
 
 use clap::{Args, Parser};
 
-/// The arguments of a command behind its name.
+/// The name of a command, and its arguments.
 #[derive(Parser)]
 pub struct Line<A: Args> {
-    /// Its arguments.
+    /// The arguments of the command.
     #[command(flatten)]
     pub arguments: A,
 }

@@ -1,18 +1,30 @@
 //! `steady`: the command of SteadyFS.
 //!
-//! `steady format`, `ls`, `put` and their like work on volumes in images of chips and on the chips of this machine; `steady pack` makes
-//! images for production, `steady convert` those of other file systems. `steady evaluate` runs SteadyFS on a simulated chip and measures it, `steady costs` and `steady transactions`
-//! tell what calls cost there, `steady bench` sets case after case beside what the chip could do, `steady adversary` searches for the longest calls, `steady compare` sets its peers beside SteadyFS, `steady replay` tells what a trace of access times measured on a board needs, `steady devices` lists the
-//! chips, `steady streams` tells what streams save, `steady torture` cuts power and looks what is lost. Results go to standard output, errors to standard error as one sentence. Exit codes: 0 for success, 1 for a failure, 2 for wrong usage.
+//! - `steady format`, `ls`, `put` and similar commands work on volumes, in images of chips and on
+//!   the chips of this machine.
+//! - `steady pack` makes images for production. `steady convert` makes images of other file
+//!   systems.
+//! - `steady evaluate` runs SteadyFS on a simulated chip and measures it.
+//! - `steady costs` and `steady transactions` measure the cost of calls on a simulated chip.
+//! - `steady bench` measures case after case beside the limit of the chip.
+//! - `steady adversary` searches for the longest calls.
+//! - `steady compare` measures SteadyFS and its peers.
+//! - `steady replay` computes the needs of a trace of access times that were measured on a board.
+//! - `steady devices` lists the chips.
+//! - `steady streams` measures the benefit of streams.
+//! - `steady torture` cuts power and checks for lost data.
+//!
+//! Results go to standard output, errors to standard error as one sentence. Exit codes: 0 for
+//! success, 1 for a failure, 2 for wrong usage.
 //!
 //! | module | idea |
 //! |---|---|
 //! | `commands` | a file for each command on images |
-//! | `image` | what they have in common |
+//! | `image` | the parts that these commands share |
 //! | `evaluate`, `bench`, `adversary`, `compare`, `costs`, `transactions`, `realtime`, `boot`, `fit`, `life`, `streams`, `sweep`, `torture`, `replay`, `devices` | the other commands |
 //! | `chip` | the arguments that choose a part of a simulated chip |
-//! | `output`, `progress`, `interrupt` | where results go, the bar, and Ctrl-C |
-//! | `failure`, `host` | why a command failed, and the files of the host |
+//! | `output`, `progress`, `interrupt` | the outputs, the bar, and Ctrl-C |
+//! | `failure`, `host` | the error of all commands, and the files of the host |
 
 mod adversary;
 mod advise;
@@ -48,7 +60,8 @@ pub use failure::Failure;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Flash storage that keeps time: images of chips, and what an input rate needs on your board or on a simulated chip.
+/// Flash storage that keeps time: images of chips, and the needs of an input rate on your board
+/// or on a simulated chip.
 #[derive(Parser)]
 #[command(name = "steady", version, arg_required_else_help = true, after_help = AFTER_HELP)]
 struct Cli {
@@ -80,23 +93,23 @@ enum Command {
     Rm(commands::rm::Arguments),
     /// Make directories
     Mkdir(commands::mkdir::Arguments),
-    /// Compress what will be written below a directory, or is there
+    /// Compress new files below a directory, and existing files on request
     Compress(commands::compress::Arguments),
     /// Rename or move a file or directory
     Mv(commands::mv::Arguments),
-    /// Tell what a file or directory is
+    /// Show the properties of a file or directory
     Stat(commands::stat::Arguments),
-    /// Tell the room of a volume
+    /// Show the room of a volume
     Df(commands::df::Arguments),
-    /// Tell the spare blocks, the wear and the life of a chip
+    /// Show the spare blocks, the wear and the life of a chip
     Health(commands::health::Arguments),
-    /// Verify a volume, and mend what can be mended
+    /// Verify a volume, and mend as much as possible
     Check(commands::check::Arguments),
-    /// Read everything, and move what the chip can only just correct
+    /// Read everything, and move data that the chip can only just correct
     Scrub(commands::scrub::Arguments),
-    /// Tell what is where on the chip: superblock, root, journal, blocks
+    /// Show the parts of a volume on the chip: superblock, root, journal, blocks
     Dump(commands::dump::Arguments),
-    /// Make an image from a directory or another image: the same input, the same bytes
+    /// Make an image from a directory or another image: the same input gives the same bytes
     Pack(commands::pack::Arguments),
     /// Make a read-only image of another format from an image
     Convert(commands::convert::Arguments),
@@ -109,39 +122,44 @@ enum Command {
     Mount(commands::mount::Arguments),
     /// Run SteadyFS on a simulated chip and measure every access
     Evaluate(evaluate::Arguments),
-    /// Recommend settings for a chip, a size and a workload, and tell what they cost
+    /// Recommend settings for a chip, a size and a workload, and show their cost
     Advise(advise::Arguments),
-    /// Search for the longest call of each kind, and tell how near it comes to its bound
+    /// Search for the longest call of each kind, and compare it with its bound
     Adversary(adversary::Arguments),
-    /// Measure case after case on a simulated chip, beside what the chip could do
+    /// Measure case after case on a simulated chip, beside the limit of the chip
     Bench(bench::Arguments),
     /// Measure SteadyFS and its peers on the same chips: time, RAM, wear, power cuts
     Compare(compare::Arguments),
-    /// Tell what each call and copying files cost on a simulated chip
+    /// Measure the cost of each call, and of copying files, on a simulated chip
     Costs(costs::Arguments),
-    /// Tell who pays for a commit, create, write, flush or close, and what is left of a finished copy when power fails
+    /// Measure which call pays for a commit: create, write, flush or close; and the remains of a
+    /// finished copy after a power cut
     Transactions(transactions::Arguments),
-    /// Tell which medium keeps an input rate, and with which RAM: SD cards, SteadyFS on raw NAND, SteadyFS on the cards
+    /// Find the media that keep an input rate, and the RAM that each needs: SD cards, SteadyFS on
+    /// raw NAND, SteadyFS on the cards
     Realtime(realtime::Arguments),
-    /// Tell how long a root file system on NAND takes to be mounted and loaded: SteadyFS, squashfs, cramfs
+    /// Measure the time to mount and load a root file system on NAND: SteadyFS, squashfs, cramfs
     Boot(boot::Arguments),
-    /// Cut power in every operation of a workload, and tell what is lost
+    /// Cut power in every operation of a workload, and check for lost data
     Torture(torture::Arguments),
-    /// Use a simulated chip until it is worn out, and tell how much of its erases that took and what was lost
+    /// Use a simulated chip until it is worn out, and show the used share of its erases and the
+    /// losses
     Life(life::Arguments),
-    /// Tell what streams save: given, or found by the disk itself
+    /// Measure the benefit of streams: given, or found by the disk itself
     Streams(streams::Arguments),
-    /// Run a grid of evaluations or power cuts on many processors and machines (with the Python package)
+    /// Run a grid of evaluations or power cuts on many processors and machines (with the Python
+    /// package)
     Sweep(sweep::Arguments),
-    /// Tell the buffer that input rates need, from access times measured on a board
+    /// Compute the buffer that input rates need, from access times measured on a board
     Replay(replay::Arguments),
-    /// Make the profile of an SD card, eMMC or SSD from a trace of its own
+    /// Make the profile of an SD card, eMMC or SSD from a trace of this device
     Fit(fit::Arguments),
-    /// List the chips and managed devices that can be simulated, or print or make the profile of one
+    /// List the chips and managed devices that can be simulated, or print or make the profile of
+    /// one
     Devices(devices::Arguments),
-    /// Print what a shell needs to complete commands
+    /// Print the completions of commands for a shell
     Completions(commands::completions::Arguments),
-    /// Print the manual page, or write those of all commands
+    /// Print the manual page, or write the pages of all commands
     Man(commands::man::Arguments),
 }
 
@@ -164,7 +182,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// The command line; under the name that mount(8) looks for, that of a mount.
+/// Parses the command line. Under the program name that mount(8) calls, parses the command line
+/// of a mount.
 fn parse() -> Cli {
     #[cfg(target_os = "linux")]
     {

@@ -19,7 +19,7 @@ pub fn any<N: Whole>(text: &str) -> Result<N, String> {
     read(text, 0..=N::MAX.into())
 }
 
-/// Reads a whole number that is not smaller than another one.
+/// Reads a whole number that is at least `least`.
 pub fn from<N: Whole>(least: u64) -> impl Fn(&str) -> Result<N, String> + Clone {
     move |text| read(text, least..=N::MAX.into())
 }

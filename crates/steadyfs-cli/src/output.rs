@@ -1,4 +1,4 @@
-//! Where results go: a table or JSON on standard output, JSON, HTML and SVG in files.
+//! The outputs of results: a table or JSON on standard output, JSON, HTML and SVG in files.
 
 use crate::Failure;
 use crate::host::directory_of;
@@ -35,7 +35,7 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// Refuses what cannot be written, before anything is measured.
+    /// Refuses paths that cannot be written, before anything is measured.
     pub fn check(&self) -> Result<(), Failure> {
         self.json.iter().try_for_each(|path| check_file(path))
     }
@@ -46,7 +46,7 @@ impl Numbers {
     }
 }
 
-/// Refuses the path of a file that cannot be written. Nothing is made.
+/// Refuses the path of a file that cannot be written. Creates nothing.
 pub fn check_file(path: &Path) -> Result<(), Failure> {
     let wrong = |what: &str| Failure::at(path.display(), format!("cannot be written: {what}"));
     match path.metadata() {
@@ -75,7 +75,7 @@ fn directory(text: &str) -> Result<PathBuf, &'static str> {
     if text == "-" { Err("expected a directory: there are several figures") } else { Ok(text.into()) }
 }
 
-/// Refuses the path of a directory that can neither be made nor written to.
+/// Refuses the path of a directory that can be neither created nor written to.
 fn check_directory(path: &Path) -> Result<(), Failure> {
     match path.ancestors().find(|above| above.as_os_str().is_empty() || above.exists()) {
         Some(above) if !above.as_os_str().is_empty() && !above.is_dir() => {
@@ -112,13 +112,14 @@ fn write_numbers<R: Serialize + Display>(json_path: Option<&Path>, result: &R) -
 }
 
 impl Outputs {
-    /// Refuses what cannot be written, before anything is measured.
+    /// Refuses paths that cannot be written, before anything is measured.
     pub fn check(&self) -> Result<(), Failure> {
         self.json.iter().chain(&self.report).try_for_each(|path| check_file(path))?;
         self.svg.iter().try_for_each(|path| check_directory(path))
     }
 
-    /// Writes everything that was asked for. `result` is the table and the JSON; `report` is made only when needed.
+    /// Writes all requested outputs. `result` is the table and the JSON; `report` is made only if
+    /// it is needed.
     pub fn write<R: Serialize + Display, P: Page>(&self, result: &R, report: impl FnOnce() -> P) -> Result<(), Failure> {
         if self.report.is_some() || self.svg.is_some() {
             let report = report();
@@ -143,13 +144,14 @@ fn json<R: Serialize>(value: &R) -> Result<String, Failure> {
     Ok(escaped_json(&text) + "\n")
 }
 
-/// JSON whose texts hold nothing that a terminal acts on. The serialiser escapes the control characters below space alone.
+/// Escapes each character that a terminal acts on. The serialiser escapes only the control
+/// characters below space.
 fn escaped_json(text: &str) -> String {
     let escape = |c: char| if c != '\n' && is_unprintable(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
     text.chars().map(escape).collect()
 }
 
-/// Writes text to standard output. A reader that has seen enough and left is no failure.
+/// Writes text to standard output. A pipe whose reader has ended is no failure.
 pub fn print(text: &str) -> Result<(), Failure> {
     print_bytes(for_terminal(text).as_bytes())
 }

@@ -1,4 +1,4 @@
-//! How far a command is, on standard error: a bar where that is a terminal, else a line now and then.
+//! Progress of a command, on standard error: a bar on a terminal, else a line from time to time.
 
 use crate::interrupt;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 
 /// Steps of the bar.
 const STEPS: u64 = 1000;
-/// How long after each other lines come where there is no bar.
+/// Time between two lines, if there is no bar.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// How long the work goes on before anything is said of its time.
+/// Minimum time of work before the first estimate of its duration is printed.
 const FIRST_AFTER: Duration = Duration::from_secs(3);
-/// The share of the work behind which its time is known, more or less.
+/// Share of the work after which the estimate of its duration is roughly right.
 const FIRST_SHARE: f64 = 0.01;
-/// By what factor the time may become another one until that is said.
+/// Factor by which the estimate must change before it is printed again.
 const OFF_BY: f64 = 1.4;
 
-/// Seconds, minutes or hours.
+/// Formats a time in seconds, minutes or hours.
 fn time(seconds: u64) -> String {
     match seconds {
         0..=120 => format!("{seconds} s"),
@@ -26,9 +26,10 @@ fn time(seconds: u64) -> String {
     }
 }
 
-/// What is said of so long a time; nothing of a few seconds.
+/// Returns the sentence about an estimated duration. Returns `None` if the work takes only a few
+/// seconds, or if the estimate `said` before is still about right.
 fn announcement(all: Duration, said: Option<Duration>) -> Option<String> {
-    // Nobody needs to know to the second.
+    // An estimate below two minutes is rounded up to ten seconds: it needs no more precision.
     let seconds = all.as_secs();
     let time = time(if seconds < 120 { seconds.next_multiple_of(10) } else { seconds });
     match said {
@@ -40,20 +41,20 @@ fn announcement(all: Duration, said: Option<Duration>) -> Option<String> {
     }
 }
 
-/// A bar that is gone when it is dropped, or lines that stay.
+/// A bar that disappears when it is dropped, or lines that stay.
 pub struct Progress {
     bar: ProgressBar,
     done: u64,
     total: u64,
     start: Instant,
-    /// When the next line comes, where there is no bar.
+    /// The time of the next line, if there is no bar.
     next_line: Option<Instant>,
-    /// The time of the whole that was told last, and when.
+    /// The last printed estimate of the whole duration, and the time when it was printed.
     told: Option<(Duration, Instant)>,
 }
 
 impl Progress {
-    /// A bar at its beginning, for `total` bytes, or whatever is counted.
+    /// Starts a bar for `total` bytes or other units.
     pub fn of(total: u64, message: &str) -> Self {
         let is_terminal = std::io::stderr().is_terminal();
         let bar = if is_terminal { visible() } else { hidden() };
@@ -64,13 +65,13 @@ impl Progress {
         Self { bar, done: 0, total: total.max(1), start, next_line, told: None }
     }
 
-    /// Goes on by some bytes.
+    /// Advances by `count` units.
     pub fn add(&mut self, count: u64) {
         self.done = self.done.saturating_add(count);
         self.show(self.done as f64 / self.total as f64);
     }
 
-    /// Goes to a share of the whole, in a phase that has a name.
+    /// Moves to a share of the whole, in a named phase.
     pub fn set(&mut self, share: f64, phase: &str) {
         if self.bar.message() != phase {
             self.bar.set_message(phase.to_string());
@@ -92,7 +93,8 @@ impl Progress {
         }
     }
 
-    /// Tells how long all of it takes, as far as the work that was done tells, and again when that turns out to be wrong.
+    /// Prints an estimate of the whole duration, from the time of the finished share. Prints a
+    /// new estimate if that turns out to be wrong.
     fn tell_time(&mut self, share: f64, now: Instant) {
         let spent = now - self.start;
         let is_known = share >= FIRST_SHARE || (share > 0.0 && spent >= LINE_EVERY);
@@ -108,14 +110,15 @@ impl Progress {
     }
 }
 
-/// How far it is, and how long the rest takes if it goes on like this.
+/// Returns a line with the phase, the finished share, and the remaining time at the current
+/// speed.
 fn line(phase: &str, share: f64, spent: Duration) -> String {
     let left = left(share, spent).map_or(String::new(), |left| format!(", {left}"));
     let phase = if phase.is_empty() { "" } else { &format!("{phase}: ") };
     format!("{phase}{:.0} %{left}", share * 100.0)
 }
 
-/// How long the rest takes if it goes on like this; nobody knows before the begin.
+/// Returns the remaining time at the current speed; `None` before the beginning.
 fn left(share: f64, spent: Duration) -> Option<String> {
     let left = (share > 0.0).then(|| spent.mul_f64((1.0 - share) / share))?;
     Some(format!("about {} left", time(left.as_secs())))
@@ -133,7 +136,7 @@ fn visible() -> ProgressBar {
     bar.with_style(style.map_or_else(|_| ProgressStyle::default_bar(), |style| style.progress_chars("━╸─")))
 }
 
-/// Not shown, and knows how far it is all the same.
+/// Returns a bar that is not shown but counts.
 fn hidden() -> ProgressBar {
     ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::hidden())
 }

@@ -1,4 +1,4 @@
-//! `steady realtime`: which medium keeps an input rate, with which RAM.
+//! `steady realtime`: finds the media that keep an input rate, and the RAM that each needs.
 
 use crate::Failure;
 use crate::output::Outputs;
@@ -14,7 +14,8 @@ use steadyfs_lab::units::{parse_duration, parse_percent, parse_rate, parse_size}
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Cards, eMMC or disks, separated by commas: names (see `steady devices`) or files in TOML [default: sd-industrial,sd-consumer]
+    /// Cards, eMMC or disks, separated by commas: names (see `steady devices`) or files in TOML
+    /// [default: sd-industrial,sd-consumer]
     #[arg(long, value_name = "NAME|FILE.toml,…", value_delimiter = ',', value_parser = crate::device::managed)]
     card: Vec<String>,
     /// Raw NAND: a name or a file in TOML
@@ -35,11 +36,13 @@ pub struct Arguments {
     /// Writes for each commit on the cards; raw NAND commits each
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::within::<u32>(1..=1000))]
     commit_every: u32,
-    /// What may be lost at a power cut, of commit and buffer together: a number of writes, or of milliseconds; tries a commit for each write and for as many as that
+    /// Largest loss at a power cut, of commit and buffer together: a number of writes, or a time
+    /// such as 300ms. Tries a commit for each write, and one for as many writes as the loss
     /// allows
     #[arg(long, value_name = "COUNT|TIME", allow_hyphen_values = true, value_parser = loss, conflicts_with = "commit_every")]
     may_lose: Option<Loss>,
-    /// Where tags lie on the cards: beside pages of 4 KiB, in a table, or within pages, which hold 4,064 bytes then, and accesses of SteadyFS are so long
+    /// Place of the tags on the cards: beside pages of 4 KiB, in a table, or within pages. Pages
+    /// then hold 4,064 bytes, and accesses of SteadyFS have this length
     #[arg(long, value_name = "beside|table|within", value_parser = crate::image::settings::tags, default_value = "beside")]
     tags: TagPlace,
     /// Seed of the places; the same seed gives the same run
@@ -63,7 +66,7 @@ Examples:
   steady realtime --tags within --commit-every 16
   steady realtime --report realtime.html --svg figures";
 
-/// Reads what may be lost: a number of writes, or a duration.
+/// Reads the largest loss: a number of writes, or a duration.
 fn loss(text: &str) -> Result<Loss, String> {
     match text.parse() {
         Ok(0) => Err("expected one write at least: the one in progress".to_string()),

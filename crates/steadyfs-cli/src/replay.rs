@@ -1,4 +1,4 @@
-//! `steady replay`: what a trace of access times needs.
+//! `steady replay`: computes the buffer that a trace of access times needs.
 
 use crate::Failure;
 use crate::output::Outputs;
@@ -27,7 +27,7 @@ pub struct Arguments {
     /// Unit of the times when the header names none: ns, us, ms or s
     #[arg(long)]
     unit: Option<TimeUnit>,
-    /// Tell the highest rate for a buffer of this size
+    /// Show the highest rate for a buffer of this size
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_size)]
     buffer: Option<u64>,
     #[command(flatten)]
@@ -56,13 +56,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.outputs.write(&summary, || Report::of_trace(&trace, &summary))
 }
 
-/// Bytes of each write: those of a log of fio, else those of `--write`, else 4,096.
+/// Returns the bytes of each write: as in a log of fio, else as in `--write`, else 4,096.
 pub fn write_bytes(trace: &Trace, given: Option<u64>) -> Result<u64, Failure> {
     trace.write_bytes(given).map_err(|error| Failure(error.to_string()))
 }
 
-/// Reads a trace from a file, or from standard input for `-`. Notes on standard error which lines
-/// are left out.
+/// Reads a trace from a file, or from standard input for `-`. Prints a note about left-out lines
+/// to standard error.
 pub fn read(path: &Path, unit: Option<TimeUnit>) -> Result<Trace, Failure> {
     let trace = if path.as_os_str() == "-" {
         read_trace("standard input", io::stdin().lock(), unit)

@@ -1,4 +1,4 @@
-//! `steady streams`: what streams save, on a simulated chip.
+//! `steady streams`: measures the benefit of streams, on a simulated chip.
 
 use crate::Failure;
 use crate::evaluate::timings;
@@ -20,7 +20,8 @@ pub struct Arguments {
     /// Measure each number of the multi-stream eMMC paper, and print it beside the paper's
     #[arg(long, conflicts_with_all = ["device", "timing", "writes", "fill", "streams", "count", "mixed"])]
     study: bool,
-    /// Passes over the pages in use, in each run of the study [default: as many as write what the paper has written]
+    /// Passes over the pages in use, in each run of the study [default: enough to write as much
+    /// as the paper]
     #[arg(long, value_name = "COUNT", requires = "study", allow_hyphen_values = true, value_parser = crate::number::within::<u64>(1..=100))]
     passes: Option<u64>,
     /// NAND profile: a name (see `steady devices`), a file in TOML, or emmc-like
@@ -32,19 +33,19 @@ pub struct Arguments {
     /// Times of the simulated chip
     #[arg(long, default_value = "typical", value_parser = timings())]
     timing: Timing,
-    /// What is written, separated by commas [default: all]
+    /// Kinds of writes, separated by commas [default: all]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = writes())]
     writes: Vec<Writes>,
-    /// Shares of the disk that hold something, separated by commas [default: 80%,90%]
+    /// Shares of the disk that hold data, separated by commas [default: 80%,90%]
     #[arg(long, value_name = "SHARE,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_percent)]
     fill: Vec<f64>,
-    /// What is compared, separated by commas [default: all]
+    /// Ways to use streams, separated by commas [default: all]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = ways())]
     streams: Vec<Way>,
     /// Streams of a disk that has several
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 3, value_parser = crate::number::within::<u8>(2..=4))]
     count: u8,
-    /// Mix all pages up by one stream first
+    /// First mix up all pages by one stream
     #[arg(long)]
     mixed: bool,
     /// Seed of the places; the same seed gives the same run
@@ -73,17 +74,17 @@ Examples:
   steady streams --study --report study.html --json study.json
   steady streams --writes zipf --streams one,automatic --fill 80%,95% --device mt29f1g01abafd";
 
-/// Reads raw NAND, or the flash that is built in.
+/// Reads the name of raw NAND, or of the built-in flash.
 fn device(text: &str) -> Result<String, String> {
     if text == EMMC { Ok(text.to_string()) } else { crate::device::raw_nand(text) }
 }
 
-/// Reads the name of what is written.
+/// Reads the name of a kind of writes.
 fn writes() -> impl TypedValueParser<Value = Writes> {
     PossibleValuesParser::new(Writes::ALL.map(Writes::name)).try_map(|name| name.parse::<Writes>())
 }
 
-/// Reads the name of a way.
+/// Reads the name of a way to use streams.
 fn ways() -> impl TypedValueParser<Value = Way> {
     PossibleValuesParser::new(Way::ALL.map(Way::name)).try_map(|name| name.parse::<Way>())
 }

@@ -1,4 +1,4 @@
-//! `steady sweep`: a grid of runs, which the program `steady-sweep` of the Python package makes.
+//! `steady sweep`: runs a grid with the program `steady-sweep` of the Python package.
 
 use crate::Failure;
 use clap::Args;
@@ -13,7 +13,7 @@ const PROGRAM: &str = "steady-sweep";
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// The grid, and options of steady-sweep; they are handed on as they are
+    /// The grid, and options of steady-sweep; all are passed on unchanged
     #[arg(value_name = "GRID.toml", trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<OsString>,
 }
@@ -38,14 +38,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }))
 }
 
-/// Becomes another program, which gets the terminal and its signals. Returns when that was not possible.
+/// Replaces this process by another program, which gets the terminal and its signals. Returns
+/// only if this fails.
 #[cfg(unix)]
 fn become_program(command: &mut Command) -> io::Error {
     use std::os::unix::process::CommandExt;
     command.exec()
 }
 
-/// Runs another program, and ends as it does.
+/// Runs another program, and exits with its exit code.
 #[cfg(not(unix))]
 fn become_program(command: &mut Command) -> io::Error {
     match command.status() {

@@ -1,4 +1,5 @@
-//! `steady torture`: power cuts and faults against the file system, on a volume of your own settings.
+//! `steady torture`: power cuts and faults against the file system, on a volume of your own
+//! settings.
 
 use crate::Failure;
 use crate::interrupt;
@@ -15,59 +16,67 @@ use steadyfs_lab::units::parse_duration;
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Chips: small, small-copy, small-nor, small-nor-groups, small-nor-journal, small-cached, small-streams, small-disk, nand, nand-double, nor, small-card, small-emmc, card, card-alone, small-within, card-within, large-pages, large-pages-within, or PAGE_BYTESxPAGESxBLOCKS such as 512x16x64
-    /// [default: small,small-copy,small-nor,nand]
+    /// Chips: small, small-copy, small-nor, small-nor-groups, small-nor-journal, small-cached,
+    /// small-streams, small-disk, nand, nand-double, nor, small-card, small-emmc, card,
+    /// card-alone, small-within, card-within, large-pages, large-pages-within, or
+    /// PAGE_BYTESxPAGESxBLOCKS such as 512x16x64 [default: small,small-copy,small-nor,nand]
     #[arg(long, value_name = "NAME|PxNxB", value_delimiter = ',')]
     geometry: Vec<Volume>,
-    /// Pages and blocks of a device in place of a geometry: a name (see `steady devices`) or a file in TOML
+    /// Pages and blocks of a device in place of a geometry: a name (see `steady devices`) or a
+    /// file in TOML
     #[arg(long, value_name = "NAME|FILE.toml", conflicts_with = "geometry", value_parser = crate::device::raw_flash)]
     device: Option<String>,
-    /// Blocks of the device that are used: every run reads the whole volume, so a part of a large chip says more in the same time
+    /// Blocks of the device that are used. Every run reads the whole volume, so a part of a large
+    /// chip gives more results in the same time
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 48, requires = "device", value_parser = crate::number::any::<u32>)]
     blocks: u32,
     #[command(flatten)]
     settings: Settings,
-    /// Workloads: log, configuration, random, files, directories, transactions, reclaim, disk [default: all; without disk where tags lie within pages]
+    /// Workloads: log, configuration, random, files, directories, transactions, reclaim, disk
+    /// [default: all; without disk if tags lie within pages]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     workload: Vec<Workload>,
     /// Faults beside the cuts, one kind at a time [default: all but write-cache, reorder and lie]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     fault: Vec<FaultKind>,
-    /// Cut every operation of a workload in every torn state, or chains of cuts that the seed draws: every, sampled
+    /// every: cut every operation of a workload in every torn state; sampled: make chains of cuts
+    /// that the seed draws
     #[arg(long, value_name = "MODE", default_value = "every")]
     mode: Mode,
-    /// Cut every operation, and, with 2, every operation of each recovery and of the calls after it as well, in every torn state
+    /// Cut every operation in every torn state; with 2, also every operation of each recovery and
+    /// of the calls after it
     #[arg(long, value_name = "DEPTH", allow_hyphen_values = true, value_parser = crate::number::within::<u8>(1..=2), conflicts_with_all = ["mode", "cuts"])]
     exhaustive: Option<u8>,
     /// The first seed; each round over geometries, workloads and faults takes the next
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
     seed: u64,
-    /// Go round until so much time has passed, such as 30s
+    /// Repeat rounds until this much time has passed, such as 30s
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_duration)]
     time: Option<u64>,
-    /// Go round until so many cuts were made, or a few more; few are spread evenly over a round [default without --time: one round]
+    /// Repeat rounds until this many cuts were made, or a few more. A small number is spread
+    /// evenly over a round [default without --time: one round]
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::from::<u64>(1))]
     cuts: Option<u64>,
-    /// Steps of a workload [default: 40, or 80 where cuts are sampled]
+    /// Steps of a workload [default: 40, or 80 if cuts are sampled]
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::within::<u16>(1..=10_000))]
     steps: Option<u16>,
     /// Threads [default: one for each core]
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::within::<u16>(1..=1024))]
     threads: Option<u16>,
-    /// Failures after which it stops
+    /// Failures after which the command stops
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 5, value_parser = crate::number::from::<u16>(1))]
     failures: u16,
-    /// Keep what was done in a file, and go on from there when it exists
+    /// Keep the finished work in a file, and go on from there if the file exists
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
-    /// Make one run again and tell its story; the string is what a failure printed
+    /// Repeat one run and print its story; a failure prints the string
     #[arg(long, value_name = "STRING", exclusive = true)]
     replay: Option<Run>,
     #[command(flatten)]
     numbers: Numbers,
 }
 
-/// Settings of the volume, in place of those of the geometry.
+/// Settings of the volume, instead of the settings of the geometry.
 #[derive(Args, Debug)]
 struct Settings {
     /// Program pages of a logical page
@@ -139,7 +148,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// Makes a run again, and tells what happens.
+/// Repeats a run, and prints its story.
 fn replay(run: &Run) -> Result<(), Failure> {
     let replay = torture::replay(run);
     let mut text = replay.story.join("\n") + "\n";
@@ -151,7 +160,7 @@ fn replay(run: &Run) -> Result<(), Failure> {
 }
 
 impl Arguments {
-    /// What to torture, as the lab takes it.
+    /// Returns the options of the run in the lab's type.
     fn options(&self) -> Result<Options, BadInput> {
         let defaults = Options::default();
         let volumes = self.volumes()?;
@@ -189,7 +198,7 @@ impl Arguments {
 }
 
 impl Settings {
-    /// The volume with these settings where they are given.
+    /// Returns the volume with the given settings in place of its own.
     fn over(&self, volume: Volume) -> Result<Volume, BadInput> {
         let volume = Volume {
             unit_pages: self.unit_pages.unwrap_or(volume.unit_pages),

@@ -1,4 +1,5 @@
-//! `steady transactions`: what a commit costs, who pays, and what is left of a finished copy.
+//! `steady transactions`: measures the cost of a commit, the calls that pay it, and the remains
+//! of a finished copy.
 
 use crate::Failure;
 use crate::evaluate::timings;
@@ -14,7 +15,8 @@ use steadyfs_lab::units::parse_write_size;
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Devices, raw or managed, separated by commas: names (see `steady devices`) or files in TOML [default: mt29f1g01abafd,sd-industrial,ssd-sata]
+    /// Devices, raw or managed, separated by commas: names (see `steady devices`) or files in
+    /// TOML [default: mt29f1g01abafd,sd-industrial,ssd-sata]
     #[arg(long, value_name = "NAME|FILE.toml,…", value_delimiter = ',', value_parser = crate::device::any)]
     device: Vec<String>,
     /// Times of raw chips
@@ -26,7 +28,8 @@ pub struct Arguments {
     /// Files of each row
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 100, value_parser = crate::number::within::<u32>(1..=1000))]
     files: u32,
-    /// Files before one commit, where a series of them has one [default: 8, or all]
+    /// Files before one commit, in rows with one commit for a series of files [default: 8, or
+    /// all]
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::within::<u32>(1..=1000))]
     series: Option<u32>,
     /// Copies after which power is cut, for each file system on each managed device

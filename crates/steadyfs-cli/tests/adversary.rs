@@ -1,4 +1,4 @@
-//! `steady adversary` as its users run it.
+//! Runs `steady adversary` as users do.
 
 use crate::common::Bench;
 

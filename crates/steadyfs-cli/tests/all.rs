@@ -1,4 +1,4 @@
-//! `steady` as its users run it: every test of commands, in one program.
+//! Runs `steady` as users do: all tests of commands, in one program.
 
 mod common;
 

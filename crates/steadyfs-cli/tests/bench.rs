@@ -1,4 +1,4 @@
-//! `steady bench` as its users run it.
+//! Runs `steady bench` as users do.
 
 use crate::common::Bench;
 
@@ -46,8 +46,8 @@ fn bench_takes_a_part_of_a_chip_and_the_blocks_that_it_has() {
     assert_eq!(error, "a size of 2,097,152 bytes; expected whole erase blocks of 16 KiB, at most 1 MiB");
 }
 
-/// Pages that were read from the chip once were told to be read faster than it can, and blocks that the format leaves erased to
-/// be erased.
+/// Reads of pages that came from the chip only once were reported as faster than the chip. The
+/// limit counted erases of blocks that the format leaves erased.
 #[test]
 fn no_case_is_faster_than_its_limit() {
     let bench = Bench::new("bench-limits");

@@ -1,8 +1,9 @@
-//! Images of cards, and cards of this machine: times of a named device, their health, and a volume on a loop device.
+//! Images of cards, and cards of this machine: times of a named device, their health, and a
+//! volume on a loop device.
 
 use crate::common::{Bench, content, text};
 
-/// A volume on an image of a card, with a file.
+/// Makes a volume on an image of a card, with a file.
 fn card(name: &str) -> Bench {
     let bench = Bench::new(name);
     bench.write("file", &content(1, 300_000));
@@ -48,13 +49,14 @@ fn health_of_a_card_says_what_it_does_not_tell() {
     assert!(!bench.ok("health card.img --endurance 3000").contains("Life used       not told"));
 }
 
-/// Mounts nothing; a loop device is the machine's all the same, so it is made where that is permitted, and given back.
+/// Mounts nothing. A loop device belongs to the machine, so the test makes one only where that is
+/// permitted, and returns it.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_volume_on_a_block_device_is_that_of_its_file() {
     use std::process::Command;
     const NAME: &str = "card::a_volume_on_a_block_device_is_that_of_its_file";
-    /// A loop device, which is given back if a test fails.
+    /// A loop device that is returned even if a test fails.
     struct Loop(String);
     impl Drop for Loop {
         fn drop(&mut self) {

@@ -1,4 +1,4 @@
-//! Every command line that the README, the documents, the guides and the help texts show is run.
+//! Runs every command line that the README, the documents, the guides and the help texts show.
 
 use crate::common::{Bench, content, text};
 use std::collections::BTreeSet;
@@ -7,36 +7,37 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use steadyfs_sim::managed::{ManagedProfile, Translation};
 
-/// How a line that is shown is run.
+/// The way to run a line that a page shows.
 enum Run {
     /// As it stands.
     AsShown,
-    /// As it stands, and what it prints has each of these, which a page that tells of it has as well.
+    /// As it stands. Its output contains each of these figures, and so does the page.
     Shows(&'static str, &'static [&'static str]),
-    /// With this behind it, because as it stands it takes more than half a minute, or ends nowhere.
+    /// With this text behind it, because as it stands it takes more than half a minute, or does
+    /// not end.
     Smaller(&'static str),
-    /// With this behind it, and what it prints has each of these, which a page that tells of it has as well.
+    /// With this text behind it. Its output contains each of these figures, and so does the page.
     SmallerShows(&'static str, &'static str, &'static [&'static str]),
-    /// With something in the place of each of these: devices and directories of a machine.
+    /// With replacements, for devices and directories of a machine.
     With(&'static [(&'static str, &'static str)]),
-    /// With a directory of the test in the place of this one, which is unmounted when it is mounted.
+    /// With a directory of the test instead of this one. It is unmounted after the mount.
     Mounts(&'static str),
-    /// Not here, but by what is there: why.
+    /// Not here, but by the file at this path, for this reason.
     Elsewhere(&'static str, &'static str),
 }
 use Run::{AsShown, Elsewhere, Mounts, Shows, Smaller, SmallerShows, With};
 
-/// Lines that are run one after the other in a directory, after some that make what they name.
+/// Lines that run in order in a directory, after the lines in `before` have made their inputs.
 struct Session {
     name: &'static str,
     before: &'static str,
     lines: &'static [(&'static str, Run)],
 }
 
-/// Few accesses to a chip of a MiB.
+/// Few accesses, to a chip of a MiB.
 const EVALUATE: &str = " --accesses 500 --device nand.toml";
 
-/// Why no sweep is run here.
+/// The reason why no sweep runs here.
 const SWEEP: &str = "needs the Python package, whose tests run it; tests/sweep.rs has what this command does";
 
 const SESSIONS: [Session; 12] = [
@@ -322,7 +323,7 @@ const SESSIONS: [Session; 12] = [
     },
 ];
 
-/// The lines of a session, in its directory.
+/// Runs the lines of a session, in its directory.
 fn run(name: &str) {
     let session = SESSIONS.iter().find(|session| session.name == name).unwrap();
     let bench = Bench::new(&format!("lines-{name}"));
@@ -350,7 +351,7 @@ fn run(name: &str) {
     }
 }
 
-/// What a line prints has each of these, and so has a page that tells of it.
+/// Checks that the output of a line contains each of these figures, and the page too.
 fn agree(shown: &str, output: &str, page: &str, figures: &[&str]) {
     let told = fs::read_to_string(root().join(page)).unwrap();
     for figure in figures {
@@ -358,19 +359,20 @@ fn agree(shown: &str, output: &str, page: &str, figures: &[&str]) {
     }
 }
 
-/// A line with more behind it, but before where its output goes; `fit` takes no time.
+/// Returns a line with more text behind it. A line with a redirected output stays as it is: `fit`
+/// takes no time.
 fn smaller(line: &str, beside: &str) -> String {
     if line.contains(" > ") { line.to_string() } else { format!("{line}{beside}") }
 }
 
-/// A line that mounts `mnt`, and what unmounts it.
+/// Returns a line that mounts `mnt`, and then unmounts it.
 fn mounted(line: &str) -> String {
     let made = if line.starts_with("mkdir") { "rm -rf mnt" } else { "mkdir -p mnt" };
     let until = "n=0; until mountpoint -q mnt; do sleep 0.05; n=$((n + 1)); test $n -lt 400; done";
     format!("{made}; ({line}) & {until}; until umount mnt; do sleep 0.1; n=$((n + 1)); test $n -lt 400; done; wait $!")
 }
 
-/// What the lines name: files, directories, traces, and a home.
+/// Makes everything that the lines name: files, directories, traces, and a home.
 fn furnish(bench: &Bench) {
     for (index, name) in
         ["www/index.html", "www/style/a.css", "fonts/a.ttf", "settings.toml", "rootfs/etc/passwd"].iter().enumerate()
@@ -392,7 +394,7 @@ fn furnish(bench: &Bench) {
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_steady"), bench.path("bin/steady")).unwrap();
 }
 
-/// Runs a line as a shell does; it must succeed and find nothing wrong.
+/// Runs a line as a shell does. It must succeed and report nothing wrong.
 fn shell(bench: &Bench, line: &str) -> String {
     let path = format!("{}:{}", bench.path("bin").display(), std::env::var("PATH").unwrap());
     let mut command = Command::new("sh");
@@ -407,7 +409,7 @@ fn shell(bench: &Bench, line: &str) -> String {
     printed
 }
 
-/// How long writes at random places of a card take that has been written full.
+/// Returns the times of writes at random places of a card that was filled before.
 fn traced(card: &str) -> Vec<u64> {
     let mut card = Translation::new(&ManagedProfile::named(card).unwrap(), 1);
     card.fill();
@@ -422,12 +424,13 @@ fn traced(card: &str) -> Vec<u64> {
     (0..20_000).map(|_| write()).collect()
 }
 
-/// The repository.
+/// Returns the root of the repository.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// All lines that are shown: those of blocks of code without a language, those of help texts, and those within a text that are more than a name.
+/// Returns all lines that pages show: in blocks of code without a language, and in help texts. In
+/// text, only a span that is more than a name counts.
 fn shown() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let docs = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
@@ -443,7 +446,7 @@ fn shown() -> BTreeSet<String> {
     found
 }
 
-/// The commands that `steady --help` lists.
+/// Returns the commands that `steady --help` lists.
 fn names() -> Vec<String> {
     let help = help("");
     let (_, list) = help.split_once("Commands:\n").unwrap();
@@ -475,7 +478,7 @@ fn of_help(page: &str, found: &mut BTreeSet<String>) {
     within(page, found);
 }
 
-/// Lines within a text, that are more than the name of a command or the way to its help.
+/// Finds the lines within a text that are more than the name of a command or a way to its help.
 fn within(page: &str, found: &mut BTreeSet<String>) {
     let spans = page.split('`').skip(1).step_by(2).filter_map(command);
     found.extend(spans.filter(|line| {
@@ -485,7 +488,7 @@ fn within(page: &str, found: &mut BTreeSet<String>) {
     }));
 }
 
-/// A command line without the remark behind it, as somebody types it who has installed `steady`.
+/// Returns a command line without the remark behind it, in the form for an installed `steady`.
 fn command(line: &str) -> Option<String> {
     let line = line.split("  #").next()?.trim();
     let first = line.split(' ').next()?;
@@ -536,7 +539,7 @@ fn lines_that_mount_succeed() {
     crate::common::namespace::run("command_lines::lines_that_mount_succeed", || run("mount"));
 }
 
-/// A page names a command that there is, with options that it has.
+/// Each page names existing commands, with options that they have.
 #[test]
 fn names_within_the_text_are_those_of_commands() {
     let mut found = BTreeSet::new();

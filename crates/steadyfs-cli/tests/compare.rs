@@ -1,4 +1,4 @@
-//! `steady compare` as its users run it.
+//! Runs `steady compare` as users do.
 
 use crate::common::Bench;
 

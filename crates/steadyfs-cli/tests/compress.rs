@@ -1,9 +1,10 @@
-//! `steady compress`, and directories that say how their files are compressed, in every command that writes.
+//! `steady compress`, and directories with a rule for the compression of their files, in every
+//! command that writes.
 
 use crate::common::{Bench, noise, text, tree};
 use serde_json::Value;
 
-/// Text and noise of some pages, and a file that is small.
+/// Makes text and noise of some pages, and a small file.
 fn fill(bench: &Bench) {
     bench.write("from/logs/text", &b"21.5 degrees at the valve\n".repeat(3000));
     bench.write("from/logs/noise", &noise(60_000));
@@ -16,7 +17,7 @@ fn method(bench: &Bench, image: &str, path: &str) -> Option<String> {
     stat["compressed"]["method"].as_str().map(String::from)
 }
 
-/// Everything that must stay when a file is written anew.
+/// Returns everything that must stay when a file is written anew.
 fn facts(bench: &Bench, image: &str, path: &str) -> Vec<Value> {
     let stat = bench.json(&format!("stat {image} {path} --json"));
     ["size", "modified_ns", "permissions", "attributes", "parent"].map(|name| stat[name].clone()).to_vec()

@@ -1,9 +1,9 @@
-//! `steady costs` and `steady transactions` as their users run them.
+//! Runs `steady costs` and `steady transactions` as users do.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-/// A chip of 16 MiB with 1 KiB pages, in a file of its own.
+/// Makes the profile of a chip of 16 MiB with 1 KiB pages, in a file of its own.
 fn small_device(name: &str) -> String {
     let profile = include_str!("../../steadyfs-sim/profiles/mt29f1g01abafd.toml");
     let (figures, _sources) = profile.split_once("[sources]").unwrap();
@@ -52,7 +52,7 @@ fn transactions_show_the_flush_of_the_device_in_the_column_of_the_commit() {
     let line = ["transactions", "--device", "ssd-sata", "--files", "10", "--copies", "0", "--json", "-"];
     let table = json(&steady(&line));
     let rows = table["devices"][0]["rows"].as_array().unwrap();
-    // Create, write, flush, close, and what comes after.
+    // The columns are create, write, flush, close, and the time after these.
     for (events, paying) in [("on close", 3), ("on flush", 2), ("timed, 1 s", 4)] {
         let row = rows.iter().find(|row| row["commit_on"] == events).unwrap();
         let pays: Vec<_> = (0..5).filter(|&call| row["us"][call].as_f64() > Some(950e3)).collect();
@@ -60,7 +60,7 @@ fn transactions_show_the_flush_of_the_device_in_the_column_of_the_commit() {
     }
 }
 
-/// Small chips got no table at all, but the error of the first step that they have no room for.
+/// A small chip got no table. The output was the error of the first step without room.
 #[test]
 fn what_a_small_chip_has_no_room_for_is_skipped_with_the_reason() {
     let line = ["costs", "--device", "w25q16jv", "--files", "100"];

@@ -1,11 +1,13 @@
-//! Volumes that have lost a page that says where others are: every command tells, and `check --repair` accepts it.
+//! Volumes that lost a page with the places of others.
+//!
+//! Every command reports the loss, and `check --repair` accepts it.
 
 use crate::common::{Bench, content, text};
 use serde_json::Value;
 
 const LOST: &str = "the newest journal page cannot be read: the small changes that it held are missing, with few files perhaps all since the format";
 
-/// Loses the newest journal page, and the copy that a clean end leaves.
+/// Damages the newest journal page, and the copy that a clean end leaves.
 fn lose_newest_journal_page(bench: &Bench) {
     let journal = bench.json("dump i.img --json")["journal"].clone();
     for place in ["page", "copy"] {
@@ -13,11 +15,11 @@ fn lose_newest_journal_page(bench: &Bench) {
     }
 }
 
-/// An image with a few files, whose newest journal page is lost.
+/// Makes an image with a few files, and damages its newest journal page.
 fn damaged(name: &str) -> Bench {
     let bench = Bench::new(name);
     bench.write("from/file", &content(1, 50_000));
-    // So many that what was said of the first one is in the journal no more.
+    // So many files that the journal no longer has the changes of the first one.
     (0..80).for_each(|number| bench.write(&format!("from/later {number}"), &content(number, 200)));
     bench.ok("pack from i.img --device nand.toml");
     bench.write("more", &content(2, 3000));
@@ -80,7 +82,7 @@ fn changes_are_refused_until_a_repair_accepts_the_loss() {
     assert_eq!(bench.read("back"), content(1, 50_000));
 }
 
-/// They ended with 0, and had copied nothing.
+/// These commands ended with 0, and had copied nothing.
 #[test]
 fn what_copies_everything_ends_with_1_where_files_may_be_missing() {
     let bench = Bench::new("damage-copies");
@@ -120,7 +122,8 @@ fn what_cannot_be_read_can_be_left_out() {
     assert!(!bench.run("unpack i.img nothing").status.success() && !bench.path("nothing").exists());
 }
 
-/// A line for each leaked page hid what mattered above them, and nothing said that a repair frees them.
+/// A line for each leaked page hid the important finding above them. No line said that a repair
+/// frees these pages.
 #[test]
 fn many_pages_of_lost_files_are_a_line_and_a_repair_that_frees_them_is_told_before() {
     let bench = Bench::new("damage-table");

@@ -1,6 +1,8 @@
-//! A disk that is mounted as a file: bytes at any place, the file systems that other tools make on it, and what the kernel is told.
+//! A disk that is mounted as a file. The tests cover bytes at any place, file systems that other
+//! tools make on it, and the properties for the kernel.
 //!
-//! Each test that mounts runs in a mount namespace of its own. What a machine does not have, tools or loop devices, is said and passed over.
+//! Each test that mounts runs in a mount namespace of its own. If a machine has no tools or no
+//! loop devices, a test prints that and skips the part.
 #![cfg(target_os = "linux")]
 
 use crate::common::namespace::{self, points, say, wait_until};
@@ -11,10 +13,10 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-/// Files that are put on each file system.
+/// Number of files on each file system.
 const FILES: usize = 2_000;
 
-/// A disk that is mounted on `mnt`, killed if a test fails.
+/// A disk that is mounted on `mnt`. The process is killed if a test fails.
 struct Mounted(Child);
 
 impl Mounted {
@@ -28,7 +30,7 @@ impl Mounted {
         Self(child)
     }
 
-    /// Unmounts, and gives what the command says at its end.
+    /// Unmounts, and returns the last output of the command.
     fn end(mut self) -> String {
         assert!(Command::new("kill").args(["-INT", &self.0.id().to_string()]).status().unwrap().success());
         wait_until(|| self.0.try_wait().unwrap().is_some());
@@ -45,7 +47,7 @@ impl Drop for Mounted {
     }
 }
 
-/// A directory with the image of an empty disk, and a place to mount it on.
+/// Makes a directory with the image of an empty disk, and a place to mount it on.
 fn with_disk(name: &str, device: &str, test: impl FnOnce(&Bench)) {
     namespace::run(&format!("disk_mount::{name}"), || {
         let bench = Bench::new(&format!("disk-{name}"));
@@ -55,7 +57,7 @@ fn with_disk(name: &str, device: &str, test: impl FnOnce(&Bench)) {
     });
 }
 
-/// Runs a line of the shell in the directory of a test; its exit code, and what it said.
+/// Runs a line of the shell in the directory of a test. Returns its exit code and its output.
 fn tool(bench: &Bench, line: &str) -> (Option<i32>, String) {
     let output = Command::new("sh").args(["-c", line]).current_dir(&bench.directory).output().unwrap();
     (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr))
@@ -68,7 +70,7 @@ fn succeeds(bench: &Bench, line: &str) -> String {
     said
 }
 
-/// Whether the tools of a test are there; it says so where they are not.
+/// Returns true if the tools of a test are installed. Prints the name of a missing tool.
 fn has(test: &str, tools: &[&str]) -> bool {
     let is_missing = |tool: &&&str| Command::new(tool).arg("-V").output().is_err();
     match tools.iter().find(is_missing) {
@@ -78,7 +80,7 @@ fn has(test: &str, tools: &[&str]) -> bool {
     false
 }
 
-/// Files of the host to be put on a file system, in a directory each hundred.
+/// Makes files of the host for a file system, a hundred in each directory.
 fn make_files(bench: &Bench) {
     for file in 0..FILES {
         bench.write(&format!("from/d{}/f{file}", file / 100), &content(file, file * 37 % 6_000));
@@ -139,7 +141,7 @@ fn a_write_waits_no_longer_than_the_interval() {
         let disk = File::options().write(true).open(bench.path("mnt/disk")).unwrap();
         disk.write_all_at(&content(1, 10_000), 0).unwrap();
         drop(disk);
-        // The process dies, not the chip: what it has not programmed is lost.
+        // The process dies, not the chip. Changes that it has not programmed are lost.
         std::thread::sleep(std::time::Duration::from_secs(1));
         drop(mounted);
         succeeds(bench, "umount -l mnt");
@@ -186,7 +188,8 @@ fn the_kernel_is_told_what_a_disk_is() {
     });
 }
 
-/// Compares the files of a file system on the disk, which the kernel mounts, with those of the host. Where it cannot, that is said.
+/// Compares the files of a file system on the disk, which the kernel mounts, with the files of
+/// the host. Prints a line if the kernel cannot mount it.
 fn compare_in_the_kernel(bench: &Bench, test: &str, kind: &str) {
     fs::create_dir_all(bench.path("on-disk")).unwrap();
     let (code, said) = tool(bench, &format!("mount -t {kind} -o loop,ro mnt/disk on-disk"));
@@ -198,7 +201,7 @@ fn compare_in_the_kernel(bench: &Bench, test: &str, kind: &str) {
     assert_same(bench, &found);
 }
 
-/// The files of the host are among those that were found.
+/// Checks that the files of the host are among the found files.
 #[track_caller]
 fn assert_same(bench: &Bench, found: &[(PathBuf, Option<Vec<u8>>)]) {
     let found: BTreeMap<_, _> = found.iter().cloned().collect();
@@ -323,7 +326,7 @@ fn check_names_the_sectors_that_cannot_be_read() {
         let disk = File::options().read(true).write(true).open(bench.path("mnt/disk")).unwrap();
         let mut sector = [0; 512];
         assert_eq!(disk.read_exact_at(&mut sector, 39_936).unwrap_err().raw_os_error(), Some(5), "EIO");
-        // Written anew it can be read.
+        // A sector that is written anew can be read.
         disk.write_all_at(&[1; 65_536], 0).unwrap();
         disk.read_exact_at(&mut sector, 39_936).unwrap();
         drop(disk);

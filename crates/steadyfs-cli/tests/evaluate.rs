@@ -1,10 +1,10 @@
-//! `steady evaluate` as its users run it, on a chip of their own.
+//! Runs `steady evaluate` as users do, on a chip of their own.
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A chip of one MiB with 512-byte pages, in a file of its own.
+/// Makes the profile of a chip of one MiB with 512-byte pages, in a file of its own.
 fn small_device(directory: &std::path::Path) -> String {
     let profile = include_str!("../../steadyfs-sim/profiles/mt29f1g01abafd.toml");
     let (figures, _sources) = profile.split_once("[sources]").unwrap();
@@ -64,7 +64,7 @@ fn idle_time_is_reported_beside_the_run_without() {
     assert!(fs::read_to_string(html).unwrap().contains("50.000 ms idle before each 16 KiB"));
 }
 
-/// A directory for one test, empty at its start.
+/// Makes a directory for one test, empty at its start.
 fn directory(name: &str) -> PathBuf {
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&directory);
@@ -141,7 +141,8 @@ fn unknown_device_is_wrong_usage_and_the_known_ones_are_named() {
     assert!(error.starts_with("error: ") && error.contains("'mt29'") && error.contains("w25n01gv"), "{error}");
 }
 
-/// Small records on NOR, one access, and a few that are no whole pages were told to be up to three times as fast as the chip.
+/// Some runs were reported up to three times as fast as the chip. They had small records on NOR,
+/// one access, or a few accesses that were no whole pages.
 #[test]
 fn no_run_is_faster_than_the_limit_of_its_chip() {
     let small = small_device(&directory("evaluate-limit"));

@@ -1,4 +1,5 @@
-//! What other pages tell of the footprint is what `docs/footprint.md` says, which `tools/footprint.sh --check` holds.
+//! Other pages give the same footprint as `docs/footprint.md`, which `tools/footprint.sh --check`
+//! verifies.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +10,7 @@ fn page(name: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)).unwrap()
 }
 
-/// A row of the table, in bytes.
+/// Returns a row of the table, in bytes.
 fn bytes(label: &str) -> u64 {
     let footprint = page("docs/footprint.md");
     let row = footprint.lines().find_map(|line| line.strip_prefix(&format!("| {label} | ")));
@@ -20,7 +21,7 @@ fn stack(call: &str) -> u64 {
     bytes(&format!("Stack, `{call}`"))
 }
 
-/// With separators, as the pages have it.
+/// Formats a number with separators, as the pages do.
 fn exact(bytes: u64) -> String {
     steadyfs_lab::units::format_count(bytes)
 }
@@ -38,7 +39,7 @@ fn tells(name: &str, text: &str) {
     assert!(page(name).contains(text), "{name} does not tell what docs/footprint.md says: {text}");
 }
 
-/// They disagreed: each page had been measured at another time.
+/// The pages disagreed, because each had been measured at another time.
 #[test]
 fn pages_that_tell_of_the_footprint_agree_with_it() {
     let [all, logger, lean] = ["Code, NAND", "Code, NAND, a logger", "Code, NAND, a logger without features"].map(bytes);
@@ -84,7 +85,7 @@ fn pages_that_tell_of_the_footprint_agree_with_it() {
     tells("docs/c.md", &format!("Of the {:.1} KB that a logger takes more", (lean_in_c - lean) as f64 / 1000.0));
 }
 
-/// The memory that is lent is the same on every processor.
+/// Lent memory has the same size on every processor.
 #[test]
 fn pages_that_tell_of_lent_memory_agree_with_the_core() {
     let nor = Geometry::of_nor(4096, 256);

@@ -1,4 +1,4 @@
-//! `steady health` and `steady scrub`, and what other commands say of a volume that is worn out.
+//! `steady health` and `steady scrub`, and the reports of other commands about a worn-out volume.
 
 use crate::common::{Bench, content};
 use std::collections::BTreeSet;
@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 const PAGE_BYTES: usize = 512 + 128;
 /// Bytes of the header of a root.
 const HEADER_BYTES: usize = 64;
-/// The byte of it that says in its second bit whether the volume is worn out.
+/// The byte of the header whose second bit marks a worn-out volume.
 const FLAGS: usize = 10;
 
-/// Lets every root of an image, and every copy of it, say that the volume is worn out.
+/// Marks the volume as worn out in every root of an image, and in every copy of it.
 fn wear_out(bench: &Bench, image: &str) {
     let bytes = bench.read(image);
     let roots = bytes.chunks_exact(PAGE_BYTES).filter(|page| page.starts_with(b"SFSR"));

@@ -1,4 +1,4 @@
-//! The commands on images as their users run them, on NAND and on NOR.
+//! Runs the commands on images as users do, on NAND and on NOR.
 
 use crate::common::{Bench, content, text, tree};
 use std::fs;
@@ -7,7 +7,8 @@ use std::os::unix::fs::MetadataExt;
 /// The profiles of small chips.
 const DEVICES: [&str; 2] = ["nand.toml", "nor.toml"];
 
-/// A directory with files of all sizes, some in directories, more than fit in one transaction.
+/// Makes a directory with files of all sizes, some in directories. They are more than fit in one
+/// transaction.
 fn fill(bench: &Bench, name: &str) {
     for index in 0..40 {
         bench.write(&format!("{name}/many/file-{index:02}"), &content(index, index * 150));
@@ -196,7 +197,7 @@ fn dump_tells_the_blocks_as_text_and_json() {
         assert_eq!(dump["blocks"].as_array().unwrap().len(), 64);
         let live: u64 = dump["blocks"].as_array().unwrap().iter().map(|block| block["live"].as_u64().unwrap()).sum();
         let used = bench.json("df i.img --json");
-        // A page of a few bytes may be in the journal's buffer alone.
+        // A page of a few bytes may exist only in the journal's buffer.
         let in_journal = dump["journal"]["bytes"].as_u64().unwrap() / 50;
         let pages = used["used_bytes"].as_u64().unwrap() / used["logical_bytes"].as_u64().unwrap();
         assert!(live + in_journal >= pages && pages > 2 * in_journal, "{live} live, {pages} used, {in_journal} in the journal");
@@ -221,14 +222,14 @@ fn a_file_that_does_not_fit_leaves_the_old_one() {
         let error = bench.fails("put i.img f /");
         let wanted = "i.img:/f: no room left on the volume: the file has 1.4 MiB, and ";
         assert!(error.starts_with(wanted) && error.ends_with(" are free"), "{error}");
-        // The volume is unmounted all the same, and its room is what it was.
+        // The volume is unmounted after a failure too, and has the same room as before.
         assert_eq!(bench.ok("ls i.img"), "f\n");
         bench.ok("get i.img f back");
         assert_eq!(bench.read("back"), content(1, 200_000));
         let checked = bench.ok("check i.img");
         assert!(checked.starts_with("1 file, 0 directories, ") && checked.ends_with(" pages: sound\n"), "{checked}");
         assert_eq!(bench.json("df i.img --json")["used_bytes"], before["used_bytes"]);
-        // Nothing is left of a pack that fails, and an image that was there stays.
+        // A failed pack leaves nothing. An image that existed before stays.
         bench.write("dir/f", &content(2, 1_500_000));
         let old = bench.read("i.img");
         bench.fails(&format!("pack dir i.img --force --device {device}"));
@@ -237,7 +238,8 @@ fn a_file_that_does_not_fit_leaves_the_old_one() {
     }
 }
 
-/// After a `put` that had failed for space the volume "was not unmounted", and `check` counted 3,190 pages of no file.
+/// After a `put` that had failed for lack of space, the volume "was not unmounted". `check`
+/// counted 3,190 pages of no file.
 #[test]
 fn a_put_that_fails_for_room_leaves_a_sound_volume_of_what_went_in() {
     let chips = [
@@ -248,7 +250,8 @@ fn a_put_that_fails_for_room_leaves_a_sound_volume_of_what_went_in() {
     ];
     for (index, chip) in chips.iter().enumerate() {
         let bench = Bench::new(&format!("no-room-{index}"));
-        // Files, directories and names of all lengths, then one that no volume has room for.
+        // Files, directories and names of all lengths, then a file that is too large for every
+        // volume.
         for file in 0..30 {
             let name = format!("from/d{}/{file}{}", file % 3, "x".repeat(file * 7 % 90));
             bench.write(&name, &content(file, file * file * 60));
@@ -261,7 +264,8 @@ fn a_put_that_fails_for_room_leaves_a_sound_volume_of_what_went_in() {
                 let said = text(&output.stderr);
                 let is_full = said.contains("no room left") || said.contains("as many files as");
                 assert!(output.status.success() || (is_full && said.lines().count() == 1), "{chip}, {line}: {said}");
-                // No command says that the volume was not unmounted, and what it has is what can be seen.
+                // No command reports that the volume was not unmounted. The volume contains only
+                // what `tree` lists.
                 let (check, listed) = (bench.json("check i.img --json"), bench.ok("tree i.img"));
                 assert_eq!((&check["findings"], &check["removed_pages"]), (&serde_json::json!([]), &0.into()), "{chip}, {line}");
                 let last = listed.lines().last().unwrap();
@@ -271,7 +275,8 @@ fn a_put_that_fails_for_room_leaves_a_sound_volume_of_what_went_in() {
                 let df = bench.json("df i.img --json");
                 let used = df["used_bytes"].as_u64().unwrap();
                 let page = bench.json("dump i.img --json")["logical_bytes"].as_u64().unwrap_or(4096);
-                // Beside what files and directories have, the file table takes pages: 256 bytes for each of them and for each long name.
+                // Beside the pages of files and directories, the file table takes pages: 256
+                // bytes for each of them and for each long name.
                 let table = (df["files"].as_u64().unwrap() * 256).div_ceil(page);
                 assert!(used <= (check["pages"].as_u64().unwrap() + table) * page, "{chip}, {line}: {used} {check}");
             }
@@ -284,7 +289,7 @@ fn a_put_that_fails_for_room_leaves_a_sound_volume_of_what_went_in() {
 
 #[test]
 fn a_command_that_is_killed_leaves_whole_files() {
-    // The room is enough for all files and for what a command that was killed leaves.
+    // The room is enough for all files and for the leftovers of a killed command.
     for device in DEVICES {
         let bench = Bench::new(&format!("killed-{device}"));
         for index in 0..60 {
@@ -516,7 +521,8 @@ fn a_file_that_holds_nothing_is_formatted_as_it_is_and_one_that_holds_something_
     assert_eq!(fs::metadata(bench.path("zeros")).unwrap().len(), 64 << 20, "the size that was asked for");
 }
 
-/// A card image that was cut to half was taken for one of NAND: "the superblock at byte 1536 is damaged: pages_per_block is 910".
+/// A card image that was cut to half was taken for an image of NAND. The error was "the
+/// superblock at byte 1536 is damaged: pages_per_block is 910".
 #[test]
 fn a_card_image_that_is_cut_off_says_how_long_it_is_and_should_be() {
     for tags in ["beside", "table", "within"] {

@@ -30,7 +30,8 @@ fn torture_prints_what_it_did_and_keeps_it() {
     let summary: serde_json::Value = serde_json::from_slice(&first.stdout).expect("whole JSON");
     assert!(summary["cuts"].as_u64().unwrap() > 0, "{summary}");
     assert!(text(&first.stderr).contains("the same command goes on"));
-    // What the first one did of workloads that it did not end is done again; a machine that is busy takes its time.
+    // The second run repeats the workloads that the first did not finish. A busy machine needs
+    // its time.
     let second = interrupted(&bench, line, 12_000, Signal::TERM);
     assert_eq!(second.status.code(), Some(143), "{}", text(&second.stderr));
     let more: serde_json::Value = serde_json::from_slice(&second.stdout).expect("whole JSON");

@@ -1,4 +1,5 @@
-//! Commands on images that are killed or interrupted at any moment: one more command, and nothing is left of them.
+//! Commands on images are killed or interrupted at any moment. After one more command, no
+//! leftover exists.
 
 #![cfg(unix)]
 
@@ -9,12 +10,13 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Moments at which each command is killed, and interrupted; `STEADY_MOMENTS` sets another number.
+/// Number of moments at which each command is killed, and interrupted. `STEADY_MOMENTS` sets
+/// another number.
 fn moments() -> u32 {
     std::env::var("STEADY_MOMENTS").ok().map_or(12, |text| text.parse().expect("a number"))
 }
 
-/// Moments, the same in every run.
+/// Random moments, the same in every run.
 struct Chance(u64);
 
 impl Chance {
@@ -26,7 +28,7 @@ impl Chance {
 
 type Tree = BTreeMap<PathBuf, Option<Vec<u8>>>;
 
-/// A command that is stopped, and the one that comes after it.
+/// A command that is stopped, and the command after it.
 struct Case {
     name: &'static str,
     line: &'static str,
@@ -68,7 +70,8 @@ fn stop(bench: &Bench, line: &str, after: Duration, signal: Signal) {
     child.wait().unwrap();
 }
 
-/// Takes away what the host has got under the name that was asked for; whether that was all of it, if it has anything.
+/// Removes the files that the host got under the requested name. Returns true if they were
+/// complete; `None` if there were none.
 fn got(bench: &Bench, case: &Case) -> Option<bool> {
     let (name, below) = match case.name {
         "get" => {
@@ -85,7 +88,8 @@ fn got(bench: &Bench, case: &Case) -> Option<bool> {
     Some(is_whole)
 }
 
-/// What the host and a volume hold at the end: of each file a content that it had before or was to get, and no other one.
+/// Checks the host and a volume at the end: each file has its old or its new content, and no
+/// other.
 fn look(bench: &Bench, case: &Case, context: &str) {
     let check = bench.json("check i.img --json");
     assert_eq!((&check["findings"], &check["removed_pages"]), (&serde_json::json!([]), &0.into()), "{context}: {check}");
@@ -94,7 +98,7 @@ fn look(bench: &Bench, case: &Case, context: &str) {
     let is_shown = |path: &PathBuf, bytes: &Option<Vec<u8>>, from: &Tree| from.get(path) == Some(bytes);
     let host: Tree = tree(&bench.directory).into_iter().collect();
     let shown = tree(&bench.path("shown"));
-    // Space is used by what is shown, and by nothing else: pages of files, and few of each directory.
+    // Only visible files use space: pages of files, and few pages of each directory.
     let df = bench.json("df i.img --json");
     let number = |name: &str| df[name].as_u64().unwrap();
     let page_bytes = number("logical_bytes");
@@ -139,7 +143,7 @@ fn stop_again_and_again(case: &Case) {
             let after = chance.below(whole.mul_f64(1.2));
             stop(&bench, case.line, after, signal);
             let context = format!("{} {name} after {after:?}", case.name);
-            // What has its name is whole, and the next command makes it once more.
+            // A file with its final name is complete. The next command makes it once more.
             if let Some(whole) = got(&bench, case) {
                 assert!(whole, "{context}");
             }
@@ -159,8 +163,9 @@ fn stop_again_and_again(case: &Case) {
     }
 }
 
-/// Ctrl-C in a `put` of 30 MB left a file `~0` of 24 % of the volume, a kill `~1` beside it; later commands and `check --repair` let them be. `get`
-/// and `unpack` left half of a file under its name, and `pack` a file beside the image.
+/// Ctrl-C in a `put` of 30 MB left a file `~0` of 24 % of the volume, and a kill left `~1` beside
+/// it. Later commands and `check --repair` kept them. `get` and `unpack` left half of a file
+/// under its name, and `pack` left a file beside the image.
 #[test]
 fn nothing_is_left_of_an_interrupted_put() {
     stop_again_and_again(&CASES[0]);
@@ -201,7 +206,7 @@ fn nothing_is_left_of_an_interrupted_pack() {
     stop_again_and_again(&CASES[7]);
 }
 
-/// Leaves on `i.img` what a killed `put` leaves there: the mark of drafts, and a draft with a
+/// Makes the leftovers of a killed `put` on `i.img`: the mark of drafts, and a draft with a
 /// content.
 fn leave(bench: &Bench, name: &str, number: u8) {
     use steadyfs::{Access, FileSystem, OpenOptions, ROOT};
@@ -261,7 +266,7 @@ fn a_file_with_the_name_of_a_draft_is_never_deleted() {
         bench.ok(line);
         has_all(&bench);
     }
-    // A name of a draft is a name like any other.
+    // The name of a draft is an ordinary name.
     bench.write("~steady-put2", &content(4, 9000));
     bench.ok("put i.img ~steady-put2 kept/~steady-put kept/other /");
     bench.ok("put i.img nand.toml /~steady-put3");
@@ -273,8 +278,8 @@ fn a_file_with_the_name_of_a_draft_is_never_deleted() {
     assert!(!bench.ok("check i.img").contains("left over"));
 }
 
-/// A user writes to the draft of a killed `put`. Another user makes a file of the draft's name while
-/// the mark is there.
+/// A user writes to the draft of a killed `put`. Another user makes a file of the draft's name
+/// while the mark is there.
 #[test]
 fn what_a_user_made_of_a_draft_is_the_users() {
     use steadyfs::{Access, FileSystem, OpenOptions};
@@ -328,7 +333,7 @@ fn a_signal_ends_put_with_a_line_and_the_code_of_shells() {
         if output.status.code() == Some(130) && said.contains("% done") {
             seen += 1;
             assert!(said.starts_with("interrupted, ") && said.ends_with(": the command was not finished\n"), "{said}");
-            // Nothing is left for the next command to do.
+            // The next command has nothing left to do.
             let checked = bench.ok("check i.img");
             assert!(checked.ends_with("sound\n") && bench.ok("ls i.img") == "old/\n", "{checked}");
         }

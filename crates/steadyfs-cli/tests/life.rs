@@ -1,4 +1,4 @@
-//! `steady life` as its users run it.
+//! Runs `steady life` as users do.
 
 use std::process::{Command, Output};
 

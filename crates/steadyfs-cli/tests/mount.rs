@@ -1,4 +1,5 @@
-//! `steady mount`. Needs `/dev/fuse` and the right to mount; without them the tests say so and pass.
+//! `steady mount`. It needs `/dev/fuse` and the right to mount. Without them the tests print that
+//! and pass.
 #![cfg(target_os = "linux")]
 
 use crate::common::{Bench, content, noise, text};
@@ -7,11 +8,11 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// A volume that is mounted on `mnt`, unmounted by a signal when it is dropped.
+/// A volume that is mounted on `mnt`. A signal unmounts it when this is dropped.
 struct Mounted(Option<Child>);
 
 impl Mounted {
-    /// Mounts; nothing where this machine does not let us.
+    /// Mounts. Returns `None` if this machine does not permit it.
     fn new(bench: &Bench, line: &str) -> Option<Self> {
         let mut mounted = Self(Some(bench.command(line).stderr(Stdio::piped()).spawn().unwrap()));
         let deadline = Instant::now() + Duration::from_secs(10);
@@ -32,7 +33,7 @@ impl Mounted {
         panic!("neither mounted nor refused");
     }
 
-    /// Ends it by a signal, and gives what it said.
+    /// Ends the mount by a signal, and returns the output.
     fn end(mut self, signal: &str) -> String {
         let child = self.0.take().unwrap();
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
@@ -159,7 +160,7 @@ fn mount_knows_it_by_the_name_of_its_helper() {
     bench.write("from/seed", b"seed");
     fs::create_dir(bench.path("mnt")).unwrap();
     bench.ok("pack from i.img --device nand.toml");
-    // Says whether this machine lets us mount.
+    // Checks first if this machine permits mounts.
     let Some(mounted) = Mounted::new(&bench, "mount i.img mnt") else { return };
     assert_eq!(bench.read("mnt/seed"), b"seed");
     mounted.end("-INT");

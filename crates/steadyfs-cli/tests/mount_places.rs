@@ -1,7 +1,9 @@
-//! Where `steady mount` mounts, and what it unmounts: its own mount, or nothing.
+//! The places that `steady mount` mounts on, and the mounts that it removes: its own mount, or
+//! none.
 //!
-//! Each test runs in a mount namespace of its own, made by `unshare`: a mistake would cost the machine its mounts otherwise. Where there is
-//! no right to make one, or no `/dev/fuse`, a test says on standard error that it was skipped.
+//! Each test runs in a mount namespace of its own, made by `unshare`. Otherwise a mistake would
+//! cost the machine its mounts. Without the right to make a namespace, or without `/dev/fuse`, a
+//! test prints on standard error that it was skipped.
 #![cfg(target_os = "linux")]
 
 use crate::common::Bench;
@@ -12,7 +14,8 @@ use std::process::{Child, Command};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Runs a test in a mount namespace of its own, with an empty volume and a directory to mount it on.
+/// Runs a test in a mount namespace of its own, with an empty volume and a directory to mount it
+/// on.
 fn in_namespace(name: &str, test: impl FnOnce(&Bench)) {
     namespace::run(&format!("mount_places::{name}"), || {
         let bench = Bench::new(&format!("places-{name}"));
@@ -30,10 +33,10 @@ fn host(bench: &Bench, line: &str) {
     assert!(status.success(), "{line}");
 }
 
-/// `steady mount`, killed if a test fails.
+/// The process of `steady mount`. It is killed if a test fails.
 struct Service {
     child: Child,
-    /// The file of what it says on standard error.
+    /// The file with its output on standard error.
     told: PathBuf,
 }
 
@@ -58,7 +61,7 @@ impl Service {
         fs::read_to_string(&self.told).unwrap()
     }
 
-    /// What it says after a signal that it cannot obey.
+    /// Returns the output after a signal that the service cannot obey.
     #[track_caller]
     fn complaint(&mut self) -> String {
         self.signal();
@@ -67,7 +70,7 @@ impl Service {
         self.told()
     }
 
-    /// Waits for the end, which must have this exit code; gives what it said.
+    /// Waits for the end, which must have this exit code. Returns the output.
     #[track_caller]
     fn end(mut self, code: i32) -> String {
         wait_until(|| self.child.try_wait().unwrap().is_some());
@@ -83,7 +86,7 @@ impl Drop for Service {
     }
 }
 
-/// Refuses a place, and leaves the image and the mounts as they are.
+/// Checks that a place is refused, and that the image and the mounts stay as they are.
 #[track_caller]
 fn refused(bench: &Bench, directory: &str, reason: &str) {
     let (image, mounts) = (bench.read("i.img"), points());
@@ -135,7 +138,8 @@ fn a_directory_that_is_not_empty_is_mounted_on_only_when_asked() {
     });
 }
 
-/// Somebody mounts a tmpfs at `place` while the volume is mounted: it is there after a signal, which only complains, and after another.
+/// Mounts a tmpfs at `place` while the volume is mounted. The tmpfs stays after a signal, which
+/// causes only a complaint, and after another.
 fn in_the_way(name: &str, place: &str, complaint: &str) {
     in_namespace(name, |bench| {
         let mut service = Service::new(bench, "mount i.img mnt");
@@ -145,7 +149,7 @@ fn in_the_way(name: &str, place: &str, complaint: &str) {
         let told = service.complaint();
         assert!(told.starts_with("still mounted and served: ") && told.contains(complaint), "{told}");
         assert_eq!(bench.read(&format!("{place}/theirs")), b"theirs");
-        // Once it is out of the way, the next signal ends it as the first one would have.
+        // When the tmpfs is gone, the next signal ends the service as usual.
         host(bench, &format!("umount {place}"));
         assert_eq!(bench.read("mnt/file"), b"content");
         service.signal();

@@ -1,11 +1,11 @@
-//! `steady pack` and `steady unpack`: images that can be made again, and images that were made to do harm.
+//! `steady pack` and `steady unpack`: reproducible images, and malicious images.
 
 use crate::common::{Bench, content, noise, text, tree};
 use std::fs;
 
 const DEVICES: [&str; 2] = ["nand.toml", "nor.toml"];
 
-/// The same files, made in an order that a number chooses.
+/// Makes the same files, in an order that a number chooses.
 fn fill(bench: &Bench, name: &str, order: usize) {
     let mut files: Vec<_> =
         (0..30).map(|index| (format!("{name}/d{}/f{index}", index % 4), content(index, index * 431))).collect();
@@ -32,7 +32,7 @@ fn unpacking_gives_what_was_packed() {
         assert_eq!((&unpacked["files"], &unpacked["bytes"]), (&packed["files"], &packed["bytes"]));
         assert_eq!(tree(&bench.path("from")), tree(&bench.path("to")));
         bench.ok("check i.img");
-        // The image goes on as any other does.
+        // The image works on like any other.
         bench.ok("rm -r i.img d0");
         bench.ok("put i.img nand.toml /");
         bench.ok("check i.img");
@@ -106,7 +106,7 @@ fn names_made_to_leave_the_directory_are_refused_before_anything_is_written() {
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(found.iter().all(|(path, _)| !path.to_string_lossy().contains(['\0', '\u{1b}'])), "{found:?}");
         assert!(bench.ok("ls i.img").lines().count() == 2 && !bench.ok("ls i.img").contains('\u{1b}'));
-        // Other commands do not take such a name for a path either.
+        // Other commands do not use such a name as a path either.
         bench.fails("get -r i.img / elsewhere");
         assert!(!bench.path("elsewhere").exists());
     }
@@ -162,7 +162,7 @@ fn links_are_kept_or_followed_and_never_written_through() {
     bench.ok("pack from i.img --device nand.toml --follow --no-permissions");
     assert!(!bench.ok("stat i.img f").contains("owner"));
     assert_eq!(bench.ok("cat i.img link"), "f");
-    // A link where a file is to be is in the way, or is replaced itself.
+    // A link at the place of a file blocks it, or is replaced itself.
     symlink("victim", bench.path("in-the-way")).unwrap();
     assert!(bench.fails("get i.img f in-the-way").contains("exists already"));
     bench.ok("get i.img f in-the-way --force");
@@ -186,7 +186,7 @@ fn what_a_volume_cannot_hold_is_refused() {
     );
     let bench = Bench::new("unfit-socket");
     fs::create_dir(bench.path("from")).unwrap();
-    // A relative name: those of sockets are short.
+    // The name is relative, because names of sockets are short.
     let socket = std::os::unix::net::UnixListener::bind(bench.path("from/s"));
     if socket.is_ok() {
         assert!(bench.fails("pack from i.img --device nand.toml").contains("is neither a file nor a directory"));
@@ -276,13 +276,13 @@ fn names_that_no_file_can_have_are_refused_where_files_are_made() {
     }
     let long = "n".repeat(256);
     assert!(bench.fails(&format!("mkdir i.img {long}")).contains("255 bytes"));
-    // What a terminal acts on is a name like any other, and is told as one.
+    // A terminal's control character is allowed in a name, and is printed escaped.
     let output = bench.command("mkdir i.img").arg("a\u{1b}[2J").output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert_eq!(bench.ok("ls i.img"), "a\\u{1b}[2J/\nf\n");
 }
 
-/// The hash of a name in a directory with this seed, as `docs/format.md` has it.
+/// Returns the hash of a name in a directory with this seed, as in `docs/format.md`.
 fn hash(seed: u32, name: &[u8]) -> u32 {
     let basis = 0x811C_9DC5 ^ seed;
     let mut h = name.iter().fold(basis, |hash: u32, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
@@ -291,7 +291,7 @@ fn hash(seed: u32, name: &[u8]) -> u32 {
     h ^ h >> 16
 }
 
-/// The record of a name with this inode, in a directory of the image that has one bucket.
+/// Returns the record of a name with this inode, in a directory of the image that has one bucket.
 fn record_of(image: &[u8], name: &[u8], inode: u32) -> [u8; 8] {
     // Buckets, stream and seed lie side by side in the inode of the directory.
     let seeds = image.windows(8).filter(|bytes| bytes.starts_with(&[1, 0, 0, 0, 0])).map(|bytes| {
@@ -320,12 +320,12 @@ fn a_directory_in_itself_ends_every_walk() {
     assert_eq!(bench.run("check i.img").status.code(), Some(1));
     assert_eq!(bench.run("check i.img --repair").status.code(), Some(1));
     assert!(bench.ok("check i.img").contains("sound"));
-    // The file whose entry was lost has its name again.
+    // The file with the lost entry has its name again.
     let tree = bench.ok("tree i.img");
     assert!(tree.contains("── file") && !tree.contains("lost-"), "{tree}");
 }
 
-/// Text, noise, and what is too small to be worth it.
+/// Makes text, noise, and files that are too small for compression.
 fn fill_mixed(bench: &Bench) {
     let text =
         |index: usize, bytes: usize| format!("{index}: the valve of sensor {index} is open\n").repeat(bytes / 30).into_bytes();

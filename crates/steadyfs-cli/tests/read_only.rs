@@ -1,4 +1,5 @@
-//! `steady pack --read-only` and what reads its images; `steady convert`, and images of other file systems.
+//! `steady pack --read-only` and the readers of its images; `steady convert`, and images of other
+//! file systems.
 
 use crate::common::{Bench, content, text, tree};
 use std::fs;
@@ -7,7 +8,7 @@ use std::process::Command;
 use steadyfs_convert::squashfs::{self, Settings};
 use steadyfs_convert::{Inode, Kind, Limit, Tree};
 
-/// A directory with files of several sizes, a hard link, a link, modes and times.
+/// Makes a directory with files of several sizes, a hard link, a link, modes and times.
 fn fill(bench: &Bench, name: &str) {
     for index in 0..12 {
         bench.write(&format!("{name}/d{}/f{index}", index % 3), &content(index, index * index * 531));
@@ -30,7 +31,7 @@ fn has(tool: &str) -> bool {
     is_there
 }
 
-/// Modes and times of everything below a directory.
+/// Returns modes and times of everything below a directory.
 fn marks(bench: &Bench, name: &str) -> Vec<(std::path::PathBuf, u32, i64)> {
     let mark = |path: std::path::PathBuf| {
         let metadata = fs::symlink_metadata(bench.path(name).join(&path)).unwrap();
@@ -169,7 +170,7 @@ fn a_nand_chip_has_the_image_around_its_bad_blocks() {
         let output = bench.run("ls i.img --stats --device nand.toml");
         assert!(output.status.success() && text(&output.stderr).contains(" on small-nand"));
     }
-    // The chip of a profile that is built in is known by its size.
+    // A chip with a built-in profile is recognised by its size.
     bench.ok("pack from i.img --read-only --force --device w25n01gv --bad-block 2");
     assert!(bench.ok("check i.img").contains("16 files, 5 directories: sound"));
     bench.ok("pack from nor.img --read-only --device nor.toml");
@@ -181,7 +182,7 @@ fn a_nand_chip_has_the_image_around_its_bad_blocks() {
     assert!(!bench.path("large.img").exists());
 }
 
-/// Reads a file as a device does, with the memory that `pack` told, and no more.
+/// Reads a file as a device does, with only the memory that `pack` reported.
 #[test]
 fn a_device_reads_a_signed_image_in_the_memory_that_pack_tells() {
     use steadyfs::Access;
@@ -254,7 +255,7 @@ fn a_volume_becomes_squashfs_and_squashfs_a_volume() {
     assert!(bench.fails("pack v.img w.img --device nand.toml").contains("is neither a directory nor an image of squashfs"));
 }
 
-/// An image of what neither hosts nor volumes hold as it is.
+/// Makes an image with entries that neither hosts nor volumes hold unchanged.
 fn special(bench: &Bench, name: &str) {
     let mut tree = Tree::new(Limit::default());
     let device = Inode::new(Kind::Device { is_block: false, major: 1, minor: 3 }, 0o666);
@@ -310,7 +311,8 @@ fn names_in_an_archive_do_not_leave_the_directory() {
             assert_eq!(fs::read_dir(bench.path("out")).unwrap().count(), 1);
         }
     }
-    // A link that a file is to be written through: names are unique, so that it cannot come first.
+    // A file would be written through a link of the same name. Names are unique, so the link
+    // cannot come first.
     let mut tree = Tree::new(Limit::default());
     tree.insert(0, b"l1", Inode::new(Kind::Symlink(b"/tmp".to_vec()), 0o777)).unwrap();
     let inside = tree.insert(0, b"l2", Inode::new(Kind::Directory(Default::default()), 0o755)).unwrap();
@@ -332,7 +334,7 @@ fn keys_are_not_replaced_and_are_for_their_owner_alone() {
     assert!(bench.fails("keygen k").contains("exists already"));
     assert!(bench.read("k") == key && text(&key).starts_with("ed25519-secret ") && key.len() == 80);
     bench.write("from/a", b"x");
-    // Who signed with what everybody knows would have signed nothing.
+    // A signature with the public key would be worthless.
     assert!(bench.fails("pack from i.sqfs --read-only --sign k.pub").contains("k.pub: is a public key; expected a secret key"));
     fs::remove_file(bench.path("k")).unwrap();
     assert!(bench.fails("keygen k").contains("k.pub: exists already"));
@@ -350,7 +352,7 @@ fn keys_are_not_replaced_and_are_for_their_owner_alone() {
     assert!(!bench.path("i.sqfs").exists());
 }
 
-/// Linux passes over nodes with wrong checksums, and so do we; but not without a word.
+/// Linux skips nodes with wrong checksums, and so does `steady`, but it warns.
 #[test]
 fn what_a_damaged_image_of_jffs2_lacks_is_said() {
     let bench = Bench::new("jffs2-damaged");

@@ -1,11 +1,11 @@
-//! The `steady` command as its users run it: outputs, exit codes and sentences.
+//! Runs the `steady` command as users do: outputs, exit codes and sentences.
 
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-/// A directory for one test, empty at its start.
+/// Makes a directory for one test, empty at its start.
 fn directory(name: &str) -> PathBuf {
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&directory);
@@ -21,10 +21,10 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// A stall of ten milliseconds among accesses of one.
+/// A stall of ten milliseconds among accesses of one millisecond.
 const TRACE: &str = "# board 7\nduration_us\n1000\n10000\n1000\n1000\n1000\n";
 
-/// The whole trace was fitted before its length was looked at, in half a minute.
+/// The whole trace was fitted before its length was checked. That took half a minute.
 #[test]
 fn fit_refuses_a_short_trace_before_it_fits() {
     let file = directory("short").join("card.csv");
@@ -124,7 +124,7 @@ fn wrong_usage_has_code_2() {
     }
 }
 
-/// 5,000 writes of 2 ms, five of which take 250 ms, as fio logs them.
+/// Returns a fio log of 5,000 writes of 2 ms, five of which take 250 ms.
 fn fio_log(bytes: u32) -> String {
     let mut ms = 0;
     let line = |at: u32| {
@@ -135,8 +135,8 @@ fn fio_log(bytes: u32) -> String {
     (0..5000).map(line).collect()
 }
 
-/// Averages were taken for accesses: 0 B were to be enough where 240 KiB are needed. Writes of 64
-/// KiB were told as of 4 KiB.
+/// Averages were taken for accesses: the result was 0 B of buffer instead of the necessary 240
+/// KiB. Writes of 64 KiB were reported as writes of 4 KiB.
 #[test]
 fn logs_of_fio_are_used_rightly_or_refused() {
     let directory = directory("fio");

@@ -1,8 +1,9 @@
-//! Images with one bad superblock. Every command works, and names the bad copy and the mend.
+//! Images with one bad superblock. Every command works, and names the bad copy and the repair.
 
 use crate::common::{Bench, content, text};
 
-/// An image of each medium with files, and the places of the superblock in its first two blocks.
+/// Makes an image of each medium with files. Returns the places of the superblock in its first
+/// two blocks.
 fn images(name: &str) -> (Bench, [(&'static str, [usize; 2]); 4]) {
     let bench = Bench::new(name);
     bench.write("from/a", &content(1, 20_000));
@@ -26,8 +27,8 @@ fn images(name: &str) -> (Bench, [(&'static str, [usize; 2]); 4]) {
 /// settings.
 const DAMAGES: [(usize, u8); 4] = [(0, 0x10), (8, 0x10), (16, 0x10), (33, 0x01)];
 
-/// An image with one bad superblock opened with no tool: it was "never formatted", or was to be
-/// formatted anew. With the second copy bad `check` said "sound".
+/// No tool opened an image with one bad superblock: it was "never formatted", or had to be
+/// formatted anew. With the second copy bad, `check` said "sound".
 #[test]
 fn every_command_works_with_either_copy_and_warns() {
     let (bench, images) = images("superblocks-commands");
@@ -46,7 +47,7 @@ fn every_command_works_with_either_copy_and_warns() {
                 let of_files =
                     ["ls i.img", "tree i.img", "cat i.img a", "get i.img a back --force", "stat i.img a", "unpack i.img out-1"];
                 let of_all = ["df i.img", "health i.img", "dump i.img", "scrub i.img"];
-                // Each command once; the other damages are met by some of them.
+                // Each command runs once. Some of them also meet the other damages.
                 let (of_all, of_files) = if byte == 8 { (&of_all[..], &of_files[..]) } else { (&of_all[..1], &of_files[..1]) };
                 let reading = of_all.iter().chain(of_files.iter().filter(|_| image != "disk.img"));
                 for line in reading {
@@ -97,7 +98,7 @@ fn both_copies_damaged_is_an_error_that_does_not_say_to_format() {
     }
 }
 
-/// A partition tool wrote over the first sectors of a card: its volume was gone for every command.
+/// A partition tool wrote over the first sectors of a card. Then no command found its volume.
 #[test]
 fn a_card_without_its_first_sectors_is_read_and_mended() {
     let (bench, _) = images("superblocks-card");

@@ -1,4 +1,5 @@
-//! `steady sweep` becomes the program that makes sweeps, and says what to install where there is none.
+//! `steady sweep` becomes the program that makes sweeps. Without this program, it names the
+//! package to install.
 
 #![cfg(unix)]
 

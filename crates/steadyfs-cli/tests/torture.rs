@@ -1,4 +1,4 @@
-//! `steady torture` as its users run it.
+//! Runs `steady torture` as users do.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -7,7 +7,7 @@ fn steady(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_steady")).arg("torture").args(arguments).output().unwrap()
 }
 
-/// What wrong usage says.
+/// Returns the message about wrong usage.
 fn refused(arguments: &[&str]) -> String {
     let output = steady(arguments);
     let error = String::from_utf8(output.stderr).unwrap();
@@ -15,7 +15,7 @@ fn refused(arguments: &[&str]) -> String {
     error
 }
 
-/// What is said of a run that is not possible: one sentence, as by the other commands.
+/// Returns the message about an impossible run: one sentence, as in the other commands.
 fn impossible(arguments: &[&str]) -> String {
     let output = steady(arguments);
     let error = String::from_utf8(output.stderr).unwrap();
@@ -30,12 +30,12 @@ const SHORT: [&str; 8] = ["--geometry", "small", "--workload", "log,reclaim", "-
 fn a_short_torture_finds_nothing_and_tells_what_it_did() {
     let output = steady(&[&SHORT[..], &["--json", "-"]].concat());
     let said = String::from_utf8_lossy(&output.stderr);
-    // A machine that is busy may need so long that it is told.
+    // A busy machine may take so long that the time is printed.
     let is_time = |line: &str| line.starts_with("takes about ") || line.ends_with(" left");
     assert!(output.status.code() == Some(0) && said.lines().all(is_time), "{said}");
     let run: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(run["failures"].as_array().map(Vec::len), Some(0));
-    // Seven kinds of faults, none among them.
+    // Seven kinds of faults, including none.
     assert_eq!((&run["workloads"], &run["complete"]), (&14.into(), &true.into()));
     for count in ["cuts", "torn_cuts", "double_cuts", "states", "faults"] {
         assert!(run[count].as_u64() > Some(0), "{count}: {run}");

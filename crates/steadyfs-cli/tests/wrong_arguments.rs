@@ -1,14 +1,14 @@
-//! Names, kinds and paths that are wrong: each command says so at once, and names what it expected.
+//! Wrong names, kinds and paths. Each command reports them at once, and names the expected ones.
 
 use crate::common::{Bench, text};
 use std::time::{Duration, Instant};
 
-/// In which a command with wrong arguments ends.
+/// Time in which a command with wrong arguments ends.
 const AT_ONCE: Duration = Duration::from_millis(300);
 
-/// Commands, and what their error says. `NO/` is a directory that is not there.
+/// Commands, and a part of their errors. `NO/` is a directory that does not exist.
 const CASES: [(&str, &str); 112] = [
-    // Names that nothing has.
+    // Names that do not exist.
     ("evaluate --device floppy", "expected one of"),
     ("bench --device floppy", "sd-consumer"),
     ("costs --device floppy", "expected one of"),
@@ -79,7 +79,7 @@ const CASES: [(&str, &str); 112] = [
     ("streams --study --json d", "is a directory; expected the name of a file"),
     ("streams --study --svg t.csv/figures", "is a file; expected a directory"),
     ("man t.csv", "cannot be written"),
-    // What one kind of run does not have, or has less of.
+    // Settings that one kind of run does not have, or has less of.
     ("life --workload sequential", "adversary"),
     ("life --blocks 3", "from 16 to 65536"),
     ("streams --study --device emmc-like", "cannot be used with"),
@@ -125,7 +125,7 @@ const CASES: [(&str, &str); 112] = [
     ("format x.img --device w25q128jv --size 100000", "expected a multiple of the block, 4096 bytes"),
     ("format x.img --device w25q128jv --unit 4MiB", "--unit is for cards and disks"),
     ("format /dev/mtd0 --size 1MiB", "--size"),
-    // Inputs that are not there.
+    // Inputs that do not exist.
     ("evaluate --beside NO/t.csv", "NO/t.csv"),
     ("replay NO/t.csv", "NO/t.csv"),
     ("fit NO/t.csv --kind sd --capacity 4GiB", "NO/t.csv"),
@@ -133,7 +133,9 @@ const CASES: [(&str, &str); 112] = [
     ("mount i.img NO/d", "NO/d"),
 ];
 
-/// `evaluate --report` into a directory that is not there simulated first and failed then, as did `realtime --nand` with a card; `evaluate --device sd-industrial` found no profile of a name that `steady devices` lists.
+/// Wrong arguments were found late: `evaluate --report` into a missing directory simulated first
+/// and then failed, as did `realtime --nand` with a card. `evaluate --device sd-industrial` found
+/// no profile of a name that `steady devices` lists.
 #[test]
 fn what_is_wrong_is_said_at_once_with_what_was_expected() {
     let bench = Bench::new("wrong-arguments");
@@ -142,7 +144,8 @@ fn what_is_wrong_is_said_at_once_with_what_was_expected() {
     bench.write("broken.toml", b"name = 1");
     bench.write("card.toml", include_bytes!("../../steadyfs-sim/profiles/sd-industrial.toml"));
     std::fs::create_dir(bench.path("d")).unwrap();
-    // A volume that is mounted for a change that turns out impossible gets a new root; its files are looked at.
+    // A volume that is mounted for an impossible change gets a new root, so the test compares its
+    // files.
     let made = || {
         let mut tree = crate::common::tree(&bench.directory);
         tree.iter_mut().filter(|(path, _)| path.ends_with("i.img")).for_each(|(_, bytes)| *bytes = None);
@@ -151,7 +154,7 @@ fn what_is_wrong_is_said_at_once_with_what_was_expected() {
     let before = made();
     let mut slow = Vec::new();
     for (line, expected) in CASES {
-        // Others use the machine as well: the best of three tells how long it takes.
+        // Other programs use the machine too, so the best of three runs counts.
         let mut best = Duration::MAX;
         for _ in 0..3 {
             let start = Instant::now();

@@ -1,4 +1,4 @@
-//! A contender whatever its type: its room and RAM, its cases, its power cuts.
+//! A contender of any type: its room and RAM, its cases, its power cuts.
 
 use crate::chip::Chip;
 use crate::cuts;
@@ -7,7 +7,7 @@ use crate::result::{Cuts, Outcome};
 use steadyfs_lab::bench::{Case, Contender, Fault, Medium, Terms, Volume, measure_case, prepare};
 use steadyfs_lab::torture::caught;
 
-/// What one needs to know of a volume.
+/// The figures of a volume that a comparison needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// Bytes that files can take together.
@@ -16,21 +16,23 @@ pub struct Extent {
     pub ram_bytes: u64,
 }
 
-/// [`Entrant`] whatever its type.
+/// An [`Entrant`] of any type.
 pub trait AnyEntrant: Sync {
-    /// What it is.
+    /// Returns the facts about the contender.
     fn facts(&self) -> Facts;
 
-    /// Room and RAM on a chip.
+    /// Returns room and RAM on a chip.
     ///
     /// # Errors
-    /// Why it cannot be used there.
+    /// The reason why the contender cannot be used on this chip.
     fn extent(&self, chip: Chip) -> Result<Extent, String>;
 
-    /// Measures cases that begin with the same: it is made once on an erased chip, and each case has a twin of it.
+    /// Measures cases with the same beginning. The beginning is made once on an erased chip, and
+    /// each case gets a twin of it.
     fn measure(&self, chip: Chip, cases: &[Case], terms: &Terms<'_>, tick: &dyn Fn(f64)) -> Vec<Outcome>;
 
-    /// Cuts its power so many times; `None` where it promises nothing that a cut could break.
+    /// Cuts the power this number of times. Returns `None` if the contender promises nothing that
+    /// a cut could break.
     fn cut(&self, medium: &Medium, cuts: u32, seed: u64, tick: &dyn Fn(f64)) -> Option<Cuts>;
 }
 
@@ -41,7 +43,8 @@ fn extent_of(mut contender: impl Contender) -> Result<Extent, Fault> {
     Ok(Extent { usable_bytes, ram_bytes })
 }
 
-/// What came of something, or the rule that was broken: a chip that is used as none may be ends the case, not the comparison.
+/// Returns the result of `act`, or the rule that it broke. Illegal use of a chip ends the case,
+/// not the comparison.
 fn faulty<T>(act: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     caught(act).unwrap_or_else(|broken| Err(Fault::Failed(broken)))
 }

@@ -1,4 +1,5 @@
-//! The chip that every contender is given, as a handle: who measures, and who cuts power, holds another one.
+//! The chip of a contender, as a handle. The code that measures, and the code that cuts power,
+//! hold other handles to the same chip.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,7 +11,7 @@ use steadyfs_sim::{Counters, Metered};
 #[derive(Clone)]
 pub struct Chip(Rc<RefCell<dyn Twin>>);
 
-/// A chip of which there can be another one.
+/// A chip that can be duplicated.
 trait Twin: BenchChip {
     fn twin(&self) -> Chip;
 }
@@ -22,17 +23,17 @@ impl<C: BenchChip + Clone + 'static> Twin for C {
 }
 
 impl Chip {
-    /// A chip that somebody else may hold as well.
+    /// Returns a handle to a chip that other code may hold too.
     pub fn of<C: BenchChip + Clone + 'static>(chip: Rc<RefCell<C>>) -> Chip {
         Chip(chip)
     }
 
-    /// A chip of one's own.
+    /// Returns a handle to a new chip.
     pub fn new<C: BenchChip + Clone + 'static>(chip: C) -> Chip {
         Chip::of(Rc::new(RefCell::new(chip)))
     }
 
-    /// Another chip that holds, and has done, the same.
+    /// Returns another chip with the same content and the same history.
     #[must_use]
     pub fn twin(&self) -> Chip {
         self.0.borrow().twin()

@@ -1,8 +1,11 @@
-//! Power that fails in any program or erase, again and again, on the same volume.
+//! Power cuts in any program or erase, repeatedly, on the same volume.
 //!
-//! A contender appends to a log, replaces a file, makes and removes others, all of it durably; power fails in the middle of a random
-//! operation of the chip, which is left torn in one of the ways that the simulator knows. Then the volume is mounted, and every file is
-//! compared: what was acknowledged must be there, what was under way may be as before or as after. The next round goes on from there.
+//! A contender appends to a log, replaces a file, and makes and removes others, always durably.
+//! Power fails in the middle of a random operation of the chip. The operation is left torn in one
+//! of the simulator's ways.
+//!
+//! Then the volume is mounted, and every file is compared. Acknowledged changes must be there.
+//! The change under way may be as before or as after. The next round goes on from there.
 
 use crate::chip::Chip;
 use crate::entrant::Entrant;
@@ -15,18 +18,18 @@ use steadyfs_lab::bench::{BenchChip, Contender, Fault, Medium, Mode, OnChips, Vo
 use steadyfs_lab::torture::caught;
 use steadyfs_sim::{PowerCut, Tearable};
 
-/// A cut comes in one of so many operations of the chip.
+/// Number of chip operations within which a cut comes.
 const WITHIN: u64 = 60;
-/// Files that are made and removed.
+/// Number of files that are made and removed.
 const FILES: u32 = 12;
-/// Bytes of a record of the log, and of a file that is replaced.
+/// Bytes of a record of the log, and of a replaced file.
 const RECORD_BYTES: usize = 64;
 const FILE_BYTES: usize = 200;
-/// Bytes at which the log begins anew.
+/// Bytes at which the log starts again.
 const LOG_BYTES: usize = 4096;
 const LOG: &str = "log";
 
-/// Cuts power so many times.
+/// Cuts power this number of times.
 pub fn run<E: Entrant>(entrant: &E, medium: &Medium, cuts: u32, seed: u64, tick: &dyn Fn(f64)) -> Cuts {
     medium.with_chips(seed, Driver { entrant, cuts, seed, tick })
 }
@@ -38,20 +41,20 @@ struct Driver<'d, E> {
     tick: &'d dyn Fn(f64),
 }
 
-/// What is on the volume: the bytes of each file that was acknowledged.
+/// The content of the volume: the acknowledged bytes of each file.
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// How a round ended that did not end well.
+/// The bad end of a round.
 enum Bad {
     Unusable(String),
     Lost(String),
     Torn(String),
 }
 
-/// A change that is under way.
+/// A change under way.
 struct Change {
     path: String,
-    /// The bytes afterwards; none where the file is removed.
+    /// The bytes afterwards; `None` if the file is removed.
     after: Option<Vec<u8>>,
 }
 
@@ -76,7 +79,7 @@ impl<E: Entrant> OnChips for Driver<'_, E> {
 }
 
 impl<E: Entrant> Driver<'_, E> {
-    /// One volume until something is wrong with it, or all cuts are made.
+    /// Uses one volume until a fault is found, or all cuts are made.
     fn life<C>(&self, power: &Rc<RefCell<PowerCut<C>>>, found: &mut Cuts, rng: &mut Rng) -> Result<(), String>
     where
         C: BenchChip + Tearable + Clone + 'static,
@@ -99,7 +102,7 @@ impl<E: Entrant> Driver<'_, E> {
             };
             *count += 1;
             found.first.get_or_insert(format!("cut {}: {what}", found.cuts));
-            // A volume with a fault on it would be found again and again: the next one is new.
+            // The fault would be found in each later round, so the next volume is new.
             let _ = caught(|| drop(contender));
             return Ok(());
         }
@@ -123,11 +126,13 @@ impl<E: Entrant> Driver<'_, E> {
         found.cuts += 1;
         power.borrow_mut().power_on();
         let mut volume = contender.mount().map_err(|fault| Bad::Unusable(format!("mount: {fault}")))?;
-        // The file under way is either; which one is what the next round begins with.
+        // The file under way is in either state. The next round begins with the state that was
+        // found.
         if let Some(Change { path, after }) = under_way {
             let now = read(&mut volume, &path).map_err(|fault| Bad::Unusable(format!("{path}: {fault}")))?;
             let before = files.get(&path).cloned();
-            // Opening and writing are two calls, and power may fail between them: the file is there and empty.
+            // Opening and writing are two calls. If power fails between them, the file exists and
+            // is empty.
             let is_between = after.is_some() && now.as_ref().is_some_and(Vec::is_empty);
             if now != before && now != after && !is_between {
                 return Err(Bad::Torn(format!("{path} is neither as before nor as after")));
@@ -149,7 +154,7 @@ impl<E: Entrant> Driver<'_, E> {
     }
 }
 
-/// Changes files until power fails; tells the change that was under way.
+/// Changes files until power fails. Returns the change that was under way.
 fn work<C: Tearable, K: Contender>(
     power: &Rc<RefCell<PowerCut<C>>>,
     contender: &mut K,
@@ -157,7 +162,7 @@ fn work<C: Tearable, K: Contender>(
     found: &mut Cuts,
     rng: &mut Rng,
 ) -> Option<Change> {
-    // Power may fail while it mounts: nothing is under way then.
+    // If power fails during the mount, nothing is under way.
     let Ok(mut volume) = contender.mount() else { return None };
     let mut tries = 0;
     loop {
@@ -170,7 +175,8 @@ fn work<C: Tearable, K: Contender>(
         match result {
             Ok(()) => drop(accept(files, change)),
             Err(_) => {
-                // Nothing can be said of what a refused call leaves: it is looked at as one under way, and power fails now.
+                // A refused call may leave any state. It is compared like a change under way, and
+                // power fails now.
                 found.refused += 1;
                 power.borrow_mut().cut_now();
                 return Some(change);
@@ -228,9 +234,9 @@ fn make<V: Volume>(volume: &mut V, files: &Files, change: &Change) -> Result<(),
     volume.close(file)
 }
 
-/// The bytes of a file, if it is there.
+/// Returns the bytes of a file, if it exists.
 fn read<V: Volume>(volume: &mut V, path: &str) -> Result<Option<Vec<u8>>, Fault> {
-    // Contenders say in their own ways that a file is not there.
+    // Contenders report a missing file in different ways.
     let Ok(size) = volume.stat(path) else { return Ok(None) };
     let mut file = volume.open(path, Mode::Read)?;
     let mut data = vec![0; size as usize + 1];

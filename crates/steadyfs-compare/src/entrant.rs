@@ -1,10 +1,10 @@
-//! A file system that can be put on any chip.
+//! A file system that can be used on any chip.
 
 use crate::chip::Chip;
 use serde::{Deserialize, Serialize};
 use steadyfs_lab::bench::{Case, Contender};
 
-/// What a contender is, and how it was set up.
+/// The identity of a contender, and its settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// A short name without spaces, for options and files.
@@ -13,27 +13,27 @@ pub struct Facts {
     pub name: String,
     /// Its version, or the commit that was built.
     pub version: String,
-    /// Where it comes from.
+    /// Its source.
     pub source: String,
     /// Its licence.
     pub licence: String,
-    /// The settings that were chosen.
+    /// The chosen settings.
     pub configuration: String,
-    /// Why these: what its own documentation says.
+    /// The reason for these settings, from its own documentation.
     pub because: String,
-    /// What it promises of a power cut.
+    /// Its promise about power cuts.
     pub contract: String,
-    /// What it promises of the time of a call.
+    /// Its promise about the time of a call.
     pub timing: String,
 }
 
 impl Facts {
-    /// Whether it is SteadyFS, however it was formatted.
+    /// Returns true for SteadyFS, with any format.
     pub fn is_ours(&self) -> bool {
         self.id.starts_with("steadyfs")
     }
 
-    /// Whether it is a file system, and not the chip alone.
+    /// Returns true for a file system, and false for the chip alone.
     pub fn is_file_system(&self) -> bool {
         self.id != "raw"
     }
@@ -44,31 +44,32 @@ pub trait Entrant: Sync {
     /// The contender on a chip.
     type On: Contender;
 
-    /// What it is.
+    /// Returns the facts about the contender.
     fn facts(&self) -> Facts;
 
-    /// Puts it on a chip; nothing is formatted yet.
+    /// Puts the contender on a chip. Formats nothing.
     ///
     /// # Errors
-    /// Why it cannot be used on such a chip.
+    /// The reason why the contender cannot be used on such a chip.
     fn on(&self, chip: Chip) -> Result<Self::On, String>;
 
-    /// The same volume on a twin of its chip; nothing is mounted. Who knows what is not on the chip as well tells it here.
+    /// Returns the same volume on a twin of its chip, not mounted. A contender with data outside
+    /// the chip copies the data here.
     ///
     /// # Errors
-    /// Those of [`Entrant::on`].
+    /// As for [`Entrant::on`].
     fn twin(&self, of: &Self::On, chip: Chip) -> Result<Self::On, String> {
         let _ = of;
         self.on(chip)
     }
 
-    /// Why it cannot do a case, if that is so.
+    /// Returns the reason why the contender cannot run a case, if it cannot.
     fn cannot(&self, case: Case) -> Option<String> {
         let _ = case;
         None
     }
 
-    /// Whether it is a file system, of which power cuts say something.
+    /// Returns true for a file system, for which power cuts are meaningful.
     fn survives_cuts(&self) -> bool {
         true
     }

@@ -10,12 +10,12 @@ use steadyfs_lab::units::{format_duration, format_rate, format_size};
 const LANE: f64 = 46.0;
 /// Height of the plotting area of curves.
 const CURVES: f64 = 280.0;
-/// Letters of the longest name beside a curve.
+/// Maximum letters of a name beside a curve.
 const LETTERS: usize = 24;
-/// Classes of curves: ours, the limit, the others.
+/// Classes of curves: SteadyFS, the limit, the others.
 const CLASSES: [&str; 5] = ["way w1", "way w0", "way w3", "way w2", "way w4"];
 
-/// Contenders on a board, with what they did there.
+/// Returns the contenders on a board, with their results there.
 fn on<'c>(comparison: &'c Comparison, board: &'c Board) -> Vec<(&'c Entry, &'c Standing)> {
     let is_there = |(entry, standing): (&'c Entry, &'c Standing)| standing.absent.is_none().then_some((entry, standing));
     comparison.entries.iter().filter_map(|entry| entry.on(&board.id).map(|on| (entry, on)).and_then(is_there)).collect()
@@ -25,7 +25,7 @@ fn name_class(entry: &Entry) -> &'static str {
     if entry.facts.is_ours() { "name ours" } else { "name" }
 }
 
-/// A logarithmic axis across the figure, over all values and up to whole decades.
+/// Returns a logarithmic axis across the figure, over all values and up to whole decades.
 fn across(canvas: &Canvas, values: impl Iterator<Item = f64> + Clone) -> Axis {
     let low = values.clone().fold(f64::INFINITY, f64::min).max(1e-3);
     let high = values.fold(0.0, f64::max).max(low * 10.0);
@@ -34,7 +34,8 @@ fn across(canvas: &Canvas, values: impl Iterator<Item = f64> + Clone) -> Axis {
     Axis { low, high: high.max(low * 10.0), spread: Spread::Logarithmic, pixels: (LEFT, canvas.right) }
 }
 
-/// Access times of durable overwrites: a dot for each of some, a lane for each contender.
+/// Draws the access times of durable overwrites, in a lane for each contender. A dot shows the
+/// longest of a few accesses.
 pub fn waits(comparison: &Comparison, board: &Board) -> String {
     let all = on(comparison, board);
     let bottom = TOP + LANE * all.len() as f64;
@@ -67,13 +68,13 @@ pub fn waits(comparison: &Comparison, board: &Board) -> String {
     canvas.finish()
 }
 
-/// A text that fits into the figure.
+/// Shortens a text so that it fits into the figure.
 fn shortened(text: &str) -> String {
     const LETTERS: usize = 100;
     if text.chars().count() <= LETTERS { text.to_string() } else { text.chars().take(LETTERS - 1).chain(['…']).collect() }
 }
 
-/// Ticks of a logarithmic axis across.
+/// Draws the ticks of a logarithmic axis across.
 fn decades(canvas: &mut Canvas, x: &Axis, bottom: f64, text: impl Fn(f64) -> String, name: &str) {
     let ticks = label(x.ticks(6), text);
     for (value, _) in &ticks {
@@ -82,7 +83,8 @@ fn decades(canvas: &mut Canvas, x: &Axis, bottom: f64, text: impl Fn(f64) -> Str
     canvas.horizontal(x, bottom, &ticks, name);
 }
 
-/// RAM against the rate: a curve for each contender, which ends where no buffer is large enough.
+/// Draws RAM against the rate: a curve for each contender. It ends at the rate for which no
+/// buffer is large enough.
 pub fn rates(comparison: &Comparison, board: &Board) -> String {
     let bottom = TOP + CURVES;
     let subtitle = "in front of durable overwrites of 4,096 B; a curve ends at 95 % of the mean rate";
@@ -98,7 +100,7 @@ pub fn rates(comparison: &Comparison, board: &Board) -> String {
         .collect();
     let x = across(&canvas, curves.iter().flat_map(|(_, points)| points.iter().map(|(rate, _)| *rate)));
     let most = curves.iter().flat_map(|(_, points)| points.iter().map(|(_, bytes)| *bytes)).fold(1024.0, f64::max);
-    // A buffer of nothing stands at the bottom.
+    // An empty buffer stands at the bottom.
     let y = Axis { low: 16.0, high: 2.0 * most, spread: Spread::Logarithmic, pixels: (bottom, TOP) };
     let heights: Vec<f64> = (2..20).map(|power| 4_f64.powi(power)).filter(|&bytes| bytes > 16.0 && bytes <= y.high).collect();
     let mut ticks = label(heights, |bytes| format_size(bytes as u64));
@@ -122,7 +124,8 @@ pub fn rates(comparison: &Comparison, board: &Board) -> String {
     canvas.finish()
 }
 
-/// What power cuts did: a bar for each contender, as long as the share of cuts that lost something.
+/// Draws the results of power cuts: a bar for each contender, as long as the share of cuts that
+/// lost something.
 pub fn cuts(comparison: &Comparison, board: &Board) -> String {
     let found: Vec<_> =
         on(comparison, board).into_iter().filter_map(|(entry, standing)| Some((entry, standing.cuts.as_ref()?))).collect();
@@ -162,14 +165,14 @@ fn bar(canvas: &mut Canvas, to: f64, top: f64, is_ours: bool) {
     canvas.path(if is_ours { "bar w1" } else { "bar w0" }, &format!("M{LEFT} {}h{width:.1}v14h-{width:.1}z", top + 23.0));
 }
 
-/// A size whose unit is a power of ten, as ticks are.
+/// Formats a size with a unit that is a power of ten, as ticks are.
 fn decimal(bytes: f64) -> String {
     let (unit, name) =
         [(1e12, "TB"), (1e9, "GB"), (1e6, "MB")].into_iter().find(|&(unit, _)| bytes >= unit).unwrap_or((1e3, "kB"));
     format!("{} {name}", steadyfs_lab::report::plain(bytes / unit))
 }
 
-/// How much can be written until the first block is worn out.
+/// Draws the number of bytes that can be written until the first block is worn out.
 pub fn lives(comparison: &Comparison, board: &Board) -> String {
     let all = on(comparison, board);
     let bottom = TOP + LANE * all.len() as f64;

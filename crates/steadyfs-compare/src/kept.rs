@@ -1,7 +1,9 @@
-//! Results that are kept in `bench/results`, a file for each contender, so that tables and reports show those that nobody has built.
+//! Kept results in `bench/results`, a file for each contender. Tables and reports show them for
+//! contenders that are not built.
 //!
-//! Each file tells what the chip alone did in some of the cases when it was written. As long as it does the same now, neither the chips'
-//! models nor the cases have changed, and the results are those that one would get again.
+//! Each file contains the results of the chip alone in some of the cases, from the time of its
+//! writing. If these are still the same now, neither the chips' models nor the cases have
+//! changed. Then a new measurement would give the kept results again.
 
 use crate::any_entrant::AnyEntrant;
 use crate::contenders::Raw;
@@ -13,29 +15,29 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 use steadyfs_lab::bench::Case;
 
-/// Cases that tell whether the chips' models or what is measured has changed.
+/// Cases that show if the chips' models or the measurements have changed.
 const REFERENCE: [&str; 5] = ["seq-4096", "small-formatted", "create", "read-256", "copy-35"];
 
-/// The order of contenders in tables; others come behind them.
+/// The order of contenders in tables. Others follow after them.
 const ORDER: [&str; 8] =
     ["steadyfs", "steadyfs-erased", "raw", "littlefs", "spiffs", "fatfs-on-dhara", "fat-on-disk", "sequential-storage"];
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kept {
     /// Seed of places, orders and cuts.
     pub seed: u64,
     /// Chip time after which a case ends, in seconds.
     pub patience_s: u64,
-    /// The boards, as they were.
+    /// The boards at that time.
     pub boards: Vec<Board>,
-    /// What the chip alone did.
+    /// The results of the chip alone.
     pub reference: String,
     /// The contender.
     pub entry: Entry,
 }
 
-/// Why kept results could not be read or written.
+/// The reason why kept results could not be read or written.
 #[derive(Debug)]
 pub struct KeptError {
     path: PathBuf,
@@ -54,10 +56,10 @@ fn at(path: &Path) -> impl Fn(io::Error) -> KeptError + '_ {
     |error| KeptError { path: path.to_path_buf(), what: error.to_string() }
 }
 
-/// What the chip alone does now, as a number.
+/// Returns the current results of the chip alone, as a number.
 ///
 /// # Panics
-/// When a built-in board is not possible.
+/// If a built-in board is not possible.
 pub fn reference(seed: u64) -> String {
     let cases = REFERENCE.iter().filter_map(|name| Case::named(name)).collect();
     let options = Options { cases, cuts: 0, seed, ..Options::default() };
@@ -71,7 +73,7 @@ pub fn reference(seed: u64) -> String {
     format!("{hash:016x}")
 }
 
-/// What the chip did, without what it could have done.
+/// Returns the results of the chip without their limits.
 fn without_limit(mut outcome: Outcome) -> Outcome {
     if let Some(figures) = &mut outcome.row.figures {
         figures.limit_us = None;
@@ -100,7 +102,7 @@ fn read_file(path: &Path) -> Result<Kept, KeptError> {
     serde_json::from_str(&text).map_err(|error| KeptError { path: path.to_path_buf(), what: format!("no kept results: {error}") })
 }
 
-/// Writes a file for each contender that was measured now.
+/// Writes a file for each newly measured contender.
 ///
 /// # Errors
 /// [`KeptError`].
@@ -118,7 +120,8 @@ pub fn write(comparison: &Comparison, directory: &Path) -> Result<(), KeptError>
 }
 
 impl Comparison {
-    /// Adds kept results of contenders that were not measured now, where they are of the same seed.
+    /// Adds kept results of contenders that were not measured now, if these have the same seed
+    /// and patience.
     pub fn add_kept(&mut self, kept: Vec<Kept>) {
         for Kept { seed, patience_s, mut entry, .. } in kept {
             let is_known = self.entries.iter().any(|known| known.facts.id == entry.facts.id);
@@ -131,7 +134,8 @@ impl Comparison {
         self.sort();
     }
 
-    /// Leaves out all cases but these, and the power cuts where none are wanted: kept results have everything.
+    /// Leaves out all cases but these, and the power cuts if they are not wanted: kept results
+    /// have everything.
     pub fn retain_cases(&mut self, cases: &[Case], has_cuts: bool) {
         let is_wanted = |outcome: &Outcome| cases.iter().any(|case| case.name() == outcome.row.case);
         for standing in self.entries.iter_mut().flat_map(|entry| &mut entry.standings) {

@@ -1,4 +1,5 @@
-//! SteadyFS and its peers on the same simulated chips: the same cases, the same clock, the same power cuts.
+//! SteadyFS and its peers on the same simulated chips: the same cases, the same clock, the same
+//! power cuts.
 //!
 //! ```text
 //!   contenders   a file for each: SteadyFS, the chip alone, FAT on SteadyFS's disk, sequential-storage;
@@ -11,7 +12,7 @@
 //!   result ── as JSON, kept in bench/results                    table · report ── for people
 //! ```
 //!
-//! Begin with [`run()`]. How to add a contender is in `docs/contenders.md`.
+//! Begin with [`run()`]. `docs/contenders.md` describes how to add a contender.
 
 mod any_entrant;
 mod chip;

@@ -12,7 +12,7 @@ Measured on simulated chips with the datasheet's typical times; times are those 
 ";
 
 impl Comparison {
-    /// The page.
+    /// Returns the page.
     pub fn markdown(&self) -> String {
         let mut page = HEAD.to_string();
         let versions = self.entries.iter().map(|entry| format!("{} {}", entry.facts.name, entry.facts.version));
@@ -39,7 +39,7 @@ impl Comparison {
     }
 }
 
-/// A table in Markdown; rows that end early are filled up.
+/// Returns a table in Markdown. Short rows are filled up.
 fn table(answer: &Answer) -> String {
     let line = |cells: &mut dyn Iterator<Item = &str>| {
         let cells: Vec<_> = cells.map(|cell| cell.replace('|', "\\|")).collect();

@@ -1,4 +1,5 @@
-//! The comparison as one page: a figure for each question, sortable tables behind, a slider for the rate.
+//! The comparison as one page: a figure for each question, then sortable tables, and a slider for
+//! the rate.
 
 use crate::figures;
 use crate::result::{Board, Comparison, rates};
@@ -19,12 +20,12 @@ and how to add one: docs/contenders.md. Rates are decimal, sizes binary.";
 pub struct CompareReport<'a>(&'a Comparison);
 
 impl<'a> CompareReport<'a> {
-    /// The report of a result.
+    /// Returns the report of a result.
     pub fn of(comparison: &'a Comparison) -> CompareReport<'a> {
         CompareReport(comparison)
     }
 
-    /// What the first figure of the last board says, in a sentence.
+    /// Returns the statement of the first figure of the last board, as a sentence.
     fn headline(&self) -> String {
         let Some(board) = self.0.boards.last() else { return "Nothing was compared.".to_string() };
         let longest = self.0.entries.iter().filter_map(|entry| {
@@ -55,7 +56,8 @@ impl<'a> CompareReport<'a> {
         body + &table(&self.0.cases(board), Some(board))
     }
 
-    /// The slider, and what each contender needs at its rate. It stands at the highest one for which some buffer suffices to the first of them.
+    /// Returns the slider, with the need of each contender at its rate. The slider starts at the
+    /// highest rate for which some buffer suffices to the first contender.
     fn slider(&self, board: &Board) -> String {
         let (mut items, mut first) = (String::new(), None);
         for entry in &self.0.entries {
@@ -81,7 +83,7 @@ impl<'a> CompareReport<'a> {
         )
     }
 
-    /// What each contender is, and how it was set up.
+    /// Returns the table of the contenders and their settings.
     fn contenders(&self) -> String {
         let head = ["", "version", "settings", "why these", "a power cut", "source"].map(String::from).to_vec();
         let rows = self.0.entries.iter().map(|entry| {
@@ -95,7 +97,7 @@ impl<'a> CompareReport<'a> {
     }
 }
 
-/// The command that measures a row again.
+/// Returns the command that measures a row again.
 fn command(answer: &Answer, row: usize, board: &Board) -> String {
     match answer.ids.get(row) {
         Some(id) => format!("steady compare --device {} --contender {id} --case {}", board.id, answer.cases),
@@ -103,7 +105,7 @@ fn command(answer: &Answer, row: usize, board: &Board) -> String {
     }
 }
 
-/// A table whose columns sort it; the last one tells the command.
+/// Returns a table that its columns sort. The last column shows the command.
 fn table(answer: &Answer, board: Option<&Board>) -> String {
     let mut head: String = answer
         .head
@@ -167,7 +169,7 @@ impl Page for CompareReport<'_> {
     }
 
     fn svg(&self) -> Vec<(&'static str, String)> {
-        // The last board is the one that the README shows.
+        // The README shows the last board.
         let Some(board) = self.0.boards.last() else { return Vec::new() };
         vec![
             ("waits.svg", figures::waits(self.0, board)),

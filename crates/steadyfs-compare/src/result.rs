@@ -1,4 +1,4 @@
-//! What was measured, as JSON keeps it.
+//! Results of the measurement, in the form for JSON.
 
 use crate::entrant::Facts;
 use serde::{Deserialize, Serialize};
@@ -6,12 +6,13 @@ use steadyfs_lab::backlog;
 use steadyfs_lab::bench::{Case, Fault, Figures, Gauge, Row};
 use steadyfs_lab::report::downsample;
 
-/// Rates at which RAM is told, in bytes per second: ten in a decade from 1 kB/s to 10 MB/s.
+/// Returns the rates for which tables show RAM, in bytes per second: ten in a decade from 1 kB/s
+/// to 10 MB/s.
 pub fn rates() -> Vec<u64> {
     (0..=40).map(|tenth| (1e3 * 10_f64.powf(f64::from(tenth) / 10.0)).round() as u64).collect()
 }
 
-/// Accesses of which a figure shows each.
+/// Number of accesses that a figure shows.
 const SHOWN: usize = 600;
 
 /// A chip, or a part of it, on which contenders are measured.
@@ -19,7 +20,7 @@ const SHOWN: usize = 600;
 pub struct Board {
     /// A short name, for options.
     pub id: String,
-    /// What it is.
+    /// A title for people.
     pub title: String,
     /// Name of the device profile.
     pub device: String,
@@ -29,13 +30,13 @@ pub struct Board {
     pub erase_block_bytes: u32,
     /// Bytes used in the cases of wear, which write ten times as many.
     pub wear_bytes: u64,
-    /// Bytes used where power is cut.
+    /// Bytes used when power is cut.
     pub cut_bytes: u64,
-    /// Erases that the profile says a block takes.
+    /// Erases that a block takes, from the profile.
     pub endurance_erases: u32,
 }
 
-/// Everything that was measured.
+/// All results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// Version of SteadyFS.
@@ -53,12 +54,12 @@ pub struct Comparison {
 /// A contender.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// What it is.
+    /// The facts about the contender.
     pub facts: Facts,
-    /// Whether it was measured earlier.
+    /// True if it was measured earlier.
     #[serde(default)]
     pub kept: bool,
-    /// What it did on each board.
+    /// Its results on each board.
     pub standings: Vec<Standing>,
 }
 
@@ -67,7 +68,7 @@ pub struct Entry {
 pub struct Standing {
     /// The board.
     pub board: String,
-    /// Why it is not there.
+    /// The reason why it is absent, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub absent: Option<String>,
     /// Bytes that files can take together.
@@ -76,7 +77,7 @@ pub struct Standing {
     pub ram_bytes: u64,
     /// The cases.
     pub outcomes: Vec<Outcome>,
-    /// What power cuts did to it.
+    /// The results of power cuts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cuts: Option<Cuts>,
 }
@@ -84,10 +85,10 @@ pub struct Standing {
 /// A case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Its figures, or why there are none.
+    /// Its figures, or the reason why there are none.
     #[serde(flatten)]
     pub row: Row,
-    /// RAM in front of it, for each of some rates; where every call writes as many bytes.
+    /// RAM before it, for each of some rates, if every call writes the same number of bytes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<Need>,
     /// Times of some of the calls in order, in microseconds: the longest of each few.
@@ -95,22 +96,23 @@ pub struct Outcome {
     pub times_us: Vec<f64>,
 }
 
-/// What power cuts did.
+/// The results of power cuts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cuts {
-    /// Cuts.
+    /// Number of cuts.
     pub cuts: u32,
-    /// After these the volume could not be mounted, or a call on it failed.
+    /// Cuts after which the volume could not be mounted, or a call on it failed.
     pub unusable: u32,
-    /// After these a file that was acknowledged was gone, or held other bytes.
+    /// Cuts after which an acknowledged file was gone, or held other bytes.
     pub lost: u32,
-    /// After these the file that was being changed was neither as before, nor as after, nor empty as between opening and writing it.
+    /// Cuts after which the changed file was in none of these states: as before, as after, or
+    /// empty as between opening and writing.
     pub torn: u32,
-    /// After these the contender used the chip as no chip may be used, or stopped with an assertion.
+    /// Cuts after which the contender used the chip illegally, or stopped with an assertion.
     pub illegal: u32,
-    /// Calls that failed without a cut, for want of room or otherwise.
+    /// Calls that failed without a cut, for lack of room or another reason.
     pub refused: u32,
-    /// What the first of them was.
+    /// The description of the first bad result.
     pub first: Option<String>,
 }
 
@@ -119,21 +121,22 @@ pub struct Cuts {
 pub struct Need {
     /// Bytes per second.
     pub rate: u64,
-    /// Bytes; none if the rate is above 95 % of the mean rate.
+    /// Bytes; `None` if the rate is above 95 % of the mean rate.
     pub bytes: Option<u64>,
-    /// True if the level still grew in the second half of the case: a longer one would need more.
+    /// True if the level still grew in the second half of the case: a longer case would need
+    /// more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub grows: bool,
 }
 
 impl Outcome {
-    /// A case that was not measured.
+    /// Returns a case that was not measured.
     pub fn skipped(case: Case, reason: String) -> Outcome {
         let row = Row { case: case.name().to_string(), figures: None, skipped: Some(reason), failed: None };
         Outcome { row, needs: Vec::new(), times_us: Vec::new() }
     }
 
-    /// What a case gave.
+    /// Returns the outcome of a case.
     pub fn of(case: Case, result: Result<(Figures, Gauge), Fault>) -> Outcome {
         let mut outcome = Outcome::skipped(case, String::new());
         outcome.row.skipped = None;
@@ -153,7 +156,7 @@ impl Outcome {
     }
 }
 
-/// RAM for each rate, by the backlog equation.
+/// Returns the RAM for each rate, by the backlog equation.
 fn needs(access_ns: &[u64], write_bytes: u64) -> Vec<Need> {
     let need = |rate| {
         let needed = backlog::need(access_ns, write_bytes, rate);
@@ -163,33 +166,34 @@ fn needs(access_ns: &[u64], write_bytes: u64) -> Vec<Need> {
 }
 
 impl Entry {
-    /// What it did on a board.
+    /// Returns the results on a board.
     pub fn on(&self, board: &str) -> Option<&Standing> {
         self.standings.iter().find(|standing| standing.board == board)
     }
 }
 
 impl Standing {
-    /// A case.
+    /// Returns the outcome of a case.
     pub fn outcome(&self, case: &str) -> Option<&Outcome> {
         self.outcomes.iter().find(|outcome| outcome.row.case == case)
     }
 
-    /// The figures of a case that did not fail.
+    /// Returns the figures of a case, if it did not fail.
     pub fn figures(&self, case: &str) -> Option<&Figures> {
         self.outcome(case).filter(|outcome| outcome.row.failed.is_none()).and_then(|outcome| outcome.row.figures.as_ref())
     }
 }
 
 impl Cuts {
-    /// Cuts after which something was not as it was promised by any contract that keeps what was acknowledged.
+    /// Returns the number of cuts with a bad result, by every contract that keeps acknowledged
+    /// data.
     pub fn bad(&self) -> u32 {
         self.unusable + self.lost + self.torn + self.illegal
     }
 }
 
 impl Comparison {
-    /// What went wrong with SteadyFS, as `board, case: reason`.
+    /// Returns the failures of SteadyFS, as `board, case: reason`.
     pub fn failures(&self) -> Vec<String> {
         let own = self.entries.iter().filter(|entry| entry.facts.is_ours() && !entry.kept);
         let rows = own.flat_map(|entry| &entry.standings).flat_map(|standing| {
@@ -211,8 +215,8 @@ mod tests {
     fn ram_grows_with_the_rate_until_near_the_mean() {
         let needs = needs(&[1_000_000, 1_000_000, 4_000_000], 4096);
         assert_eq!((needs[0], needs.len()), (Need { rate: 1_000, bytes: Some(0), grows: false }, 41));
-        // 2 ms on average: 2.048 MB/s. In the longest access 7,981.05 bytes come, and 4,096 have gone.
-        // 1,995,262 B/s are above 95 % of the mean.
+        // An access takes 2 ms on average: 2.048 MB/s. In the longest access 7,981.05 bytes come,
+        // and 4,096 have gone. 1,995,262 B/s are above 95 % of the mean.
         let at = |rate: u64| needs.iter().find(|need| need.rate == rate).unwrap().bytes;
         assert_eq!((at(1_584_893), at(1_995_262), at(2_511_886)), (Some(2_244), None, None));
         assert!(needs.windows(2).all(|pair| pair[1].bytes.is_none() || pair[0].bytes <= pair[1].bytes));

@@ -11,10 +11,10 @@ use steadyfs_lab::bench::{BenchChip, BenchError, Case, Ground, Medium, OnChips, 
 use steadyfs_lab::evaluate::find_profile;
 use steadyfs_sim::{Chip as ChipKind, PowerCut, Profile, Tearable};
 
-/// Files of the cases with many of them.
+/// Number of files in the cases with many files.
 const FILES: u32 = 500;
 
-/// What to measure.
+/// The options of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The boards. Default all.
@@ -23,7 +23,8 @@ pub struct Options {
     pub cases: Vec<Case>,
     /// Power cuts for each contender on each board; 0 for none. Default 1,000.
     pub cuts: u32,
-    /// Chip time in seconds after which warming up, or measuring, ends before its last step. Default 600.
+    /// Chip time in seconds after which warming up, or measuring, ends before its last step.
+    /// Default 600.
     pub patience_s: u64,
     /// Seed of places, orders and cuts: the same seed gives the same numbers. Default 1.
     pub seed: u64,
@@ -35,7 +36,7 @@ impl Default for Options {
     }
 }
 
-/// Why nothing was measured.
+/// The reason why nothing was measured.
 #[derive(Debug)]
 pub struct CompareError {
     board: String,
@@ -51,7 +52,7 @@ impl fmt::Display for CompareError {
 impl std::error::Error for CompareError {}
 
 impl Board {
-    /// The boards, in the order of tables.
+    /// Returns the boards, in the order of tables.
     pub fn all() -> Vec<Board> {
         const MIB: u64 = 1 << 20;
         let board = |id: &str, title: &str, device: &str, size: u64, block: u32, wear: u64, cut: u64| Board {
@@ -71,12 +72,12 @@ impl Board {
         ]
     }
 
-    /// Their names.
+    /// Returns the names of the boards.
     pub fn names() -> Vec<String> {
         Board::all().into_iter().map(|board| board.id).collect()
     }
 
-    /// The chip with so many bytes.
+    /// Returns the chip with this number of bytes.
     ///
     /// # Errors
     /// [`BenchError`]: there is no such chip.
@@ -87,7 +88,7 @@ impl Board {
     }
 }
 
-/// Erases that a block of a chip takes.
+/// Returns the erases that a block of a chip takes.
 fn endurance(device: &str) -> u32 {
     Profile::named(device).map_or(0, |profile| match profile.chip {
         ChipKind::Nand(nand) => nand.endurance_erases,
@@ -110,15 +111,15 @@ impl OnChips for MakeChip {
     }
 }
 
-/// An erased chip.
+/// Returns an erased chip.
 pub(crate) fn chip_of(medium: &Medium, seed: u64) -> Chip {
     medium.with_chips(seed, MakeChip)
 }
 
-/// Something to do for a contender on a board.
+/// A piece of work for a contender on a board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Job {
-    /// Cases that begin with the same.
+    /// Cases with the same beginning.
     Cases(Vec<Case>),
     Cuts,
 }
@@ -131,7 +132,8 @@ impl Job {
         }
     }
 
-    /// Those of some cases: an empty volume is made for each case, an aged one for all that begin with it.
+    /// Returns the jobs for some cases. An empty volume is made for each case, an aged one for
+    /// all cases that begin with it.
     fn of(cases: &[Case]) -> Vec<Job> {
         let mut jobs: Vec<Vec<Case>> = Vec::new();
         for &case in cases {
@@ -145,19 +147,20 @@ impl Job {
     }
 }
 
-/// What a job gave.
+/// The result of a job.
 enum Done {
     Cases(Vec<Outcome>),
     Cuts(Option<crate::result::Cuts>),
 }
 
-/// What each contender has of each board, or why it is not there.
+/// The extent of each contender on each board, or the reason why it is absent.
 type Extents = Vec<Vec<Result<Extent, String>>>;
 
-/// A job, and for whom and where it is.
+/// A job, with its contender and its board.
 type Place = (usize, usize, Job);
 
-/// Measures. `progress` is called now and then with the share that is done, from 0 to 1, and a name of what is under way.
+/// Measures. Calls `progress` from time to time with the finished share, from 0 to 1, and the
+/// name of the current contender.
 ///
 /// # Errors
 /// [`CompareError`]: a board is not possible.
@@ -194,7 +197,7 @@ pub fn run(
 }
 
 impl Standing {
-    /// That of a contender whose cases come later.
+    /// Returns the standing of a contender whose cases follow later.
     fn new(board: &Board, extent: &Result<Extent, String>) -> Standing {
         let (found, absent) = match extent {
             Ok(extent) => (*extent, None),
@@ -208,14 +211,15 @@ impl Standing {
 struct Work<'w> {
     entrants: &'w [Box<dyn AnyEntrant>],
     options: &'w Options,
-    /// Of each board: the whole, the part for wear, the part for cuts.
+    /// The media of each board: the whole, the part for wear, the part for cuts.
     media: &'w [[Medium; 3]],
     progress: &'w (dyn Fn(f64, &str) + Sync),
     finished: Mutex<u32>,
 }
 
 impl Work<'_> {
-    /// Extents of each contender on each board, and what all jobs gave, in order.
+    /// Returns the extents of each contender on each board, and the results of all jobs, in
+    /// order.
     fn all(&self) -> (Extents, Vec<(Place, Done)>) {
         let extent = |entrant: &dyn AnyEntrant, media: &[Medium; 3]| entrant.extent(chip_of(&media[0], self.options.seed));
         let extents: Vec<Vec<_>> = self

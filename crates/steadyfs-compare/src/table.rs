@@ -7,20 +7,20 @@ use steadyfs_lab::bench::Figures;
 use steadyfs_lab::table::{Align, table};
 use steadyfs_lab::units::{format_count, format_duration, format_rate, format_size};
 
-/// Rates whose RAM tables tell, in bytes per second.
+/// Rates for which tables show the RAM, in bytes per second.
 pub const RATES: [u64; 4] = [100_000, 501_187, 1_000_000, 1_995_262];
 
-/// A table: what it answers, its columns and its rows.
+/// A table: its question, its columns and its rows.
 pub struct Answer {
     /// The question.
     pub question: String,
-    /// Names of the columns; the first is that of the contender.
+    /// Names of the columns; the first column names the contender.
     pub head: Vec<String>,
     /// The rows.
     pub rows: Vec<Vec<String>>,
-    /// What `steady compare` is told in order to get them: each row's contender, and the cases of all.
+    /// Contenders of the rows, as `steady compare` takes them to measure the rows again.
     pub ids: Vec<String>,
-    /// The cases.
+    /// The cases of all rows, as `steady compare` takes them.
     pub cases: &'static str,
 }
 
@@ -36,7 +36,7 @@ impl Answer {
     }
 }
 
-/// What is told of a contender that has no figures of a case, and why.
+/// Returns the text for a contender without figures of a case, with the reason.
 pub fn reason(outcome: Option<&Outcome>) -> String {
     match outcome {
         None => "not measured".to_string(),
@@ -48,7 +48,7 @@ pub fn reason(outcome: Option<&Outcome>) -> String {
     }
 }
 
-/// RAM that a rate needs, as text.
+/// Returns the RAM that a rate needs, as text.
 pub fn need(outcome: &Outcome, rate: u64) -> String {
     let need = outcome.needs.iter().find(|need| need.rate == rate);
     let mean = outcome.row.figures.as_ref().map_or(0.0, |figures| 4096e6 / figures.mean_us);
@@ -59,23 +59,23 @@ fn duration(us: f64) -> String {
     format_duration(us * 1e3)
 }
 
-/// Bytes that can be written until the first block is worn out, if it goes on like this.
+/// Returns the bytes that can be written until the first block is worn out, at the current wear.
 pub fn life_bytes(figures: &Figures, payload_bytes: u64, endurance_erases: u32) -> f64 {
     (figures.calls * payload_bytes) as f64 * f64::from(endurance_erases) / f64::from(figures.wear.max.max(1))
 }
 
 impl Comparison {
-    /// The tables of a board, in the order in which questions are asked.
+    /// Returns the tables of a board, in the order of the questions.
     pub fn answers(&self, board: &Board) -> Vec<Answer> {
         vec![self.waits(board), self.rates_of(board), self.cut(board), self.lives(board), self.memory(board)]
     }
 
-    /// Contenders that are on a board, and those that are not, with the reason.
+    /// Returns the contenders on a board. Absent contenders are included, with the reason.
     fn on<'c>(&'c self, board: &'c Board) -> impl Iterator<Item = (&'c Entry, &'c crate::result::Standing)> {
         self.entries.iter().filter_map(|entry| entry.on(&board.id).map(|standing| (entry, standing)))
     }
 
-    /// Durable overwrites.
+    /// Returns the table of durable overwrites.
     fn waits(&self, board: &Board) -> Answer {
         let mut answer = Answer::new(
             "How long may my data wait? Durable overwrites of 4,096 B at random places, 80 % full",
@@ -111,7 +111,7 @@ impl Comparison {
         answer
     }
 
-    /// RAM against the rate.
+    /// Returns the table of RAM against the rate.
     fn rates_of(&self, board: &Board) -> Answer {
         let mut answer =
             Answer::new("How much RAM does a rate need in front of these overwrites?", "random-4096", &["", "RAM of its own"]);
@@ -127,7 +127,7 @@ impl Comparison {
         answer
     }
 
-    /// Power cuts.
+    /// Returns the table of power cuts.
     fn cut(&self, board: &Board) -> Answer {
         let mut answer = Answer::new(
             "What survives a brown-out? Durable calls, power cut in a random operation of the chip, which is left torn",
@@ -154,7 +154,7 @@ impl Comparison {
         answer
     }
 
-    /// Wear.
+    /// Returns the table of wear.
     fn lives(&self, board: &Board) -> Answer {
         let mut answer = Answer::new(
             "How long will the chip live? Bytes until its most worn block has had its last erase",
@@ -177,7 +177,7 @@ impl Comparison {
         answer
     }
 
-    /// Room and RAM.
+    /// Returns the table of room and RAM.
     fn memory(&self, board: &Board) -> Answer {
         let mut answer = Answer::new("How much of the chip is mine?", "open", &["", "usable", "share", "RAM of its own"]);
         for (entry, standing) in self.on(board).filter(|(_, standing)| standing.absent.is_none()) {
@@ -188,7 +188,7 @@ impl Comparison {
         answer
     }
 
-    /// Mean and longest of each case, a column for each contender.
+    /// Returns mean and longest call of each case, in a column for each contender.
     pub fn cases(&self, board: &Board) -> Answer {
         let on: Vec<_> = self.on(board).filter(|(_, standing)| standing.absent.is_none()).collect();
         let mut answer = Answer::new("Every case: mean / longest of a call, or its rate", "", &["case"]);
@@ -207,7 +207,7 @@ impl Comparison {
     }
 }
 
-/// A case in a few letters.
+/// Formats a case in a few letters.
 fn cell(figures: &Figures) -> String {
     let times = format!("{} / {}", duration(figures.mean_us), duration(figures.max_us));
     let rate = figures.bytes_per_s.map_or(String::new(), |rate| format!(" · {}", format_rate(rate)));
@@ -215,10 +215,11 @@ fn cell(figures: &Figures) -> String {
     times + &rate + &refused
 }
 
-/// Characters of a cell in a terminal; what is longer is told below the table.
+/// Characters of a cell in a terminal. A longer text stands below the table.
 const CELL_MAX: usize = 30;
 
-/// Takes what is too long for a column out of a table's rows, and leaves a number in its place: the notes that the numbers name.
+/// Replaces texts that are too long for a column by numbers. Returns the notes that the numbers
+/// name.
 fn take_notes(rows: &mut [Vec<String>]) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for cell in rows.iter_mut().flat_map(|row| row.iter_mut().skip(1)).filter(|cell| cell.chars().count() > CELL_MAX) {

@@ -1,4 +1,5 @@
-//! The comparison: that everyone is charged the same, that nothing is left out silently, that what is acknowledged is kept.
+//! The comparison: all contenders pay the same costs, nothing is left out silently, and
+//! acknowledged data is kept.
 
 use steadyfs::media::{Flash, TAG_BYTES};
 use steadyfs_compare::contenders::{self, Raw, SteadyFs};
@@ -20,7 +21,8 @@ fn measure(entrants: &[Box<dyn AnyEntrant>], options: &Options) -> Comparison {
     run(entrants, options, &|_, _| {}).unwrap()
 }
 
-/// The hard case: some take pages with tags, others bytes of blocks, and the chip must not make a difference.
+/// The hard case. Some contenders use pages with tags, others bytes of blocks. The chip must
+/// charge both the same.
 #[test]
 fn pages_and_bytes_of_nand_cost_the_same() {
     let profile = Profile::named("mt29f1g01abafd").unwrap();
@@ -57,7 +59,7 @@ fn bytes_of_nor_cost_what_the_chip_says_at_every_address() {
 
 #[test]
 fn every_contender_gives_back_what_was_written_or_says_why_not() {
-    // Cases on a volume that was used before take minutes on a chip of this size.
+    // Cases on a used volume take minutes on a chip of this size.
     let few: &[&str] = &["small-formatted", "create"];
     for (id, cases) in [("nor", &["small-formatted", "replace-in-place", "create", "remove", "read-256"][..]), ("nand", few)] {
         let found = measure(&contenders::all(), &options(id, cases, 0));
@@ -87,7 +89,8 @@ fn the_same_seed_gives_the_same_numbers() {
     assert_eq!(serde_json::from_str::<Comparison>(&text).unwrap(), once, "as JSON as well");
 }
 
-/// Aged volumes are made once; a contender that knows what is not on its chip had nothing on the twin.
+/// Aged volumes are made once, and copied to twins. A contender with data outside its chip had
+/// nothing on the twin.
 #[test]
 fn a_case_gives_the_same_alone_and_on_a_twin_of_what_others_begin_with() {
     let cases = ["append-16", "replace-truncate"];

@@ -1,14 +1,14 @@
-//! A contender that says "durable" before anything is: the driver of power cuts has to find out.
+//! A contender that reports data as durable too early. The driver of power cuts must detect it.
 
 use steadyfs_compare::contenders::SteadyFs;
 use steadyfs_compare::{Board, Chip, Entrant, Facts, Options, run};
 use steadyfs_lab::bench::{Contender, Fault, Mode, Room, Steady, Volume};
 use steadyfs_sim::Counters;
 
-/// How many calls of a kind it makes durable: one of so many.
+/// One of this number of calls is really durable.
 const HONEST: u32 = 3;
 
-/// SteadyFS behind somebody who forgets most flushes.
+/// SteadyFS behind a layer that skips most flushes.
 struct Hasty;
 
 impl Entrant for Hasty {

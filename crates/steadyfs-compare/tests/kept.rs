@@ -1,4 +1,4 @@
-//! Whether the results in `bench/results` are those that one would get now, as far as there are any.
+//! Checks that the results in `bench/results`, if there are any, are equal to new results.
 
 use std::path::{Path, PathBuf};
 use steadyfs_compare::contenders::{Raw, SteadyFs};
@@ -7,7 +7,7 @@ use steadyfs_lab::bench::Case;
 
 const HOW: &str = "measure again: STEADY_PEERS=DIR cargo run --release --features peers -- compare --all --keep bench/results";
 
-/// What is kept in the repository; nothing where nobody has measured yet.
+/// Returns the results that are kept in the repository; none if they were not measured yet.
 fn results() -> Vec<(PathBuf, kept::Kept)> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/results");
     if directory.is_dir() { kept::read(&directory).unwrap() } else { Vec::new() }
@@ -31,7 +31,8 @@ fn kept_results_are_of_these_chips_and_these_cases() {
     }
 }
 
-/// The core may change faster than results are measured: they are out of date when a call takes another time.
+/// The core may change faster than results are measured. They are out of date when a call takes
+/// another time.
 #[test]
 fn kept_results_of_steadyfs_are_those_of_this_core() {
     let cases = ["small-durable", "create", "read-256"];

@@ -1,5 +1,5 @@
-/* FatFs on Dhara as a contender. Both keep what they know in variables that their callers own, but for FatFs's table of drives: one
- * volume at a time is mounted in each thread. */
+/* FatFs on Dhara as a contender. Both keep their state in variables that their callers own, except
+ * FatFs's table of drives. So each thread has one mounted volume at a time. */
 #include "peer.h"
 #include "dhara/map.h"
 #include "ff.h"
@@ -11,16 +11,16 @@
 #define GC_RATIO 4
 #define CLUSTER_BYTES 4096u
 #define FRAGMENTS 64
-/* Files up to this size are sought through their chain of clusters. */
+/* Seeks in files up to this size follow their chain of clusters. */
 #define SEEK_BYTES 65536u
 
 struct volume {
-	struct dhara_nand nand; /* the first: Dhara gives its address back */
+	struct dhara_nand nand; /* first member: Dhara passes its address back */
 	struct chip chip;
 	struct dhara_map map;
 	uint8_t *map_page;
 	FATFS fatfs;
-	int error; /* of the chip */
+	int error; /* from the chip */
 };
 
 struct file {
@@ -29,7 +29,7 @@ struct file {
 	int is_durable;
 };
 
-/* FatFs knows drives by number: all of a thread's calls are for the volume that it works on. */
+/* FatFs addresses drives by number: all calls of a thread are for its working volume. */
 static _Thread_local struct volume *working;
 
 /* The chip, as Dhara sees it. */
@@ -263,7 +263,7 @@ static int close_file(void *volume, void *file)
 	return told(result);
 }
 
-/* Seeks within a file through a map of its fragments, once that is worth it and the file does not grow. */
+/* Seeks within a file through a map of its fragments, if the file is large and does not grow. */
 static FRESULT seek(struct file *f, uint64_t offset, uint32_t bytes)
 {
 	const int may_map = offset + bytes <= f_size(&f->file) && f_size(&f->file) > SEEK_BYTES;
@@ -318,7 +318,7 @@ static int remove_path(void *volume, const char *path)
 	return told(f_unlink(full(path).text));
 }
 
-/* FatFs does not rename over a file: that one is removed before. */
+/* FatFs does not rename over a file, so the old file is removed before. */
 static int rename_path(void *volume, const char *from, const char *to)
 {
 	working = volume;

@@ -66,7 +66,8 @@ static void *make(const struct chip *chip)
 		.block_cycles = 500,
 		.cache_size = unit > 256 ? unit : 256,
 		.lookahead_size = 32,
-		/* Its documentation: metadata of large blocks is compacted in quadratic time, and this limits it. */
+		/* From its documentation: compaction of metadata takes quadratic time in large blocks. This
+		 * setting limits it. */
 		.metadata_max = chip->block_bytes > 8192 ? 8192 : 0,
 	};
 	return v;
@@ -127,7 +128,7 @@ static void *open_file(void *volume, const char *path, int mode, int *error)
 	f->config.buffer = malloc(v->config.cache_size);
 	f->is_durable = mode == MODE_DURABLE;
 	const int code = lfs_file_opencfg(&v->lfs, &f->file, path, flags[mode], &f->config);
-	/* Of a name that is not too long this tells that no block was free for it. */
+	/* If the name is not too long, this error means that no block was free for it. */
 	const int is_full = code == LFS_ERR_NAMETOOLONG && strlen(path) <= LFS_NAME_MAX;
 	*error = is_full ? NO_ROOM_FOR_NAME : told(code);
 	if (*error) {

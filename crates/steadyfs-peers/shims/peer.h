@@ -1,10 +1,11 @@
-/* What a contender in C offers: a table of calls around its own. src/peer.rs has the same in Rust. */
+/* The interface of a contender in C: a table of calls around its own calls. src/peer.rs has the same
+ * table in Rust. */
 #ifndef STEADY_PEER_H
 #define STEADY_PEER_H
 
 #include <stdint.h>
 
-/* The chip. Calls return 0, or -1 when it does not answer. */
+/* The chip. Calls return 0, or -1 if the chip fails. */
 struct chip {
 	void *context;
 	uint32_t unit_bytes; /* programmed together: a page of NAND, 1 on NOR */
@@ -17,8 +18,8 @@ struct chip {
 
 enum mode { MODE_READ, MODE_WRITE, MODE_REPLACE, MODE_CREATE, MODE_DURABLE };
 
-/* What calls return when they fail: the contender's own negative number, or one of these for a volume without room, of any kind or for the
- * name of another file. */
+/* Results of failed calls: the contender's own negative number, or one of these. They mean a volume
+ * without room, of any kind or for the name of another file. */
 #define NO_ROOM (-1000000)
 #define NO_ROOM_FOR_NAME (-1000001)
 
@@ -27,7 +28,8 @@ struct room {
 	uint32_t unit_bytes, files_max;
 };
 
-/* A volume is what `make` returned; a file what `open` returned. `drop` frees everything without touching the chip: a power cut. */
+/* `make` returns a volume, and `open` returns a file. `drop` frees everything without access to the
+ * chip, like a power cut. */
 struct peer {
 	void *(*make)(const struct chip *chip);
 	void (*drop)(void *volume);

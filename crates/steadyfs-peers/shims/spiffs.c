@@ -22,7 +22,7 @@ struct file {
 	int is_durable;
 };
 
-/* A block of SPIFFS may be several of the chip's. */
+/* Reads or programs bytes. A block of SPIFFS may be several blocks of the chip. */
 static s32_t each(struct volume *v, u32_t address, u32_t bytes, u8_t *data, int writes)
 {
 	while (bytes > 0) {
@@ -99,7 +99,8 @@ static s32_t mount_now(struct volume *v)
 	return SPIFFS_mount(&v->fs, &v->config, v->work, v->descriptors, v->descriptor_bytes, v->cache, v->cache_bytes, 0);
 }
 
-/* Its header: a chip that was never formatted has to be mounted, without success, before it can be. */
+/* From the header of SPIFFS: a chip that was never formatted must be mounted, without success,
+ * before a format. */
 static int format(void *volume)
 {
 	struct volume *v = volume;
@@ -188,7 +189,7 @@ static int remove_path(void *volume, const char *path)
 	return told(SPIFFS_remove(&((struct volume *)volume)->fs, path));
 }
 
-/* It does not rename over a file: that one is removed before. */
+/* SPIFFS does not rename over a file, so the old file is removed before. */
 static int rename_path(void *volume, const char *from, const char *to)
 {
 	struct volume *v = volume;

@@ -1,7 +1,8 @@
 //! Contenders in C for `steadyfs-compare`, built from local checkouts that `STEADY_PEERS` names.
 //!
-//! Of each there is one file in `shims`, with its settings, and one in `src`, with what it is. Their own sources are no part of this
-//! repository: `docs/contenders.md` says where they come from and which commits were measured.
+//! Each contender has one file in `shims`, with its settings, and one in `src`, with its facts.
+//! Its own sources are not part of this repository. `docs/contenders.md` lists their origin and
+//! the commits that were measured.
 
 #[cfg(fatfs_dhara)]
 mod fatfs_dhara;
@@ -14,7 +15,7 @@ mod spiffs;
 
 use steadyfs_compare::AnyEntrant;
 
-/// Those whose sources were there when this was built.
+/// Returns the contenders whose sources existed at the build.
 pub fn all() -> Vec<Box<dyn AnyEntrant>> {
     vec![
         #[cfg(littlefs)]

@@ -1,4 +1,4 @@
-//! A contender in C as one in Rust: the table of `shims/peer.h`, and the chip's calls back.
+//! Adapts a contender in C to Rust: the table of `shims/peer.h`, and the chip's callbacks.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,7 +9,8 @@ use steadyfs_lab::bench::{BenchChip, Contender, Fault, Mode, Plain, Room, Volume
 use steadyfs_lab::torture::caught;
 use steadyfs_sim::{Counters, Metered};
 
-/// What calls return when the volume has no room, of any kind or for the name of another file; `NO_ROOM` and `NO_ROOM_FOR_NAME` of the header.
+/// Results of calls on a volume without room, of any kind or for the name of another file:
+/// `NO_ROOM` and `NO_ROOM_FOR_NAME` of the header.
 const NO_ROOM: c_int = -1_000_000;
 const NO_ROOM_FOR_NAME: c_int = -1_000_001;
 
@@ -59,16 +60,18 @@ pub struct Peer {
     ram_bytes: unsafe extern "C" fn(*mut c_void) -> u32,
 }
 
-/// The chip as callbacks see it. A panic cannot go through C: its message waits here until the call has ended.
+/// The chip as callbacks see it. A panic cannot pass through C, so its message waits here until
+/// the call has ended.
 struct Link {
     chip: Chip,
     panic: Option<String>,
 }
 
 impl Link {
-    /// Uses the chip; -1 where it does not answer, or is used as no chip may be.
+    /// Uses the chip. Returns -1 if the chip fails, or is used illegally.
     fn call(context: *mut c_void, act: impl FnOnce(&mut Chip) -> Result<(), Failure>) -> c_int {
-        // SAFETY: the context is the link that the volume owns; C calls back from within calls of this thread only.
+        // SAFETY: the context is the link that the volume owns; C calls back from within calls of
+        // this thread only.
         let link = unsafe { &mut *context.cast::<Link>() };
         let chip = &mut link.chip;
         match catch_unwind(AssertUnwindSafe(|| caught(|| act(chip)))) {
@@ -84,7 +87,7 @@ impl Link {
 }
 
 extern "C" fn read(context: *mut c_void, block: u32, offset: u32, data: *mut c_void, bytes: u32) -> c_int {
-    // SAFETY: C gives a buffer of so many bytes.
+    // SAFETY: C passes a buffer of `bytes` bytes.
     let data = unsafe { std::slice::from_raw_parts_mut(data.cast::<u8>(), bytes as usize) };
     Link::call(context, |chip| chip.read_plain(block, offset, data))
 }
@@ -107,35 +110,36 @@ extern "C" fn copy(context: *mut c_void, from: u32, to: u32) -> c_int {
 pub struct OnChip {
     name: &'static str,
     peer: &'static Peer,
-    /// Owned here; its address is in the hands of C.
+    /// Owned here. C keeps its address.
     link: *mut Link,
     volume: *mut c_void,
-    /// What it can hold, where it does not tell that itself.
+    /// Bytes that it can hold, if it does not report them itself.
     usable_bytes: Option<u64>,
 }
 
 impl OnChip {
-    /// Puts it on a chip.
+    /// Puts the contender on a chip.
     pub fn new(name: &'static str, peer: &'static Peer, chip: Chip) -> OnChip {
         let Plain { unit_bytes, block_bytes, block_count } = chip.plain();
         let link = Box::into_raw(Box::new(Link { chip, panic: None }));
         let raw = RawChip { context: link.cast(), unit_bytes, block_bytes, block_count, read, program, erase, copy };
-        // SAFETY: the table is that of the header; `make` copies what it is given.
+        // SAFETY: the table has the layout of the header; `make` copies its argument.
         let volume = unsafe { (peer.make)(&raw) };
         OnChip { name, peer, link, volume, usable_bytes: None }
     }
 
-    /// The same, of which it is known what it can hold.
+    /// Returns the same contender with known usable bytes.
     #[must_use]
     pub fn with_usable(mut self, bytes: u64) -> OnChip {
         self.usable_bytes = Some(bytes);
         self
     }
 
-    /// Bytes that it takes in files of `bytes` each until it refuses one, on an empty volume.
+    /// Fills an empty volume with files of `bytes` each until it refuses one. Returns the bytes
+    /// that it took.
     ///
     /// # Errors
-    /// [`Fault`], but for want of room.
+    /// Any [`Fault`] except lack of room.
     pub fn fill(&mut self, bytes: usize) -> Result<u64, Fault> {
         self.format()?;
         let (mut volume, content) = (self.mount()?, vec![0xA5; bytes]);
@@ -164,7 +168,8 @@ impl OnChip {
         unsafe { &(*self.link).chip }
     }
 
-    /// What a code of C says. What the chip objected to goes on here as the panic that it was.
+    /// Translates a code of C to a result. If the chip had recorded a panic, raises it again
+    /// here.
     fn told(&mut self, code: i64) -> Result<i64, Fault> {
         if let Some(message) = self.link().panic.take() {
             panic!("{message}");
@@ -179,13 +184,13 @@ impl OnChip {
     }
 
     fn call(&mut self, call: Call) -> Result<(), Fault> {
-        // SAFETY: the volume is the one that `make` returned.
+        // SAFETY: `make` returned the volume.
         let code = unsafe { call(self.volume) };
         self.told(code.into()).map(drop)
     }
 
     fn on_file(&mut self, call: FileCall, file: *mut c_void) -> Result<(), Fault> {
-        // SAFETY: the file is one that `open` returned and that was not closed.
+        // SAFETY: `open` returned the file, and it was not closed.
         let code = unsafe { call(self.volume, file) };
         self.told(code.into()).map(drop)
     }
@@ -226,7 +231,7 @@ impl Contender for OnChip {
     }
 
     fn ram_bytes(&self) -> u64 {
-        // SAFETY: the volume is the one that `make` returned.
+        // SAFETY: `make` returned the volume.
         unsafe { (self.peer.ram_bytes)(self.volume) }.into()
     }
 
@@ -251,7 +256,7 @@ impl Volume for &mut OnChip {
             Mode::Create => 3,
             Mode::Durable => 4,
         };
-        // SAFETY: the path ends with a zero; the error is written to.
+        // SAFETY: the path ends with a zero; the call may write to `error`.
         let file = unsafe { (self.peer.open)(self.volume, path.as_ptr(), mode, ptr::from_mut(&mut error)) };
         self.told(error.into())?;
         Ok(File(file))
@@ -262,7 +267,7 @@ impl Volume for &mut OnChip {
     }
 
     fn read(&mut self, file: &mut File, offset: u64, data: &mut [u8]) -> Result<usize, Fault> {
-        // SAFETY: the buffer has so many bytes.
+        // SAFETY: the buffer has this length.
         let code = unsafe { (self.peer.read)(self.volume, file.0, offset, data.as_mut_ptr().cast(), data.len() as u32) };
         self.told(code).map(|length| length as usize)
     }
@@ -304,7 +309,7 @@ impl Volume for &mut OnChip {
 
     fn room(&mut self) -> Result<Room, Fault> {
         let mut raw = RawRoom::default();
-        // SAFETY: the room is written to.
+        // SAFETY: the call may write to `raw`.
         let code = unsafe { (self.peer.room)(self.volume, &mut raw) };
         self.told(code.into())?;
         let RawRoom { usable_bytes: told, free_bytes, unit_bytes, files_max } = raw;

@@ -8,15 +8,18 @@ use steadyfs_compare::{Chip, Entrant, Facts};
 use steadyfs_lab::bench::{BenchChip, Plain};
 use steadyfs_sim::{Nor, NorTiming};
 
-/// Files of the cases that fill a volume.
+/// Bytes of each file in the cases that fill a volume.
 const FILE_BYTES: usize = 8_000;
 /// Bytes of the chip's own pages.
 const PAGE_BYTES: u32 = 256;
 
-/// What it can hold, by size and number of the erase blocks.
+/// Usable bytes, by size and number of the erase blocks.
 static USABLE: Mutex<BTreeMap<(u32, u32), u64>> = Mutex::new(BTreeMap::new());
 
-/// What an empty volume takes in files of [`FILE_BYTES`]: `SPIFFS_info` counts the pages of indexes as room for data, and those that its collector keeps.
+/// Returns the bytes that an empty volume takes in files of [`FILE_BYTES`].
+///
+/// `SPIFFS_info` counts the pages of indexes as room for data, and also the pages that its
+/// collector keeps.
 fn usable_bytes(plain: &Plain) -> Result<u64, String> {
     let Plain { block_bytes, block_count, .. } = *plain;
     let mut known = USABLE.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! `steady cat`: the bytes of files.
+//! `steady cat`: prints the bytes of files.
 
 use crate::Failure;
 use crate::image::names::printable;
@@ -26,7 +26,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
     let mut opened = Opened::open(&arguments.image, &arguments.reading, &mut memory)?;
     let mut output = io::stdout().lock();
-    // A reader that has seen enough and left is no failure.
+    // A pipe whose reader has ended is no failure.
     let mut is_read = true;
     let mut write = |piece: &[u8]| match output.write_all(piece).and_then(|()| output.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {

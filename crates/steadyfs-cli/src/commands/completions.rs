@@ -1,4 +1,4 @@
-//! `steady completions`: what a shell completes.
+//! `steady completions`: prints the completions for a shell.
 
 use crate::Failure;
 use crate::output::print_bytes;

@@ -1,4 +1,4 @@
-//! `steady compress`: what is written below a directory is compressed from now on, and what is there as well if that is asked for.
+//! `steady compress`: compresses new files below a directory, and existing files on request.
 
 use crate::Failure;
 use crate::image::chip::ChipOptions;
@@ -25,10 +25,12 @@ pub struct Arguments {
     /// A directory in the image
     #[arg(value_name = "DIR")]
     directory: String,
-    /// lz4, deflate:LEVEL or zstd:LEVEL, with /4KiB to /64KiB behind it for other chunks than of 16KiB; none for files as they are
+    /// lz4, deflate:LEVEL or zstd:LEVEL, with /4KiB to /64KiB behind it for chunks of another
+    /// size than 16KiB; none for no compression
     #[arg(value_name = "METHOD", value_parser = rule)]
     method: Rule,
-    /// Write the files that are there anew, each as a whole or not at all: with their times, permissions and attributes, but other inode numbers
+    /// Also write the existing files anew, each as a whole or not at all: with their times,
+    /// permissions and attributes, but other inode numbers
     #[arg(long)]
     files: bool,
     #[command(flatten)]
@@ -53,7 +55,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             return Err(volume.refuse(path, "is a file; expected a directory"));
         }
         let items = walk(volume, stat.inode, path)?;
-        // Directories that say something else than this one keep it, with all below them.
+        // Directories with another rule than this one keep it, with everything below them.
         let said = said_of(volume, stat.inode, path)?;
         let mut follows = HashSet::from([stat.inode]);
         set(volume, stat.inode, path, arguments.method)?;
@@ -68,7 +70,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     })
 }
 
-/// What a directory says; what this release does not know is as nothing said.
+/// Returns the rule of a directory. A rule that this release does not support counts as none.
 fn said_of(volume: &mut Volume<'_>, directory: InodeNumber, path: &str) -> Result<Option<Rule>, Failure> {
     match Rule::of(&mut volume.fs, directory) {
         Err(plain::Error::Rule) => Ok(None),
@@ -85,7 +87,7 @@ pub fn rule(text: &str) -> Result<Rule, String> {
     text.parse().map_err(|error| format!("{error}; or none"))
 }
 
-/// Writes all files anew, and tells what that has saved.
+/// Writes all files anew, and prints the saving.
 fn rewrite_all<'i>(volume: &mut Volume<'_>, files: impl Iterator<Item = &'i Item>, rule: Rule) -> Result<(), Failure> {
     let (mut count, mut packed, mut before, mut after) = (0, 0, 0, 0);
     for item in files {

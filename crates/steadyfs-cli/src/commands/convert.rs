@@ -1,4 +1,4 @@
-//! `steady convert`: an image of squashfs or cramfs from an image of any kind.
+//! `steady convert`: makes an image of squashfs or cramfs from an image of any kind.
 
 use super::pack::read_only_chunk;
 use super::tree::counted;
@@ -17,22 +17,24 @@ use steadyfs_lab::units::format_size;
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// The image to read: a volume, a read-only image, or one of squashfs, cramfs, JFFS2, UBIFS or UBI
+    /// The image to read: a volume, a read-only image, or one of squashfs, cramfs, JFFS2, UBIFS
+    /// or UBI
     #[arg(value_name = "IN")]
     from: PathBuf,
     /// The image to make
     #[arg(value_name = "OUT")]
     to: PathBuf,
-    /// Its format [default: by its name: .squashfs, .sqfs, .sqsh or .cramfs]
+    /// Format of the image to make [default: by its name: .squashfs, .sqfs, .sqsh or .cramfs]
     #[arg(long = "to", value_name = "FORMAT")]
     format: Option<Target>,
-    /// How squashfs is compressed: lz4, gzip, zstd, xz or lzo, gzip and zstd with a level if you like, as zstd:19 [default: lz4]
+    /// Compression of squashfs: lz4, gzip, zstd, xz or lzo; gzip and zstd may have a level, as
+    /// zstd:19 [default: lz4]
     #[arg(long, value_name = "METHOD[:LEVEL]")]
     compress: Option<Compressor>,
     /// Bytes of a chunk of squashfs, a power of two from 4KiB to 1MiB [default: 128KiB]
     #[arg(long, value_name = "BYTES", value_parser = read_only_chunk)]
     chunk: Option<usize>,
-    /// Replace what is there
+    /// Replace an existing file
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -47,7 +49,7 @@ Examples:
   steady convert card.img rootfs.squashfs
   steady convert card.img rootfs.squashfs --force --compress xz --chunk 1MiB";
 
-/// A format that is written.
+/// A format of the image to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Target {
     Squashfs,
@@ -55,7 +57,7 @@ enum Target {
 }
 
 impl Target {
-    /// By the name of a file.
+    /// Returns the format that the name of a file implies.
     fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "squashfs" | "sqfs" | "sqsh" => Some(Self::Squashfs),

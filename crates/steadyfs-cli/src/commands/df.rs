@@ -1,4 +1,4 @@
-//! `steady df`: the room of a volume.
+//! `steady df`: shows the room of a volume.
 
 use crate::Failure;
 use crate::image::chip::ChipOptions;
@@ -33,9 +33,9 @@ pub struct Arguments {
 pub struct Room {
     pub usable_bytes: u64,
     pub used_bytes: u64,
-    /// Room of removed files included.
+    /// Includes the room of removed files.
     pub free_bytes: u64,
-    /// What a write gets: free room without the pages that keep track of it.
+    /// Room for a write: the free room without the pages that keep track of it.
     pub available_bytes: u64,
     /// Unit in which room is taken.
     pub logical_bytes: u32,
@@ -64,14 +64,14 @@ pub struct DiskRoom {
     condition: Condition,
 }
 
-/// What a volume has lost, or has not settled.
+/// The losses of a volume, and its unsettled state.
 #[derive(Serialize, Debug)]
 struct Condition {
-    /// Whether so many blocks are bad that the volume can only be read.
+    /// True if so many blocks are bad that the volume can only be read.
     pub worn_out: bool,
-    /// What is lost: root, record, journal or leaf; nothing where all is there.
+    /// The loss: root, record, journal or leaf; `None` if everything is there.
     pub damage: Option<&'static str>,
-    /// Whether a mount for writing may show the last commit otherwise.
+    /// True if a mount for writing may decide otherwise about the last commit.
     pub unsettled: bool,
     #[serde(skip)]
     lost: Option<Damage>,
@@ -91,13 +91,13 @@ impl Condition {
 }
 
 impl DiskRoom {
-    /// The room of a disk. Looks at each logical page whether it was written.
+    /// Returns the room of a disk. Checks for each logical page if it was written.
     pub fn of(volume: &mut DiskVolume<'_>) -> Result<Self, Failure> {
         let (sectors, page_sectors) = (volume.disk.sectors(), volume.disk.page_sectors());
         let logical_bytes = page_sectors * SECTOR_BYTES;
         let mut written_bytes = 0;
         for sector in (0..sectors).step_by(page_sectors as usize) {
-            // What a lost page of the map maps may have been written.
+            // If a page of the map is lost, the logical pages that it maps may have been written.
             let is_written = match volume.disk.is_written(sector) {
                 Err(Error::Corrupt) => true,
                 result => result.map_err(|error| volume.fail(error))?,
@@ -117,7 +117,7 @@ impl DiskRoom {
         })
     }
 
-    /// The room as lines of text.
+    /// Returns the room as lines of text.
     pub fn text(&self) -> String {
         let share = format_percent(self.written_bytes as f64 / self.bytes.max(1) as f64);
         let written =
@@ -133,7 +133,7 @@ impl DiskRoom {
 }
 
 impl Room {
-    /// The room of a volume.
+    /// Returns the room of a volume.
     pub fn of(volume: &mut Volume<'_>) -> Self {
         let Usage { usable_bytes, used_bytes, logical_bytes, files_max, files } = volume.fs.usage();
         // If the list of removed files is damaged, writes do not find their pages.
@@ -145,7 +145,7 @@ impl Room {
         Self { usable_bytes, used_bytes, free_bytes, available_bytes, logical_bytes, files, files_max, memory_bytes, condition }
     }
 
-    /// The room as lines of text.
+    /// Returns the room as lines of text.
     pub fn text(&self) -> String {
         let share = self.used_bytes as f64 / self.usable_bytes.max(1) as f64;
         facts([

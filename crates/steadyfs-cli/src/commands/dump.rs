@@ -1,4 +1,4 @@
-//! `steady dump`: what is where on the chip.
+//! `steady dump`: shows the parts of a volume and their places on the chip.
 
 use crate::Failure;
 use crate::image::chip::ChipOptions;
@@ -31,7 +31,8 @@ const AFTER_HELP: &str = "\
 Blocks that follow each other and are alike are one line. Wear is the erase count above that of the least worn block; live are the
 logical pages in a block that hold data, those included that were superseded a short time ago.";
 
-/// Names of the heads, in the order in which they are described; those of streams are listed where they have begun a block.
+/// Names of the heads, in the order of their description. Heads of streams are listed if they
+/// have begun a block.
 const HEADS: [&str; 3] = ["data", "moved", "journal"];
 const STREAMS: [&str; 3] = ["stream 1", "stream 2", "stream 3"];
 
@@ -84,16 +85,16 @@ struct Superblock {
 
 #[derive(Serialize)]
 struct Root {
-    /// Block of the one that the mount began with.
+    /// Block of the root with which the mount began.
     block: BlockIndex,
     /// Blocks of the ring.
     ring_blocks: u32,
     overlay_entries: u32,
-    /// Sequence of the next program.
+    /// Sequence number of the next program.
     sequence: u64,
-    /// What is lost: root, record, journal or leaf; nothing where all is there.
+    /// The loss: root, record, journal or leaf; `None` if everything is there.
     damage: Option<&'static str>,
-    /// Whether a mount for writing may show the last commit otherwise.
+    /// True if a mount for writing may decide otherwise about the last commit.
     unsettled: bool,
 }
 
@@ -257,7 +258,7 @@ impl Superblock {
     }
 }
 
-/// The state of a block, in one word.
+/// Returns the state of a block, in one word.
 fn state(state: BlockState) -> &'static str {
     match state {
         BlockState::Bad => "bad",

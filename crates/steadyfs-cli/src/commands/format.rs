@@ -1,4 +1,4 @@
-//! `steady format`: an empty volume on a new image.
+//! `steady format`: makes an empty volume on a new image.
 
 use super::compress::rule;
 use super::df::{DiskRoom, Room};
@@ -20,13 +20,16 @@ use steadyfs_lab::units::format_size;
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// The image to make; on Linux also an MTD device such as /dev/mtd0, or a card or disk such as /dev/mmcblk0p2
+    /// The image to make; on Linux also an MTD device such as /dev/mtd0, or a card or disk such
+    /// as /dev/mmcblk0p2
     #[arg(value_name = "IMG")]
     image: PathBuf,
-    /// Make a disk of sectors, for FAT, ext4 and others, in place of a file system; `steady mount` shows it as one file
+    /// Make a disk of sectors instead of a file system, for FAT, ext4 and others; `steady mount`
+    /// shows it as one file
     #[arg(long)]
     disk: bool,
-    /// Compress files that will be written, where that saves pages: lz4, deflate:LEVEL or zstd:LEVEL, with /64KiB behind it for larger chunks
+    /// Compress new files if that saves pages: lz4, deflate:LEVEL or zstd:LEVEL, with /64KiB
+    /// behind it for larger chunks
     #[arg(long, value_name = "METHOD", value_parser = rule, conflicts_with = "disk")]
     compress: Option<Rule>,
     #[command(flatten)]
@@ -68,7 +71,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     print(&(room + &units.unwrap_or_default()))
 }
 
-/// The allocation unit of a card or disk, and what others would leave for files.
+/// Describes the allocation unit of a card or disk, and the room that other units would leave for
+/// files.
 fn describe_units(layout: &SectorLayout) -> String {
     let of_unit = |(unit, usable): (u32, u64)| format!("{} with {}", format_size(usable), format_size(unit.into()));
     let others: Vec<_> = other_units(layout).into_iter().map(of_unit).collect();

@@ -1,4 +1,4 @@
-//! `steady get`: files and directories of an image to the host.
+//! `steady get`: copies files and directories of an image to the host.
 
 use crate::Failure;
 use crate::host::directory_of;
@@ -22,16 +22,17 @@ pub struct Arguments {
     /// A file in the image, with -r also a directory
     #[arg(value_name = "FROM")]
     from: String,
-    /// Where to on the host: a directory that is there, or a new name
+    /// Place on the host: an existing directory, or a new name
     #[arg(value_name = "TO")]
     to: PathBuf,
     /// Get a directory with all that it holds
     #[arg(short, long)]
     recursive: bool,
-    /// Replace a file that is there
+    /// Replace an existing file
     #[arg(long)]
     force: bool,
-    /// Put `_` for what the host does not take in names; else such names are refused
+    /// Replace characters in names that the host does not take by `_`; else such names are
+    /// refused
     #[arg(long)]
     sanitise: bool,
     #[command(flatten)]
@@ -67,7 +68,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     lost.tell(&arguments.image)
 }
 
-/// The name on the host: that in the image, in a directory that is there.
+/// Returns the place on the host. In an existing directory, the name is the name in the image.
 fn place(files: &dyn Files, arguments: &Arguments) -> Result<PathBuf, Failure> {
     if !arguments.to.is_dir() {
         return Ok(arguments.to.clone());

@@ -1,4 +1,4 @@
-//! `steady health`: spare blocks, wear and life of a chip.
+//! `steady health`: shows the spare blocks, the wear and the life of a chip.
 
 use crate::Failure;
 use crate::image::chip::ChipOptions;
@@ -24,7 +24,7 @@ pub struct Arguments {
     /// The image
     #[arg(value_name = "IMG")]
     image: PathBuf,
-    /// Erases that a block takes, for the share of the life that is used [default: that of --device]
+    /// Erases that a block takes, to compute the used share of its life [default: from --device]
     #[arg(long, value_name = "ERASES", allow_hyphen_values = true, value_parser = crate::number::from::<u32>(1))]
     endurance: Option<u32>,
     #[command(flatten)]
@@ -40,36 +40,40 @@ scrub` looks at all. A card or disk keeps its weak and spare blocks to itself; a
 Example:
   steady health /dev/mtd3 --endurance 100000 --json -";
 
-/// How a chip is doing.
+/// The state of a chip.
 #[derive(Serialize, Debug)]
 struct State {
     blocks: u32,
-    /// Those that hold data or may: neither bad nor reserved for superblocks and the ring of roots. The erases are theirs.
+    /// Blocks that hold data or may hold data: neither bad nor reserved for superblocks and the
+    /// ring of roots. The erase counts are about these blocks.
     data_blocks: u32,
-    /// Those of the manufacturer included.
+    /// Includes the bad blocks of the manufacturer.
     bad_blocks: u32,
-    /// Blocks that may still go bad before the volume shrinks. None on a card or disk, which replaces its blocks by itself.
+    /// Blocks that may still go bad before the volume shrinks. A card or disk has none, because
+    /// it replaces its blocks by itself.
     spare_blocks: u32,
-    /// Whether it is a card or disk, whose blocks are not those of the chips inside.
+    /// True for a card or disk, whose blocks are not the blocks of the chips inside.
     managed: bool,
     /// Bytes of a block.
     block_bytes: u64,
-    /// Share of its life that the device says it has used, at most, in percent; nothing where it does not say.
+    /// Largest used share of the device's life, in percent, as the device reports it; `None`
+    /// without a report.
     device_life_percent: Option<u32>,
-    /// Blocks whose data is to move; none on a card or disk, which corrects by itself and tells nothing.
+    /// Blocks whose data is to move. A card or disk has none, because it corrects by itself and
+    /// reports nothing.
     weak_blocks: u32,
     erases_min: u32,
     erases_mean: f64,
     erases_max: u32,
     erases_total: u64,
-    /// Erases that a block takes; nothing where nobody told.
+    /// Erases that a block takes; `None` if neither the arguments nor the profile give them.
     endurance: Option<u32>,
     life_used_permille: Option<u32>,
-    /// Whether so many blocks are bad that the volume can only be read.
+    /// True if so many blocks are bad that the volume can only be read.
     worn_out: bool,
-    /// What is lost: root, record, journal or leaf; nothing where all is there.
+    /// The loss: root, record, journal or leaf; `None` if everything is there.
     damage: Option<&'static str>,
-    /// Whether a mount for writing may show the last commit otherwise.
+    /// True if a mount for writing may decide otherwise about the last commit.
     unsettled: bool,
     #[serde(skip)]
     lost: Option<Damage>,

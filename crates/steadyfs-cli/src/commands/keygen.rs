@@ -1,4 +1,4 @@
-//! `steady keygen`: a key that signs read-only images.
+//! `steady keygen`: makes a key that signs read-only images.
 
 use crate::Failure;
 use crate::image::key::{generate, hex};
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// The file for the secret key; the public one goes beside it, with .pub behind its name
+    /// The file for the secret key; the public key goes beside it, with .pub behind the name
     #[arg(value_name = "KEY")]
     key: PathBuf,
 }

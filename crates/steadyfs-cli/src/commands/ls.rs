@@ -1,4 +1,4 @@
-//! `steady ls`: the entries of a directory.
+//! `steady ls`: lists the entries of a directory.
 
 use crate::Failure;
 use crate::image::names::printable;
@@ -19,7 +19,7 @@ pub struct Arguments {
     place: Place,
     /// A file or directory in the image [default: the root]
     path: Option<String>,
-    /// Sizes in bytes (of directories: their entries) and times (UTC)
+    /// Show sizes in bytes (of directories: their entries) and times (UTC)
     #[arg(short, long)]
     long: bool,
     /// Print JSON
@@ -35,13 +35,13 @@ pub struct Row<'a> {
     pub name: &'a str,
     pub kind: &'static str,
     pub size: u64,
-    /// Nanoseconds since 1970; nothing where there is no time.
+    /// Nanoseconds since 1970; `None` if there is no time.
     pub modified_ns: Option<u64>,
     pub inode: u32,
 }
 
 impl<'a> Row<'a> {
-    /// The entry of an item, under a name of one's choice.
+    /// Returns the entry of an item, under a given name.
     pub fn of(item: &'a Item, name: &'a str) -> Self {
         Self {
             name,
@@ -66,7 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     print(&if arguments.long { long(&items) } else { short(&items) })
 }
 
-/// The entries of a directory, or a file by itself.
+/// Returns the entries of a directory, or a file by itself.
 fn items(files: &mut dyn Files, path: &str) -> Result<Vec<Item>, Failure> {
     let stat = files.look(path)?;
     if stat.kind == Kind::Directory {
@@ -75,7 +75,8 @@ fn items(files: &mut dyn Files, path: &str) -> Result<Vec<Item>, Failure> {
     Ok(vec![Item { is_last: true, ..Item::new(path.trim_matches('/').to_string(), "", stat) }])
 }
 
-/// A name, with a slash behind that of a directory, `@` behind that of a link, `|` and `=` behind those of pipes and sockets.
+/// Returns a name with a mark behind it. The mark is a slash for a directory, `@` for a link, `|`
+/// for a pipe and `=` for a socket.
 pub fn shown(item: &Item) -> String {
     let mark = match item.stat.kind {
         Kind::Directory => "/",

@@ -1,4 +1,4 @@
-//! `steady man`: manual pages.
+//! `steady man`: prints or writes manual pages.
 
 use crate::Failure;
 use crate::output::print_bytes;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Arguments of `steady man`.
 #[derive(Args, Debug)]
 pub struct Arguments {
-    /// Write a page for each command into this directory [default: print that of `steady`]
+    /// Write a page for each command into this directory [default: print the page of `steady`]
     #[arg(value_name = "DIR")]
     directory: Option<PathBuf>,
 }

@@ -19,7 +19,7 @@ pub struct Arguments {
     /// Directories in the image
     #[arg(required = true)]
     path: Vec<String>,
-    /// Make the directories above too, and take those that are there
+    /// Make the directories above too, and accept existing ones
     #[arg(short, long)]
     parents: bool,
     #[command(flatten)]

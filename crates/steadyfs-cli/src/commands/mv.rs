@@ -16,12 +16,12 @@ pub struct Arguments {
     /// The image
     #[arg(value_name = "IMG")]
     image: PathBuf,
-    /// Exchange the two names: each names what the other one did
+    /// Exchange the two names: each gets the file or directory of the other
     #[arg(long)]
     exchange: bool,
     /// A file or directory in the image
     from: String,
-    /// Where to: a directory that is there, or a new path
+    /// Target: an existing directory, or a new path
     to: String,
     #[command(flatten)]
     chip: ChipOptions,

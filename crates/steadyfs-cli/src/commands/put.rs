@@ -1,4 +1,4 @@
-//! `steady put`: files and directories of the host into an image.
+//! `steady put`: copies files and directories of the host into an image.
 
 use crate::Failure;
 use crate::image::chip::ChipOptions;
@@ -22,13 +22,14 @@ pub struct Arguments {
     /// Files of the host, with -r also directories
     #[arg(required = true, value_name = "FROM")]
     from: Vec<PathBuf>,
-    /// Where to in the image: a directory that is there, or for one FROM a new name
+    /// Place in the image: an existing directory, or for one FROM a new name
     #[arg(value_name = "TO")]
     to: String,
-    /// Take directories with all that they hold; one that is there is added to
+    /// Take directories with all that they hold; an existing directory is added to
     #[arg(short, long)]
     recursive: bool,
-    /// Take what symbolic links name, not the links; those that are given as FROM are always followed
+    /// Take the targets of symbolic links, not the links; links that are given as FROM are always
+    /// followed
     #[arg(long)]
     follow: bool,
     #[command(flatten)]
@@ -49,7 +50,7 @@ const MODE: Mode = Mode { keeps_times: true, owner: None, is_atomic: true, packi
 
 /// Runs `steady put`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    // Everything of the host is looked at before the image is touched.
+    // Scan everything of the host before the image is touched.
     let scans = arguments.from.iter().map(|path| Scan::of(path, arguments)).collect::<Result<Vec<_>, _>>()?;
     change(&arguments.image, &arguments.chip, |volume| {
         let mut progress = Progress::of(scans.iter().map(Scan::bytes).sum(), "put");
@@ -58,7 +59,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     })
 }
 
-/// A file or directory of the command line, and what is below it.
+/// A file or directory of the command line, and everything below it.
 struct Scan {
     source: Source<'static>,
     below: Vec<Source<'static>>,
@@ -66,7 +67,7 @@ struct Scan {
 
 impl Scan {
     fn of(path: &std::path::Path, arguments: &Arguments) -> Result<Self, Failure> {
-        // A link that is named on the command line is meant to be followed.
+        // Follow a link that is named on the command line.
         let source = scan::one(path, scan::name_of(path)?, true, 0)?;
         if source.is_directory && !arguments.recursive {
             return Err(Failure::at(path.display(), "is a directory; -r takes it with all that it holds"));
@@ -88,7 +89,7 @@ impl Scan {
     }
 }
 
-/// The directory that is put into, and the name there where it is not that of the host.
+/// Returns the target directory, and the name in it if that is not the name on the host.
 fn target<'a>(volume: &mut Volume<'_>, to: &'a str, count: usize) -> Result<(Directory, Option<&'a str>), Failure> {
     if let Some(stat) = volume.find(to)?
         && is_directory(&stat)

@@ -31,7 +31,7 @@ pub struct Arguments {
 /// Runs `steady rm`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     change(&arguments.image, &arguments.chip, |volume| {
-        // All paths are looked at before the first is removed.
+        // Look up all paths before the first is removed.
         let found = arguments.path.iter().map(|path| Ok((path, look(volume, path, arguments)?)));
         let found = found.collect::<Result<Vec<_>, Failure>>()?;
         found.iter().try_for_each(|(path, stat)| remove(volume, path, stat))
@@ -49,7 +49,8 @@ fn look(volume: &mut Volume<'_>, path: &str, arguments: &Arguments) -> Result<St
     Ok(stat)
 }
 
-/// Removes a file, or a directory after what it holds. The volume commits whenever the transaction is full.
+/// Removes a file, or a directory after its content. The volume commits when the transaction is
+/// full.
 fn remove(volume: &mut Volume<'_>, path: &str, stat: &Stat) -> Result<(), Failure> {
     if is_directory(stat) {
         let items = walk(volume, stat.inode, path)?;

@@ -32,16 +32,18 @@ Every page that holds something is read. Blocks with pages that needed three qua
 whose data has to last years needs it every few months; a mounted one (`steady mount`) does it by itself. The file of an image has no
 ECC: its pages are compared with their checksums. `steady check` tells more. The exit code is 1 when pages are lost.";
 
-/// What a round through everything found.
+/// The result of a round through everything.
 #[derive(Serialize, Debug, PartialEq, Eq)]
 struct Round {
     reads: u32,
     /// Reads that needed a correction.
     corrected: u32,
-    /// The most bits that were corrected in a codeword since the mount, of so many; 0 where the chip does not tell.
+    /// Largest number of bits corrected in a codeword since the mount, and the largest number
+    /// that the chip can correct. 0 if the chip does not report it.
     worst_bits: u8,
     strength: u8,
-    /// Blocks whose data moved, and blocks whose data did not: there is no room yet, or what says whose it is, is lost.
+    /// Blocks whose data moved, and weak blocks whose data did not: there is no room yet, or the
+    /// leaf that maps the data is lost.
     moved_blocks: u32,
     weak_blocks: u32,
     /// Pages that cannot be read any more.
@@ -74,7 +76,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// Pages of files whose checksum is wrong. The file of an image has no ECC that would refuse them.
+/// Returns the number of pages of files with a wrong checksum. The file of an image has no ECC
+/// that would refuse them.
 fn unreadable(volume: &mut Mounted<'_>) -> Result<u32, Failure> {
     let Mounted::Files(files) = &mut *volume else { return Ok(0) };
     let mut scratch = vec![0; files.fs.config().check_bytes(&files.fs.flash().geometry())];
@@ -91,7 +94,7 @@ trait AtRest {
     fn maintain(&mut self, budget: Budget) -> Result<bool, Error>;
 }
 
-/// Whatever it holds, the calls have the same names.
+/// The calls have the same names for every kind of volume.
 macro_rules! at_rest {
     ($volume:ty, $maintain:expr $(, $flash:ident)?) => {
         impl$(<$flash: Flash>)? AtRest for $volume {
@@ -121,7 +124,7 @@ macro_rules! at_rest {
 at_rest!(Mounted<'_>, Mounted::maintain);
 at_rest!(FileSystem<'_, F>, |fs: &mut Self, budget| fs.maintain(budget, 0), F);
 
-/// Pages that hold something.
+/// Returns the number of pages that hold data.
 fn pages(volume: &impl AtRest) -> u64 {
     let description = volume.describe();
     let live = |block| volume.block(block).map_or(0, |block| u64::from(block.live));
@@ -129,7 +132,7 @@ fn pages(volume: &impl AtRest) -> u64 {
     frames * u64::from(description.config.unit_pages)
 }
 
-/// Reads everything once, and moves what is weak. `step` is told of reads as they are made.
+/// Reads everything once, and moves weak data. Calls `step` with the number of new reads.
 fn scrub(volume: &mut impl AtRest, step: &mut dyn FnMut(u32)) -> Result<Round, Error> {
     // A block takes a root and more, so this suffices for the largest step.
     let slice = Budget::Operations(4 * volume.describe().geometry.pages_per_block);
@@ -142,7 +145,8 @@ fn scrub(volume: &mut impl AtRest, step: &mut dyn FnMut(u32)) -> Result<Round, E
     }
     let after = volume.health();
     match volume.maintain(Budget::Operations(u32::MAX)) {
-        // Not all can move where a leaf of the map is lost. It was counted; the round is told of all the same.
+        // If a leaf of the map is lost, some data cannot move. The loss was counted, and the
+        // round is reported.
         Ok(_) | Err(Error::Corrupt) => {}
         Err(error) => return Err(error),
     }
@@ -191,7 +195,7 @@ mod tests {
     const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
     const MONTH_HOURS: u32 = 730;
 
-    /// A round on a chip that has aged, and one more.
+    /// Returns the results of two rounds on a chip that has aged.
     fn rounds_after(months: u32) -> [Round; 2] {
         let model = BitErrorModel { fresh: 0.0, worn: 0.0, retention: 2.0, disturb: 0.0, weak_permille: 0, ..BitErrorModel::SLC };
         let chip = BitErrors::new(Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1)).with_model(model, 1).with_erases(100_000);

@@ -1,4 +1,4 @@
-//! `steady stat`: what a file or directory is.
+//! `steady stat`: shows the properties of a file or directory.
 
 use crate::Failure;
 use crate::image::archive::Archive;
@@ -36,10 +36,10 @@ struct Facts {
     kind: &'static str,
     /// Bytes of a file, entries of a directory.
     size: u64,
-    /// Nanoseconds since 1970; nothing where there is no time.
+    /// Nanoseconds since 1970; `None` if there is no time.
     modified_ns: Option<u64>,
     inode: u32,
-    /// Of a volume alone.
+    /// Only of a volume.
     #[serde(skip_serializing_if = "Option::is_none")]
     parent: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,16 +47,16 @@ struct Facts {
     /// Major and minor number of a device.
     #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<(u32, u32)>,
-    /// What a link names.
+    /// The target of a link.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
-    /// Where the volume keeps permissions, and some were set.
+    /// Present if the volume keeps permissions, and some were set.
     #[serde(skip_serializing_if = "Option::is_none")]
     permissions: Option<Owned>,
-    /// How the file is compressed, where it is.
+    /// The compression, if the file is compressed.
     #[serde(skip_serializing_if = "Option::is_none")]
     compressed: Option<Compressed>,
-    /// Values byte by byte: they need not be text.
+    /// Values as bytes, because they need not be text.
     attributes: BTreeMap<String, Vec<u8>>,
 }
 
@@ -74,7 +74,7 @@ impl From<Permissions> for Owned {
     }
 }
 
-/// How a file is compressed.
+/// The compression of a file.
 #[derive(Serialize)]
 struct Compressed {
     method: String,

@@ -1,4 +1,4 @@
-//! `steady tree`: everything below a directory.
+//! `steady tree`: lists everything below a directory.
 
 use super::ls::{Row, shown};
 use crate::Failure;
@@ -42,10 +42,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     print(&drawing(&path, &items))
 }
 
-/// The items as branches, and what they come to.
+/// Draws the items as branches, with their totals.
 fn drawing(path: &str, items: &[Item]) -> String {
     let mut text = format!("/{}\n", printable(path.trim_matches('/')));
-    // Whether the directory at each depth has entries below.
+    // For each depth, true if the directory has more entries below.
     let mut goes_on = Vec::new();
     for item in items {
         goes_on.truncate(item.depth);
@@ -64,7 +64,7 @@ fn drawing(path: &str, items: &[Item]) -> String {
     )
 }
 
-/// A number with its noun.
+/// Returns a number with its noun.
 pub fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", steadyfs_lab::units::format_count(count), if count == 1 { one } else { many })
 }

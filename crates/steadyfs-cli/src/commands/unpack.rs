@@ -1,4 +1,4 @@
-//! `steady unpack`: everything of an image into a directory.
+//! `steady unpack`: copies everything of an image into a directory.
 
 use super::tree::counted;
 use crate::Failure;
@@ -19,10 +19,11 @@ pub struct Arguments {
     /// The image
     #[arg(value_name = "IMG")]
     image: PathBuf,
-    /// The directory to fill: a new one, or one that is empty
+    /// The directory to fill: a new or an empty one
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// Put `_` for what the host does not take in names; else such names are refused
+    /// Replace characters in names that the host does not take by `_`; else such names are
+    /// refused
     #[arg(long)]
     sanitise: bool,
     /// Print JSON

@@ -24,25 +24,28 @@ pub struct Arguments {
     /// Bytes of each write [default: 4KiB, or 64 in a log]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_write_size)]
     write: Option<u64>,
-    /// Input rate to compute the buffer for; may be repeated [default: 100kB/s, 500kB/s, 1MB/s and 2MB/s]
+    /// Input rate to compute the buffer for; may be repeated [default: 100kB/s, 500kB/s, 1MB/s
+    /// and 2MB/s]
     #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = parse_rate)]
     rate: Vec<u64>,
     /// Times of the simulated chip
     #[arg(long, default_value = "typical", value_parser = timings())]
     timing: Timing,
-    /// What is written
+    /// Kind of writes
     #[arg(long, default_value = "random", value_parser = workloads())]
     workload: Workload,
     /// Seed of the workload; the same seed gives the same run
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1, value_parser = crate::number::any::<u64>)]
     seed: u64,
-    /// Idle time before each burst, such as 20ms: the volume works ahead in it, and never longer
+    /// Idle time before each burst, such as 20ms; the volume works ahead during it, and never
+    /// longer
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_duration)]
     idle: Option<u64>,
     /// Bytes of a burst [default: 256KiB]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_write_size, requires = "idle")]
     burst: Option<u64>,
-    /// Access times of another file system for the same writes on the same chip, to stand beside these; named by LABEL or by the file; up to three of them
+    /// Access times of another file system for the same writes on the same chip. They stand
+    /// beside these, under LABEL or the name of the file; up to three
     #[arg(long, value_name = "[LABEL=]TRACE.csv", allow_hyphen_values = true, value_parser = OsStringValueParser::new().try_map(PeerTrace::parse))]
     pub beside: Vec<PeerTrace>,
     /// Write the access times as CSV, which `steady replay` reads
@@ -74,17 +77,18 @@ Examples:
   steady evaluate --idle 100ms --burst 256KiB
   steady evaluate --beside 'FatFs on Dhara=docs/peers/fatfs-on-dhara.csv' --beside littlefs=docs/peers/littlefs.csv --svg figures";
 
-/// Where the access times of another file system are, and what it is called.
+/// The access times of another file system: a label and a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeerTrace {
-    /// What it is called; `None`: by its file.
+    /// The label; `None`: the name of the file.
     pub label: Option<String>,
-    /// The trace.
+    /// The file of the trace.
     pub path: PathBuf,
 }
 
 impl PeerTrace {
-    /// Reads `TRACE.csv` or `LABEL=TRACE.csv`. A label has no `/`, so that every file can be named: `./a=b.csv`.
+    /// Reads `TRACE.csv` or `LABEL=TRACE.csv`. A label has no `/`, so that every file can be
+    /// named: `./a=b.csv`.
     fn parse(text: OsString) -> Result<PeerTrace, &'static str> {
         let labelled = text.to_str().and_then(|text| text.split_once('=')).filter(|(label, _)| !label.contains('/'));
         match labelled.map(|(label, path)| (label.trim(), path)) {
@@ -107,7 +111,7 @@ pub fn workloads() -> impl TypedValueParser<Value = Workload> {
 }
 
 impl Arguments {
-    /// What to evaluate, as the lab takes it.
+    /// Returns the options of the run in the lab's type.
     pub fn options(&self) -> Options {
         Options {
             device: self.device.clone(),

@@ -1,6 +1,7 @@
-//! An image that is only read: squashfs, cramfs and the like, as a file or on the chip for which `steady pack --read-only` made it, sealed with a hash tree or not.
+//! Read-only images: squashfs, cramfs and similar, with or without a hash tree.
 //!
-//! It is read as a whole, within a limit, because it may be made to do harm.
+//! An image is a file, or lies on the chip for which `steady pack --read-only` made it. It is read
+//! as a whole, within a limit, because it may be malicious.
 
 use super::chip::{Clock, describe_work};
 use super::key::{Key, hex};
@@ -24,26 +25,26 @@ use steadyfs_sim::{Metered, Profile, TimingChoice};
 /// The hash tree behind an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seal {
-    /// Bytes of the image, and where the tree is.
+    /// Bytes of the image, and the offset of the tree.
     pub data_bytes: u64,
-    /// What stands for all of them.
+    /// The hash at the root of the tree, which stands for all of these bytes.
     pub root_hash: [u8; 32],
-    /// Whether there is a signature, of whatever key.
+    /// True if there is a signature, by any key.
     pub is_signed: bool,
 }
 
-/// The bytes of an image, of which nothing is believed yet.
+/// The bytes of an image, not verified yet.
 pub struct Raw {
     bytes: Vec<u8>,
-    /// The hash tree, where there is one.
+    /// The hash tree, if there is one.
     pub seal: Option<Seal>,
     label: String,
-    /// What a chip did, where there is one.
+    /// The work of the chip, if there is one.
     work: Option<String>,
 }
 
 impl Raw {
-    /// Reads the bytes of what was found in a file.
+    /// Reads the bytes of an image that was found in a file.
     pub fn read(path: &Path, found: Found, profile: Option<&Profile>) -> Result<Self, Failure> {
         let _lock = Lock::take(path, Access::ReadOnly)?;
         let (mut bytes, work) = match found {
@@ -61,7 +62,8 @@ impl Raw {
         Ok(Self { bytes, seal, label: path.display().to_string(), work })
     }
 
-    /// Checks all bytes against their hash tree, and that against the signature of a key.
+    /// Checks all bytes against their hash tree, and the tree against the signature of a key.
+    /// Without a key, checks against the root hash of the image.
     pub fn verify(&self, key: Option<Key>) -> Result<(), Failure> {
         let fail = |what: &dyn Display| Failure::at(&self.label, what);
         let Some(seal) = self.seal else { return Err(fail(&"has no hash tree; expected one, signed with the key")) };
@@ -69,7 +71,7 @@ impl Raw {
         verity::verify(&self.bytes, seal.data_bytes, trusted).map_err(|error| fail(&error))
     }
 
-    /// Decodes everything, and warns of what is missing.
+    /// Decodes everything, and warns of missing parts.
     pub fn decode_and_warn(self) -> Result<Archive, Failure> {
         let archive = self.decode()?;
         if let Some(text) = lost(&archive.tree) {
@@ -86,7 +88,7 @@ impl Raw {
     }
 }
 
-/// What is said of an image of which parts were not sound.
+/// Returns the warning about an image with damaged parts; `None` if all parts are sound.
 pub fn lost(tree: &Tree) -> Option<String> {
     let count = tree.lost();
     let parts = if count == 1 {
@@ -97,7 +99,7 @@ pub fn lost(tree: &Tree) -> Option<String> {
     (count > 0).then(|| format!("{parts}, and what they held is missing"))
 }
 
-/// Reads the image on a chip, and tells what the chip did.
+/// Reads the image on a chip. Returns its bytes, and a description of the chip's work.
 fn of_nand(path: &Path, shape: &Shape, profile: Option<&Profile>) -> Result<(Vec<u8>, String), Failure> {
     let fail = |error: &dyn Display| Failure::at(path.display(), error);
     let image = Image::open_as(path, Access::ReadOnly, shape).map_err(|error| fail(&error))?;
@@ -110,7 +112,7 @@ fn of_nand(path: &Path, shape: &Shape, profile: Option<&Profile>) -> Result<(Vec
     };
     let mut memory = vec![0; OnNand::memory_bytes(&image, image.geometry().block_count)];
     let mut source = OnNand::open(image, &mut memory).map_err(|error| fail(&error))?;
-    // The header says how long the image is, and may say anything.
+    // The header gives the length of the image, and may be wrong.
     if source.bytes() > shape.file_bytes() {
         return Err(fail(&RomError::End(shape.file_bytes())));
     }
@@ -119,7 +121,8 @@ fn of_nand(path: &Path, shape: &Shape, profile: Option<&Profile>) -> Result<(Vec
     Ok((bytes, describe_work(&source.into_inner().counters(), &clock)))
 }
 
-/// The hash tree behind an image with its record, and where the record ends. What is behind that is the rest of a chip.
+/// Returns the hash tree behind an image with its record, and the end of the record. The bytes
+/// behind that are the rest of a chip.
 fn seal_of(bytes: &[u8]) -> Option<(Seal, usize)> {
     let mut source = InRam::new(bytes);
     let offset = steadyfs_rom::verity::find(&mut source).ok()?;
@@ -132,7 +135,7 @@ fn seal_of(bytes: &[u8]) -> Option<(Seal, usize)> {
 }
 
 impl Seal {
-    /// The root hash as digits.
+    /// Returns the root hash as digits.
     pub fn root_hash_text(&self) -> String {
         hex(&self.root_hash)
     }
@@ -149,12 +152,12 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// What the chip did on which it is; nothing of a file.
+    /// Returns the work of the chip; `None` for an image in a file.
     pub fn work(&self) -> Option<&str> {
         self.work.as_deref()
     }
 
-    /// What has a number.
+    /// Returns the inode with a number.
     pub fn inode(&self, inode: InodeNumber) -> &Inode {
         self.tree.inode(inode as InodeIndex)
     }
@@ -167,7 +170,7 @@ impl Archive {
     }
 }
 
-/// What an inode is, and its bytes or entries.
+/// Returns the kind of an inode, and the number of its bytes or entries.
 pub fn kind_and_size(inode: &Inode) -> (Kind, u64) {
     use steadyfs_convert::Kind as Of;
     match &inode.kind {

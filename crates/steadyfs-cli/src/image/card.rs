@@ -1,4 +1,5 @@
-//! A card or disk, or an image of one: a file, and where a managed device is named the translation layer whose times it takes.
+//! A card or disk, or an image of one: a file, and a translation layer for its times. The layer
+//! exists if a managed device is named.
 
 use steadyfs::media::Failure;
 use steadyfs::media::sectors::{SectorDevice, SectorTimes};
@@ -6,7 +7,7 @@ use steadyfs_host::block::{BlockError, BlockFile};
 use steadyfs_sim::managed::{ManagedProfile, Translation};
 use steadyfs_sim::{Counters, Metered};
 
-/// A file of sectors that takes the times of a managed device, or those of the machine.
+/// A file of sectors that takes the times of a managed device, or of the machine.
 #[derive(Debug)]
 pub struct Card {
     file: BlockFile,
@@ -15,24 +16,25 @@ pub struct Card {
 }
 
 impl Card {
-    /// A card whose commands take as long as the machine takes for them.
+    /// Returns a card whose commands take as long as on the machine.
     pub fn new(file: BlockFile) -> Self {
         Self { file, layer: None, time_ns: 0 }
     }
 
-    /// An image that takes the times of a device which was written from the first sector to the last before. `None` where the device is smaller.
+    /// Returns an image with the times of a device that was written from the first sector to the
+    /// last before. `None` if the device is smaller than the image.
     pub fn with_profile(file: BlockFile, profile: &ManagedProfile) -> Option<Self> {
         let mut layer = Translation::new(profile, 1);
         layer.fill();
         (file.sector_count() <= layer.sector_count()).then_some(Self { file, layer: Some(layer), time_ns: 0 })
     }
 
-    /// Why the last operation that failed did so.
+    /// Returns the reason for the last failure of an operation.
     pub fn error(&self) -> Option<&BlockError> {
         self.file.error()
     }
 
-    /// Adds what a command takes on the device, where one is named.
+    /// Adds the time of a command on the device, if one is named.
     fn take(&mut self, time_of: impl FnOnce(&mut Translation) -> u64) {
         self.time_ns += self.layer.as_mut().map_or(0, time_of);
     }

@@ -9,8 +9,10 @@ use crate::interrupt;
 use std::path::Path;
 use steadyfs::Access;
 
-/// Mounts a volume, changes it, gives the room of what was removed back, and unmounts. A change that fails, or is interrupted, leaves the volume unmounted as
-/// well: what it had done before is there as a whole.
+/// Mounts a volume, changes it, frees the space of removed files, and unmounts.
+///
+/// A change that fails, or is interrupted, also leaves the volume unmounted. Its earlier work is
+/// there as a whole.
 pub fn change(
     image: &Path,
     options: &ChipOptions,

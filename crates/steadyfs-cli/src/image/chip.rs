@@ -24,13 +24,13 @@ use steadyfs_sim::{Chip as ProfiledChip, Counters, Metered, Profile, TimingChoic
 /// The commands that read archives.
 const READERS: &str = "`ls`, `tree`, `cat`, `get`, `unpack`, `stat`, `check` and `convert`";
 
-/// How an image is used.
+/// Options for the use of an image.
 #[derive(Args, Debug, Clone, Default)]
 pub struct ChipOptions {
     /// Count time as on this chip or card: a name (see `steady devices`) or a file in TOML
     #[arg(long, value_name = "NAME|FILE.toml", value_parser = crate::device::any)]
     pub device: Option<String>,
-    /// Tell on standard error what the chip did, and with --device the time that it takes
+    /// Print the operations of the chip on standard error, and with --device their time
     #[arg(long)]
     pub stats: bool,
 }
@@ -57,7 +57,7 @@ impl ChipOptions {
         Ok(chip)
     }
 
-    /// Erases that a block of the device takes, where one is named.
+    /// Returns the erases that a block of the device takes, if a raw device is named.
     pub fn endurance(&self) -> Result<Option<u32>, Failure> {
         Ok(match self.found()? {
             Some(Found::Raw(profile)) => Some(match &profile.chip {
@@ -68,13 +68,13 @@ impl ChipOptions {
         })
     }
 
-    /// What `--device` names.
+    /// Returns the device that `--device` names.
     pub(super) fn found(&self) -> Result<Option<Found>, Failure> {
         let found = self.device.as_deref().map(find_device).transpose();
         found.map_err(|error| Failure(error.to_string()))
     }
 
-    /// Tells what the chip did, if that was asked for.
+    /// Prints the work of the chip, if `--stats` is set.
     pub fn report(&self, chip: &Chip) {
         if self.stats {
             eprintln!("{}", describe_work(&chip.counters(), chip.clock()));
@@ -87,7 +87,7 @@ pub fn profile(device: &str) -> Result<Profile, Failure> {
     find_profile(device).map_err(|error| Failure(error.to_string()))
 }
 
-/// Whether a path is that of a character device, as those of MTD are.
+/// Returns true if a path is a character device, as MTD devices are.
 pub fn is_mtd(path: &Path) -> bool {
     #[cfg(target_os = "linux")]
     {
@@ -101,7 +101,7 @@ pub fn is_mtd(path: &Path) -> bool {
     }
 }
 
-/// Whether a path is that of a block device, as those of cards and disks are.
+/// Returns true if a path is a block device, as cards and disks are.
 pub fn is_block_device(path: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -115,7 +115,7 @@ pub fn is_block_device(path: &Path) -> bool {
     }
 }
 
-/// Opens a card or disk, or an image of one, which takes the times of a device where one is named.
+/// Opens a card or disk, or an image of one. It takes the times of a device, if one is named.
 fn open_block(path: &Path, access: Access, device: Option<&Found>) -> Result<Chip, Failure> {
     let fail = |error: &dyn std::fmt::Display| Failure::at(path.display(), error);
     let profile = match device {
@@ -174,7 +174,7 @@ fn open_mtd(path: &Path, _access: Access, _device: Option<&Found>) -> Result<Chi
     Err(Failure::at(path.display(), "is a device; MTD devices are those of Linux"))
 }
 
-/// A chip of this machine has its own times and sizes.
+/// Refuses a profile: a chip of this machine has its own times and sizes.
 pub fn refuse_profile(path: &Path, device: Option<&Found>) -> Result<(), Failure> {
     match device {
         Some(device) => {
@@ -188,10 +188,10 @@ pub fn refuse_profile(path: &Path, device: Option<&Found>) -> Result<(), Failure
 /// Time by which a chip may be late in real time and still catch up.
 const CATCH_UP: Duration = Duration::from_millis(2);
 
-/// Where a chip's time comes from.
+/// The source of a chip's time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Clock {
-    /// Nobody named a device: operations take round figures, of which nothing is told.
+    /// No device is named: operations take round figures, which are not printed.
     None,
     /// The typical times of a device.
     Device(String),
@@ -199,16 +199,17 @@ pub enum Clock {
     Machine,
 }
 
-/// A medium that is one type whatever it is.
+/// A medium of any kind, as one type.
 #[derive(Debug)]
 pub struct Chip {
     medium: Medium,
     clock: Clock,
-    /// Until when the operations so far would have taken; nothing where nobody waits for that.
+    /// The time at which the device would have ended the operations so far; `None` if operations
+    /// do not take real time.
     busy_until: Option<Instant>,
-    /// The copies of the superblock, where one can be read.
+    /// The copies of the superblock, if one can be read.
     superblocks: Option<Superblocks>,
-    /// Operations of the look at these copies, which are not counted.
+    /// Operations of the look at these copies. They are not counted.
     uncounted: Counters,
     _lock: Option<Lock>,
 }
@@ -247,7 +248,7 @@ impl Chip {
         Self::new(Medium::Block(Box::new(pages)), clock, Some(lock))
     }
 
-    /// A card or disk that is to be formatted.
+    /// Returns a card or disk for a format.
     pub fn blank_block(path: &Path, file: BlockFile, layout: SectorLayout) -> Result<Self, Failure> {
         let lock = Lock::take(path, Access::ReadWrite)?;
         let pages = SectorPages::new(Card::new(file), layout).ok_or_else(|| {
@@ -256,7 +257,7 @@ impl Chip {
         Ok(Self::of_block(pages, Clock::Machine, lock))
     }
 
-    /// How a card or disk is divided; nothing on raw flash.
+    /// Returns the layout of a card or disk; `None` on raw flash.
     pub fn sector_layout(&self) -> Option<&SectorLayout> {
         match &self.medium {
             Medium::Block(pages) => Some(pages.layout()),
@@ -264,7 +265,7 @@ impl Chip {
         }
     }
 
-    /// Opens an MTD device that is to be formatted; `divide` is that of [`Mtd::open_blank`].
+    /// Opens an MTD device for a format; `divide` is passed to [`Mtd::open_blank`].
     #[cfg(target_os = "linux")]
     pub fn open_blank_mtd(path: &Path, divide: impl FnOnce(u32, u32) -> (u32, u32)) -> Result<Self, Failure> {
         let device = Mtd::open_blank(path, divide).map_err(|error| Failure::at(path.display(), error))?;
@@ -288,23 +289,24 @@ impl Chip {
         }
     }
 
-    /// The copies of the superblock, where one can be read.
+    /// Returns the copies of the superblock, if one can be read.
     pub fn superblocks(&self) -> Option<Superblocks> {
         self.superblocks
     }
 
-    /// Lets every operation from now on take the time that it takes on the device.
+    /// Makes every later operation take as long as on the device.
     pub fn take_real_time(&mut self) {
         self.busy_until = Some(Instant::now());
     }
 
-    /// Makes an operation, and waits until the device would have ended it where that was asked for.
+    /// Makes an operation. In real time, waits until the device would have ended it.
     fn operate<T>(&mut self, operation: impl FnOnce(&mut dyn Flash) -> T) -> T {
         let before_ns = self.busy_until.map(|_| self.counters().time_ns);
         let result = operation(self.flash_mut());
         if let (Some(busy_until), Some(before_ns)) = (self.busy_until, before_ns) {
             let now = Instant::now();
-            // Who sleeps too long makes up for it; what nobody asked for is not made up.
+            // A short delay comes from a sleep that was too long, and is caught up with. A longer
+            // one is idle time, and is not.
             let begin = if now.saturating_duration_since(busy_until) > CATCH_UP { now } else { busy_until };
             let end = begin + Duration::from_nanos(self.counters().time_ns - before_ns);
             self.busy_until = Some(end);
@@ -313,12 +315,12 @@ impl Chip {
         result
     }
 
-    /// Where time comes from.
+    /// Returns the source of time.
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// Why the last operation was refused, in the words of the medium.
+    /// Returns the reason for the last refusal, in the words of the medium.
     pub fn reason(&self) -> Option<String> {
         match &self.medium {
             Medium::Image(image) => image.refusal().map(ToString::to_string),
@@ -334,7 +336,7 @@ impl Chip {
             Medium::Image(image) => image.sync().map_err(|error| error.to_string()),
             #[cfg(target_os = "linux")]
             Medium::Mtd(_) => Ok(()),
-            // Each commit did.
+            // Each commit waited already.
             Medium::Block(_) => Ok(()),
         }
     }
@@ -446,7 +448,7 @@ impl Metered for Chip {
     }
 }
 
-/// What a chip did, in one line.
+/// Describes the work of a chip, in one line.
 pub fn describe_work(counters: &Counters, clock: &Clock) -> String {
     let Counters { reads, tag_reads, programs, copies, erases, flushes, time_ns, .. } = *counters;
     let time = format_duration(time_ns as f64);

@@ -1,4 +1,5 @@
-//! Everything of a directory, a volume or an archive in memory, as a tree of which images are made.
+//! Everything of a directory, a volume or an archive in memory, as a tree from which images are
+//! made.
 
 use super::archive::Archive;
 use super::left_out::LeftOut;
@@ -15,14 +16,14 @@ use steadyfs::ROOT;
 use steadyfs_convert::{Inode, InodeIndex, Kind, Limit, Tree, TreeError};
 use steadyfs_host::plain::is_own;
 
-/// Directories in each other that are looked at: links that are followed may lead in a circle.
+/// Maximum depth of directories: followed links may form a circle.
 const DEPTH_MAX: usize = 256;
-/// What volumes leave out of the names of attributes.
+/// Prefix of attribute names, which volumes leave out.
 const NAMESPACE: &str = "user.";
-/// Names that squashfs holds begin with one of these.
+/// Prefixes of the attribute names that squashfs holds.
 const NAMESPACES: [&[u8]; 3] = [b"user.", b"trusted.", b"security."];
 
-/// Everything of a directory of the host.
+/// Returns everything of a directory of the host.
 pub fn of_directory(directory: &Path, follow: bool) -> Result<Tree, Failure> {
     let mut host = Host { tree: Tree::new(Limit::default()), follow, linked: HashMap::new() };
     let metadata = fs::metadata(directory).map_err(|error| Failure::at(directory.display(), error))?;
@@ -46,7 +47,8 @@ impl Host {
             return Err(Failure::at(directory.display(), what));
         }
         let entries = fs::read_dir(directory).map_err(fail)?.collect::<Result<Vec<_>, _>>().map_err(fail)?;
-        // In an order that does not depend on the host, because the tree numbers files as they come.
+        // The tree numbers files in the order of insertion. Sorted names make this order
+        // independent of the host.
         let mut names: Vec<_> = entries.into_iter().map(|entry| entry.file_name()).collect();
         names.sort_unstable_by(|a, b| a.as_encoded_bytes().cmp(b.as_encoded_bytes()));
         for name in names {
@@ -62,7 +64,8 @@ impl Host {
         Ok(())
     }
 
-    /// Adds what a path names, or finds it where another name of it was added.
+    /// Adds the file or directory at a path. Returns the earlier inode if another name of it was
+    /// added before.
     fn add(&mut self, path: &Path) -> Result<InodeIndex, Failure> {
         let fail = |what: &dyn std::fmt::Display| Failure::at(path.display(), what);
         let look = if self.follow { fs::metadata(path) } else { fs::symlink_metadata(path) };
@@ -91,7 +94,8 @@ fn inode(kind: Kind, metadata: &Metadata) -> Inode {
     Inode { uid, gid, modified, ..Inode::new(kind, mode) }
 }
 
-/// What something of the host is, with its content; `None` of what no image holds.
+/// Returns the kind of a file of the host, with its content; `None` for kinds that no image
+/// holds.
 fn kind(path: &Path, metadata: &Metadata) -> std::io::Result<Option<Kind>> {
     Ok(match metadata.file_type() {
         kind if kind.is_dir() => Some(Kind::Directory(BTreeMap::new())),
@@ -120,7 +124,7 @@ fn special(_: &Metadata) -> Option<Kind> {
     None
 }
 
-/// Device and number of a file that has several names.
+/// Returns device and number of a file that has several names.
 #[cfg(unix)]
 fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
@@ -143,7 +147,7 @@ fn permissions(metadata: &Metadata) -> (u16, (u32, u32)) {
     (if metadata.is_dir() { 0o755 } else { 0o644 }, (0, 0))
 }
 
-/// Everything of what was opened.
+/// Returns everything of an opened volume or archive.
 pub fn of_opened(opened: Opened<'_>) -> Result<Tree, Failure> {
     match opened {
         Opened::Archive(archive) => Ok(archive.tree),
@@ -174,7 +178,8 @@ fn of_volume(volume: &mut Volume<'_>) -> Result<Tree, Failure> {
     Ok(tree)
 }
 
-/// The content of a file of a volume, which may say that it has any size.
+/// Returns the content of a file of a volume. Checks its size first, because a volume may claim
+/// any size.
 fn bytes_of(volume: &mut Volume<'_>, item: &Item, bytes_left: u64) -> Result<Vec<u8>, Failure> {
     if item.stat.size > bytes_left {
         return Err(volume.refuse(&item.path, TreeError::Bytes(Limit::default().bytes)));
@@ -207,13 +212,14 @@ fn of_item(volume: &mut Volume<'_>, item: &Item, kind: Kind) -> Result<Inode, Fa
     Ok(inode)
 }
 
-/// Attributes whose names squashfs does not hold.
+/// Returns the number of attributes whose names squashfs does not hold.
 pub fn other_attributes(tree: &Tree) -> u64 {
     let is_other = |name: &&Vec<u8>| !NAMESPACES.iter().any(|namespace| name.starts_with(namespace));
     tree.inodes().iter().map(|inode| inode.attributes.keys().filter(is_other).count() as u64).sum()
 }
 
-/// The files of an archive as `pack` puts them into a volume, and what a volume does not hold.
+/// Returns the files of an archive in the form that `pack` puts into a volume, and counts the items
+/// that have no place there.
 pub fn sources<'a>(archive: &'a Archive, items: Vec<Item>) -> Result<(Vec<Source<'a>>, LeftOut), Failure> {
     let (mut sources, mut left) = (Vec::new(), LeftOut::of_items(&items));
     let mut named = HashSet::new();
@@ -234,7 +240,7 @@ pub fn sources<'a>(archive: &'a Archive, items: Vec<Item>) -> Result<(Vec<Source
     Ok((sources, left))
 }
 
-/// An entry of an archive, or its root, as `pack` puts it into a volume.
+/// Returns an entry of an archive, or its root, in the form that `pack` puts into a volume.
 pub fn source(archive: &Archive, item: Item) -> Result<Source<'_>, Failure> {
     let inode = archive.inode(item.stat.inode);
     let (link, bytes) = match &inode.kind {

@@ -1,4 +1,5 @@
-//! A new image, which replaces an old one only when it is complete; or a chip or card of this machine.
+//! A new image, which replaces an old one only when it is complete; or a chip or card of this
+//! machine.
 
 use super::chip::{Chip, is_block_device, is_mtd, profile, refuse_profile};
 use super::lock::Lock;
@@ -23,12 +24,14 @@ use steadyfs_lab::evaluate::Found;
 /// An image that is being made, under a name of its own. It is removed unless it is finished.
 #[derive(Debug)]
 pub struct Draft {
-    /// The image, which the chip locks; nothing where a device of this machine is formatted.
+    /// The image, which the chip locks; `None` if a device of this machine, or a file of zeros,
+    /// is formatted in place.
     part: Option<Part>,
     target: PathBuf,
     /// Held while the image takes the place of an old one.
     _old: Option<Lock>,
-    /// Whether the format erases the chip: one of this machine, so that nothing of an older volume is left, or where it is asked for.
+    /// True if the format erases the chip: on request, and always on an MTD chip of this machine.
+    /// There nothing of an older volume must be left.
     erases: bool,
 }
 
@@ -36,7 +39,7 @@ impl Draft {
     /// Makes an erased chip for an image at `target`, with its bad blocks marked.
     ///
     /// # Errors
-    /// When there is something already and it is not to be replaced.
+    /// The target exists, is not blank, and is not to be replaced.
     pub fn start(target: &Path, settings: &Settings) -> Result<(Self, Chip), Failure> {
         let exists = fs::symlink_metadata(target).is_ok();
         let blank = if settings.force { None } else { blank_bytes(target) };
@@ -67,7 +70,7 @@ impl Draft {
             return Err(Failure::at(target.display(), "is not a file; expected the place for an image"));
         }
         let old = if exists { Some(Lock::take(target, Access::ReadWrite)?) } else { None };
-        // What a link names is replaced, not the link.
+        // Replace the file that a link names, not the link.
         let target = if exists { target.canonicalize().unwrap_or_else(|_| target.into()) } else { target.to_path_buf() };
         let part = Part::named(directory_of(&target));
         let made = match chip {
@@ -79,7 +82,7 @@ impl Draft {
         Ok((Self { part: Some(part), target, _old: old, erases: settings.erase }, chip))
     }
 
-    /// A file with the content of a card or disk.
+    /// Makes a file with the content of a card or disk.
     fn card(path: &Path, settings: &Settings) -> Result<Chip, Failure> {
         let bytes = settings.size.ok_or_else(|| {
             Failure("--size is missing; expected the size of the card or disk, such as 4GiB, or a file of that size".into())
@@ -89,7 +92,7 @@ impl Draft {
         Chip::blank_block(path, file, layout)
     }
 
-    /// A card or disk of this machine.
+    /// Opens a card or disk of this machine.
     fn block_device(target: &Path, settings: &Settings) -> Result<(Self, Chip), Failure> {
         let wrong = [("--device", settings.device.is_some()), ("--size", settings.size.is_some())];
         if let Some((name, _)) = wrong.iter().find(|(_, is_set)| *is_set) {
@@ -101,7 +104,7 @@ impl Draft {
         Self::sectors(target, settings)
     }
 
-    /// A card, a disk, or a file of zeros that stands for one: it is used as it is.
+    /// Opens a card, a disk, or a file of zeros in place of one. It is used as it is.
     fn sectors(target: &Path, settings: &Settings) -> Result<(Self, Chip), Failure> {
         let mut file = BlockFile::open(target, Access::ReadWrite).map_err(|error| Failure::at(target.display(), error))?;
         let layout = settings.sector_layout(file.sector_count(), block::unit_bytes(target));
@@ -162,7 +165,7 @@ impl Draft {
         Volume::mount(chip, &self.target, Access::ReadWrite, memory)
     }
 
-    /// Puts the image of a chip, whose volume is unmounted, in its place.
+    /// Moves the image of a chip to its place. Its volume is unmounted.
     pub fn finish(self, chip: Chip) -> Result<(), Failure> {
         chip.sync_file().map_err(|reason| Failure::at(self.target.display(), reason))?;
         drop(chip);
@@ -170,7 +173,8 @@ impl Draft {
     }
 }
 
-/// The size of a file that holds nothing: it has no bytes, or zeros alone. What cannot be read holds something.
+/// Returns the size of a blank file: it has no bytes, or only zeros. An unreadable file is not
+/// blank.
 fn blank_bytes(path: &Path) -> Option<u64> {
     let mut file = fs::File::open(path).ok().filter(|_| path.is_file())?;
     let (mut piece, mut bytes) = (vec![0; 1 << 20], 0);

@@ -1,4 +1,4 @@
-//! A mounted disk, whose errors say which image they are about.
+//! A mounted disk, whose errors name the image.
 
 use super::chip::{Chip, ChipOptions};
 use super::volume::{Memory, common_failure, memory_bytes, mount_failure};
@@ -7,7 +7,7 @@ use std::path::Path;
 use steadyfs::disk::Disk;
 use steadyfs::{Access, Error, MountError};
 
-/// A mounted disk and the name of what it is on.
+/// A mounted disk and the name of its image or device.
 pub struct DiskVolume<'m> {
     /// The disk.
     pub disk: Disk<'m, Chip>,
@@ -23,12 +23,12 @@ impl<'m> DiskVolume<'m> {
         Ok(Self { disk, label })
     }
 
-    /// What an error of the disk means, in one sentence.
+    /// Returns the meaning of a disk error, in one sentence.
     pub fn fail(&self, error: Error) -> Failure {
         common_failure(&self.label, error, self.disk.flash().reason(), self.disk.damage())
     }
 
-    /// Flushes, unmounts, and tells what the chip did, if that was asked for.
+    /// Flushes, unmounts, and reports the work of the chip, if `--stats` is set.
     pub fn close(self, options: &ChipOptions) -> Result<Chip, Failure> {
         let label = self.label;
         let chip = self.disk.unmount().map_err(|error| Failure::at(&label, error))?;
@@ -37,10 +37,10 @@ impl<'m> DiskVolume<'m> {
     }
 }
 
-/// Whether a chip holds a disk. A chip on which nothing can be mounted holds none.
+/// Returns true if a chip holds a disk. A chip without a volume that can be mounted holds none.
 pub fn is_disk(chip: &mut Chip) -> bool {
     let Ok(bytes) = memory_bytes(chip) else { return false };
     let mut memory = vec![0; bytes];
-    // A file system is told from its superblock alone.
+    // The superblock alone identifies a file system.
     !matches!(Disk::mount(chip, Access::ReadOnly, &mut memory), Err(MountError::IsFileSystem))
 }

@@ -1,11 +1,11 @@
 //! The draft: the file of the volume that holds a new content until it is complete. An interrupted
 //! command leaves it.
 //!
-//! There is one, in the root directory, because a command writes one file at a time. A user's file
-//! may have its name, so that the name alone marks nothing. While a command writes, the root
-//! directory has an attribute, the mark: the number of the name, which was free, and the time stamp
-//! of the command. A killed command left the file with this name and this time. A file that a user
-//! made or changed has another time.
+//! There is one, in the root directory, because a command writes one file at a time. A user's
+//! file may have its name, so that the name alone marks nothing. While a command writes, the root
+//! directory has an attribute, the mark. It holds the number of the name, which was free, and the
+//! time stamp of the command. A killed command left the file with this name and this time. A file
+//! that a user made or changed has another time.
 
 use super::mark::{MARK_BYTES, Mark, NAME, NAMES};
 use super::time;
@@ -24,7 +24,7 @@ fn mark_of(volume: &mut Volume<'_>) -> Result<Option<Mark>, Error> {
     }
 }
 
-/// Returns the name that a mark stands for on a volume.
+/// Returns the name of the draft that a mark names on a volume.
 fn name_of(volume: &Volume<'_>, mark: Mark) -> String {
     mark.name(volume.fs.config().name_bytes_max)
 }
@@ -65,8 +65,8 @@ fn mark(volume: &mut Volume<'_>, target: (InodeNumber, &str)) -> Result<(), Erro
         if volume.draft != Some(mark) {
             volume.fs.set_time(time_ns);
             match volume.fs.set_attribute(ROOT, DRAFT, Some(&mark.emit())) {
-                // Without a mark nothing is a draft: a killed command leaves a file that people
-                // find.
+                // Without a mark no file is a draft. A killed command then leaves a file that
+                // users find.
                 Ok(()) | Err(Error::TooManyFiles | Error::NoSpace | Error::AttributesTooLarge) => {}
                 Err(error) => return Err(error),
             }
@@ -117,11 +117,11 @@ fn stamp_and_rename(
 /// Removes the draft of a command that failed.
 pub fn remove(volume: &mut Volume<'_>) -> Result<(), Error> {
     let (directory, name) = place(volume);
-    // Committed, because what was written so far may be.
+    // Commit the removal, because the data written so far may be committed.
     volume.fs.remove((directory, name.as_str())).and_then(|()| volume.fs.commit())
 }
 
-/// Takes the mark away when a command ends.
+/// Removes the mark when a command ends.
 pub fn end(volume: &mut Volume<'_>) -> Result<(), Error> {
     if volume.draft.take().is_none() {
         return Ok(());

@@ -1,8 +1,12 @@
 //! From a volume or an archive to the host.
 //!
-//! An image may be made to do harm, so nothing of it decides where on the host is written: every name is looked at before the first
-//! file is made, and files and directories are only ever created, never opened. A link that is there, or comes to be there meanwhile, is
-//! in the way and not followed; those of the image are made last. Modes are set without the right to become another user.
+//! An image may be malicious, so its content never decides the place of a write on the host:
+//!
+//! - Every name is checked before the first file is made.
+//! - Files and directories are only ever created, never opened.
+//! - A link that exists, or appears meanwhile, blocks the export and is not followed. Links of
+//!   the image are made last.
+//! - Modes are set without the right to become another user.
 
 use super::left_out::LeftOut;
 use super::names::{host_fault, sanitised};
@@ -19,10 +23,11 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use steadyfs::InodeNumber;
 
-/// Where each item of a walk goes on the host, below `target`.
+/// Returns the place of each item of a walk on the host, below `target`.
 ///
 /// # Errors
-/// A name that the host does not take is refused, or made one that it takes.
+/// A name that the host does not take is refused. With `sanitise`, it becomes a name that the
+/// host takes.
 fn plan(files: &dyn Files, items: &[Item], target: &Path, sanitise: bool) -> Result<Vec<PathBuf>, Failure> {
     let mut at = vec![target.to_path_buf()];
     let mut places = Vec::with_capacity(items.len());
@@ -46,7 +51,8 @@ fn plan(files: &dyn Files, items: &[Item], target: &Path, sanitise: bool) -> Res
     Ok(places)
 }
 
-/// Makes everything of a walk in a directory that is empty or not there yet: all of it, or nothing where that fails or is interrupted.
+/// Makes everything of a walk in a directory that is empty or does not exist yet. Makes all of
+/// it, or nothing after a failure or an interruption.
 pub fn all(files: &mut dyn Files, items: &[Item], target: &Path, sanitise: bool, verb: &str) -> Result<(), Failure> {
     let places = plan(files, items, target, sanitise)?;
     let is_new = !is_empty_directory(target)?;
@@ -66,7 +72,8 @@ pub fn all(files: &mut dyn Files, items: &[Item], target: &Path, sanitise: bool,
     Ok(())
 }
 
-/// Makes directories, files and then links: each where its draft is, while errors name the place that it is to get.
+/// Makes directories, files and then links, each at the place of its draft. Errors name the final
+/// place.
 fn fill(
     files: &mut dyn Files,
     items: &[Item],
@@ -75,7 +82,8 @@ fn fill(
     progress: &mut Progress,
 ) -> Result<(), Failure> {
     let all = || items.iter().zip(drafts.iter().zip(places));
-    // The first name of each file that may have a second one. Where the host has no hard links, that is a file of its own.
+    // The first name of each file that may have a second one. On a host without hard links, the
+    // second name is a file of its own.
     let mut made: HashMap<InodeNumber, &PathBuf> = HashMap::new();
     for (item, (draft, place)) in all() {
         let unwritable = |error| Failure::writing(place.display(), &error);
@@ -99,7 +107,7 @@ fn fill(
     Ok(())
 }
 
-/// Gives something a name that nothing has.
+/// Renames a file or directory. Refuses a name that exists.
 pub fn rename_new(from: &Path, to: &Path) -> Result<(), Failure> {
     if fs::symlink_metadata(to).is_ok() {
         return Err(Failure::at(to.display(), "exists already; expected nothing"));
@@ -107,7 +115,8 @@ pub fn rename_new(from: &Path, to: &Path) -> Result<(), Failure> {
     fs::rename(from, to).map_err(|error| Failure::writing(to.display(), &error))
 }
 
-/// Gives directories their modes and times last, because these say what may be made in them, and what is made in them changes those.
+/// Gives directories their modes and times last. A mode limits the entries that can be made, and
+/// each new entry changes the time.
 fn finish_directories(files: &mut dyn Files, items: &[Item], places: &[PathBuf]) {
     for (item, place) in items.iter().zip(places).rev().filter(|(item, _)| item.is_directory()) {
         if let Ok(directory) = File::open(place) {
@@ -117,7 +126,7 @@ fn finish_directories(files: &mut dyn Files, items: &[Item], places: &[PathBuf])
     }
 }
 
-/// Makes a link that is not there yet.
+/// Makes a new link.
 pub fn link(files: &mut dyn Files, item: &Item, place: &Path) -> Result<(), Failure> {
     let target = files.target(item.stat.inode, &item.path)?;
     make_link(&target, place).map_err(|error| Failure::writing(place.display(), &error))
@@ -133,7 +142,7 @@ fn make_link(_: &str, _: &Path) -> std::io::Result<()> {
     Err(std::io::Error::new(std::io::ErrorKind::Unsupported, "symbolic links are made on Unix only"))
 }
 
-/// Gives an open file or directory the mode that the volume has. That is no reason to fail.
+/// Gives an open file or directory its mode on the volume. Ignores failures.
 #[cfg(unix)]
 fn set_mode(files: &mut dyn Files, item: &Item, file: &File) {
     use std::os::unix::fs::PermissionsExt;
@@ -165,7 +174,8 @@ pub fn content(
     Ok(())
 }
 
-/// Leaves zeros out: a file may say that it has far more bytes than the chip, and all of them are.
+/// Writes a piece, but skips zeros: a file may claim far more bytes than the chip has, all of
+/// them zeros.
 fn write_piece(host: &mut File, piece: &[u8]) -> std::io::Result<()> {
     if piece.iter().all(|&byte| byte == 0) {
         host.seek(SeekFrom::Current(piece.len() as i64)).map(drop)
@@ -174,7 +184,8 @@ fn write_piece(host: &mut File, piece: &[u8]) -> std::io::Result<()> {
     }
 }
 
-/// Whether there is a directory, which is to be empty, but for what interrupted commands have left; else there is nothing.
+/// Returns true for an empty directory, and false if nothing exists. First removes the leftovers
+/// of interrupted commands.
 fn is_empty_directory(place: &Path) -> Result<bool, Failure> {
     part::remove_left(place);
     match fs::read_dir(place).map(|mut entries| entries.next().is_none()) {

@@ -10,7 +10,8 @@ use std::io::Write;
 use std::path::Path;
 use steadyfs::Access;
 
-/// Writes a file, in place of one that is there where `force` says so. What a link names is replaced, not the link.
+/// Writes a file. With `force`, replaces an existing file. Replaces the file that a link names,
+/// not the link.
 pub fn write(target: &Path, bytes: &[u8], force: bool) -> Result<(), Failure> {
     let exists = fs::symlink_metadata(target).is_ok();
     check(target, force)?;
@@ -27,7 +28,7 @@ pub fn write(target: &Path, bytes: &[u8], force: bool) -> Result<(), Failure> {
     part.rename(&target)
 }
 
-/// Refuses a place where something is that is not to be replaced.
+/// Refuses a place with something that is not to be replaced.
 pub fn check(target: &Path, force: bool) -> Result<(), Failure> {
     let exists = fs::symlink_metadata(target).is_ok();
     if exists && !force {

@@ -20,20 +20,21 @@ pub struct Directory {
     pub path: String,
 }
 
-/// What to do with times, owners, and files that are there.
+/// Treatment of times, owners and existing files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mode {
-    /// Files get the times that they have on the host; else that of the volume's clock.
+    /// True if files keep their times on the host; else they get the time of the volume's clock.
     pub keeps_times: bool,
-    /// Owner and group of everything; else those that it has on the host.
+    /// Owner and group of everything; `None`: as on the host.
     pub owner: Option<(u32, u32)>,
-    /// A file is there as a whole or not at all, whenever the command ends. A new image does not need this.
+    /// True if a file is there as a whole or not at all, whenever the command ends. A new image
+    /// does not need this.
     pub is_atomic: bool,
-    /// How files are compressed that are worth it; else as their directory says.
+    /// Compression of files that are worth it; `None`: as set for their directory.
     pub packing: Option<Packing>,
 }
 
-/// Puts everything of a scan into a directory of the volume. Directories that are there already are used.
+/// Puts everything of a scan into a directory of the volume. Uses existing directories.
 pub fn all(
     volume: &mut Volume<'_>,
     sources: &[Source<'_>],
@@ -41,7 +42,8 @@ pub fn all(
     mode: Mode,
     progress: &mut Progress,
 ) -> Result<(), Failure> {
-    // The directories from `into` down to where the walk is, with the times that they get when it leaves them.
+    // The directories from `into` down to the place of the walk. Each gets its time when the walk
+    // leaves it.
     let mut open = vec![(into.clone(), 0)];
     for source in sources {
         leave(volume, &mut open, source.depth + 1, mode)?;
@@ -60,7 +62,8 @@ pub fn all(
     leave(volume, &mut open, 1, mode)
 }
 
-/// Leaves directories until `count` are open. Entries change the time of their directory, so that it is set last.
+/// Leaves directories until `count` are open. Entries change the time of their directory, so the
+/// time is set last.
 fn leave(volume: &mut Volume<'_>, open: &mut Vec<(Directory, u64)>, count: usize, mode: Mode) -> Result<(), Failure> {
     while open.len() > count {
         if let Some((directory, modified_ns)) = open.pop()
@@ -73,7 +76,8 @@ fn leave(volume: &mut Volume<'_>, open: &mut Vec<(Directory, u64)>, count: usize
     Ok(())
 }
 
-/// Makes a directory with the permissions of that of the host, or takes the one that is there as it is.
+/// Makes a directory with the permissions of the host's directory, or uses an existing directory
+/// as it is.
 pub fn directory(
     volume: &mut Volume<'_>,
     parent: &Directory,
@@ -96,14 +100,14 @@ pub fn directory(
     Ok(Directory { inode, path })
 }
 
-/// Gives something the permissions that it has on the host, where both have any.
+/// Gives an inode its permissions on the host, if both host and volume have permissions.
 pub fn own(volume: &mut Volume<'_>, inode: InodeNumber, source: &Source<'_>, mode: Mode) -> Result<(), Error> {
     let Some(own) = source.permissions.filter(|_| volume.fs.config().permissions) else { return Ok(()) };
     let (uid, gid) = mode.owner.unwrap_or((own.uid, own.gid));
     volume.fs.set_permissions(inode, Permissions { uid, gid, ..own })
 }
 
-/// Makes a symbolic link, in place of a file or link that is there.
+/// Makes a symbolic link. Replaces an existing file or link.
 fn link(
     volume: &mut Volume<'_>,
     source: &Source<'_>,
@@ -121,7 +125,7 @@ fn link(
     drop_draft(volume, settled, mode)
 }
 
-/// What a directory of the volume has under a name.
+/// Returns the entry of a directory with a name, if there is one.
 pub fn child(volume: &mut Volume<'_>, parent: &Directory, name: &str) -> Result<Option<Stat>, Failure> {
     match volume.fs.stat((parent.inode, name)) {
         Ok(stat) => Ok(Some(stat)),
@@ -130,7 +134,7 @@ pub fn child(volume: &mut Volume<'_>, parent: &Directory, name: &str) -> Result<
     }
 }
 
-/// Puts one file into a directory, in place of one that is there.
+/// Puts one file into a directory. Replaces an existing file.
 pub fn file(
     volume: &mut Volume<'_>,
     source: &Source<'_>,
@@ -160,7 +164,7 @@ pub fn file(
     drop_draft(volume, settled, mode)
 }
 
-/// Creates a file or link: itself, or the draft that takes its place when it is complete.
+/// Creates a file or link, or its draft, which takes its place when it is complete.
 fn begin<T>(
     volume: &mut Volume<'_>,
     parent: &Directory,
@@ -178,7 +182,7 @@ fn begin<T>(
     draft::create(volume, &path, (parent.inode, name), create)
 }
 
-/// Removes the draft of what failed.
+/// Removes the draft if the result is a failure.
 fn drop_draft(volume: &mut Volume<'_>, result: Result<(), Failure>, mode: Mode) -> Result<(), Failure> {
     if result.is_err() && mode.is_atomic {
         let _ = draft::remove(volume);
@@ -186,7 +190,7 @@ fn drop_draft(volume: &mut Volume<'_>, result: Result<(), Failure>, mode: Mode) 
     result
 }
 
-/// How a file is compressed, by a look at its beginning.
+/// Returns the compression of a file, from a look at its beginning.
 fn shape(
     volume: &Volume<'_>,
     source: &Source<'_>,
@@ -226,7 +230,8 @@ fn copy(
     }
 }
 
-/// Fills the buffer as far as the file goes: pieces are the same whatever the host gives at once, and so are the bytes on the medium.
+/// Fills the buffer, or reads to the end of the file. So the pieces, and the bytes on the medium,
+/// do not depend on the size of the host's reads.
 fn read_piece(host: &mut dyn Bytes, buffer: &mut [u8]) -> io::Result<usize> {
     let mut done = 0;
     while done < buffer.len() {
@@ -240,7 +245,7 @@ fn read_piece(host: &mut dyn Bytes, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(done)
 }
 
-/// Gives a file that is complete its permissions, its time, and its name.
+/// Gives a complete file its permissions, its time, and its name.
 fn settle(
     volume: &mut Volume<'_>,
     source: &Source<'_>,

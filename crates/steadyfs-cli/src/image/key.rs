@@ -1,6 +1,8 @@
-//! Keys of Ed25519 that sign images, in files: a word that says which part it is, and 32 bytes as 64 digits.
+//! Keys of Ed25519 that sign images, in files. A file has a word that names the part of the key,
+//! and 32 bytes as 64 digits.
 //!
-//! The secret one is the seed of the key pair; the public one, which verifies, is beside it with `.pub` behind its name.
+//! The secret key is the seed of the key pair. The public key verifies; its file lies beside the
+//! secret one, with `.pub` behind the name.
 
 use crate::Failure;
 use std::ffi::OsString;
@@ -12,10 +14,11 @@ use steadyfs_convert::verity::public_key;
 /// Bytes of a key.
 pub type Key = [u8; 32];
 
-/// Most bytes of a file that is looked at: what is longer is no key.
+/// Maximum bytes that are read of a file: a longer file is no key.
 const FILE_BYTES_MAX: u64 = 256;
 
-/// What the files begin with: who signs with the public key has published what signs.
+/// The first words of the files. They prevent signing with the public key, which would publish
+/// the signing key.
 const SECRET: &str = "ed25519-secret ";
 const PUBLIC: &str = "ed25519-public ";
 
@@ -49,12 +52,13 @@ fn parse(text: &str) -> Option<Key> {
     if text.len() == 64 { bytes.try_into().ok() } else { None }
 }
 
-/// Bytes as digits.
+/// Returns bytes as digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Makes a key from the random source of the system, and writes both parts. Gives the name of the public one, and the key.
+/// Makes a key from the random source of the system, and writes both parts. Returns the path of
+/// the public part, and the public key.
 pub fn generate(path: &Path) -> Result<(PathBuf, Key), Failure> {
     let mut name = OsString::from(path);
     name.push(".pub");
@@ -70,7 +74,7 @@ pub fn generate(path: &Path) -> Result<(PathBuf, Key), Failure> {
     let seed = random()?;
     let public = public_key(&seed).map_err(|error| Failure(error.to_string()))?;
     write(path, &seed, true)?;
-    // A key without its other half is of no use, and would be in the way of the next one.
+    // A key without its other half is useless, and would block the next attempt.
     write(&public_path, &public, false).inspect_err(|_| drop(fs::remove_file(path)))?;
     Ok((public_path, public))
 }
@@ -92,7 +96,7 @@ fn write(path: &Path, key: &Key, is_secret: bool) -> Result<(), Failure> {
     let fail = |error| Failure::writing(path.display(), &error);
     let mut file = options.open(path).map_err(fail)?;
     let text = format!("{}{}\n", if is_secret { SECRET } else { PUBLIC }, hex(key));
-    // What is cut short is no key, and would be in the way of the next one.
+    // An incomplete file is no key, and would block the next attempt.
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
     written.map_err(fail).inspect_err(|_| drop(fs::remove_file(path)))
 }

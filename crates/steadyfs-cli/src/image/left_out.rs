@@ -1,10 +1,10 @@
-//! What of files could not be kept where they went, in one line on standard error.
+//! The properties and files that a target could not keep, in one line on standard error.
 
 use super::names::for_terminal;
 use super::tree::{Item, Kind};
 use crate::commands::tree::counted;
 
-/// How many things of each kind were left out, or became something else.
+/// Number of things of each kind that were left out, or became something else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     pub devices: u64,
@@ -21,14 +21,14 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// What of some items is neither a file nor a directory nor a link.
+    /// Counts the items that are neither a file nor a directory nor a link.
     pub fn of_items(items: &[Item]) -> Self {
         let mut left = Self::default();
         items.iter().for_each(|item| left.count(item.stat.kind));
         left
     }
 
-    /// Counts something of a kind that files, directories and links are not.
+    /// Counts one item, unless it is a file, a directory or a link.
     pub fn count(&mut self, kind: Kind) {
         match kind {
             Kind::BlockDevice | Kind::CharacterDevice => self.devices += 1,
@@ -38,7 +38,7 @@ impl LeftOut {
         }
     }
 
-    /// Says what was left out because of `why`, if anything was.
+    /// Prints the things that were left out because of `why`, if there are any.
     pub fn tell(&self, why: &str) {
         if let Some(line) = self.line(why) {
             eprintln!("{}", for_terminal(&line));

@@ -1,11 +1,12 @@
-//! One process that writes an image, or any number that read it: two writers would destroy it.
+//! Locks of images: one process writes an image, or any number read it. Two writers would destroy
+//! it.
 
 use crate::Failure;
 use std::fs::File;
 use std::path::Path;
 use steadyfs::Access;
 
-/// Holds others off an image until it is dropped.
+/// Keeps other processes off an image until it is dropped.
 #[derive(Debug)]
 pub struct Lock {
     _file: Option<File>,
@@ -15,7 +16,7 @@ impl Lock {
     /// Takes an image, shared for reading or alone for writing.
     ///
     /// # Errors
-    /// When another process has it. File systems that know no locks let everyone in.
+    /// Another process holds the image. On file systems without locks, every process gets it.
     pub fn take(path: &Path, access: Access) -> Result<Self, Failure> {
         let Ok(file) = File::open(path) else { return Ok(Self { _file: None }) };
         if is_held_by_others(&file, access) {

@@ -2,7 +2,7 @@
 
 /// The first of the names. Others have a number behind it.
 pub const NAME: &str = "~steady-put";
-/// How many names there are.
+/// Number of names.
 pub const NAMES: u8 = 8;
 /// Bytes of a mark: the number of the name, and the time.
 pub const MARK_BYTES: usize = 9;
@@ -17,7 +17,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// The bytes of a mark on a volume.
+    /// Returns the bytes of a mark on a volume.
     pub fn emit(self) -> [u8; MARK_BYTES] {
         let mut bytes = [self.number; MARK_BYTES];
         bytes[1..].copy_from_slice(&self.time_ns.to_le_bytes());

@@ -1,31 +1,32 @@
-//! Volumes in images, and on the chips of this machine: what the commands that work on them have in common.
+//! Volumes in images, and on the chips of this machine: the parts that the commands on them
+//! share.
 //!
 //! | file | idea |
 //! |---|---|
 //! | `chip` | the medium: an image or an MTD device, with the times of a profile |
 //! | `lock` | one writer, or any number of readers, of an image |
-//! | `volume` | a mounted volume of files, and errors that say where |
-//! | `open` | the same, opened: what is lost is told, what is left is removed |
-//! | `disk` | the same of a disk |
+//! | `volume` | a mounted volume of files, and errors that name the place |
+//! | `open` | opens such a volume, warns of losses, removes leftovers |
+//! | `disk` | a mounted disk |
 //! | `mounted` | a volume of either kind |
 //! | `settings` | the settings of a new volume, as arguments |
 //! | `change` | a command that changes a volume, from the mount to the unmount |
-//! | `draft` | the file of a volume that is not complete, and what is left of it |
-//! | `mark` | what marks it |
-//! | `part` | the same on the host |
+//! | `draft` | the incomplete file of a volume, and its leftovers |
+//! | `mark` | the mark of a draft |
+//! | `part` | the incomplete file or directory of the host, and its leftovers |
 //! | `create` | a new image, which replaces an old one only when it is complete |
-//! | `recognise` | which files are images that are only read |
-//! | `archive` | an image that is only read: squashfs and the like, on a chip or not, sealed or not |
+//! | `recognise` | recognises read-only images |
+//! | `archive` | a read-only image: squashfs and similar, on a chip or not, sealed or not |
 //! | `key` | keys that sign images, in files |
 //! | `opened` | a volume or an archive, for commands that read |
 //! | `collect` | everything of a directory, a volume or an archive, in memory |
-//! | `left_out` | what could not be kept, in one line |
+//! | `left_out` | the things that could not be kept, in one line |
 //! | `file` | a new file of the host, which replaces an old one only when it is complete |
-//! | `names` | names as they are printed, and which of them a host takes |
+//! | `names` | printable names, and names that a host takes |
 //! | `place` | `IMG:PATH` |
 //! | `time` | times of modification, as text and arguments |
 //! | `tree` | directories of a volume or an archive, sorted, and everything below them |
-//! | `scan` | the same on the host |
+//! | `scan` | files and directories of the host, sorted |
 //! | `import` | from the host into a volume |
 //! | `rewrite` | a file of the volume, written anew in another form |
 //! | `export` | from a volume or an archive to the host |

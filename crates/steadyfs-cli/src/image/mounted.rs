@@ -1,4 +1,4 @@
-//! A volume of either kind, for commands that ask neither for files nor for sectors.
+//! A volume of either kind, for commands that need neither files nor sectors.
 
 use super::chip::{Chip, ChipOptions};
 use super::disk::{DiskVolume, is_disk};
@@ -18,7 +18,7 @@ pub enum Mounted<'m> {
     Disk(DiskVolume<'m>),
 }
 
-/// Makes the same call of either kind.
+/// Makes the same call on either kind.
 macro_rules! either {
     ($volume:expr, $name:ident => $call:expr) => {
         match $volume {
@@ -29,7 +29,8 @@ macro_rules! either {
 }
 
 impl<'m> Mounted<'m> {
-    /// Opens and mounts an image or device, and warns on standard error where something is lost or unsettled. For writing, what an interrupted command left is removed.
+    /// Opens and mounts an image or device. Warns on standard error if something is lost or
+    /// unsettled. For writing, removes the leftovers of an interrupted command.
     pub fn open(path: &Path, options: &ChipOptions, access: Access, memory: &'m mut Memory) -> Result<Self, Failure> {
         let mut volume = Self::examine(path, options, access, memory)?;
         warn(path, volume.damage(), volume.is_unsettled());
@@ -39,7 +40,7 @@ impl<'m> Mounted<'m> {
         Ok(volume)
     }
 
-    /// Opens and mounts an image or device for a command that tells by itself what is lost.
+    /// Opens and mounts an image or device, for a command that reports losses itself.
     pub fn examine(path: &Path, options: &ChipOptions, access: Access, memory: &'m mut Memory) -> Result<Self, Failure> {
         let mut chip = options.open(path, access)?;
         if is_disk(&mut chip) {
@@ -49,58 +50,58 @@ impl<'m> Mounted<'m> {
         }
     }
 
-    /// Lends memory for pages that are read again and again.
+    /// Lends memory for pages that are read repeatedly.
     pub fn lend_read_cache(&mut self, memory: &'m mut [u8]) {
         either!(self, volume => volume.lend_read_cache(memory));
     }
 
-    /// How the medium is doing.
+    /// Returns the health of the medium.
     pub fn health(&self) -> Health {
         either!(self, volume => volume.health())
     }
 
-    /// What the mount found missing.
+    /// Returns the damage that the mount found.
     pub fn damage(&self) -> Option<Damage> {
         either!(self, volume => volume.damage())
     }
 
-    /// Whether a mount for writing may show the last commit otherwise.
+    /// Returns true if a mount for writing may decide otherwise about the last commit.
     pub fn is_unsettled(&self) -> bool {
         let is_settled = either!(self, volume => volume.is_settled());
         !is_settled && self.damage().is_none() && !self.health().worn_out
     }
 
-    /// Where things are on the medium.
+    /// Returns the places of the parts of the volume on the medium.
     pub fn describe(&self) -> Description {
         either!(self, volume => volume.describe())
     }
 
-    /// What is known of a block.
+    /// Returns the data about a block.
     pub fn block(&self, block: BlockIndex) -> Option<BlockInfo> {
         either!(self, volume => volume.block(block))
     }
 
-    /// The chip.
+    /// Returns the chip.
     pub fn chip(&self) -> &Chip {
         either!(self, volume => volume.flash())
     }
 
-    /// The chip, for its clock.
+    /// Returns the chip, for its clock.
     pub fn chip_mut(&mut self) -> &mut Chip {
         either!(self, volume => volume.flash_mut())
     }
 
-    /// Reads data at rest; whether a round ended.
+    /// Reads data at rest. Returns true if a round ended.
     pub fn scrub(&mut self, budget: Budget) -> Result<bool, Error> {
         either!(self, volume => volume.scrub(budget))
     }
 
-    /// Does idle work; whether none is left.
+    /// Does idle work. Returns true if none is left.
     pub fn maintain(&mut self, budget: Budget) -> Result<bool, Error> {
         either!(self, volume => volume.maintain(budget, 0))
     }
 
-    /// What an error of the volume means, in one sentence.
+    /// Returns the meaning of a volume error, in one sentence.
     pub fn fail(&self, error: Error) -> Failure {
         match self {
             Self::Files(volume) => volume.fail("", error),
@@ -108,7 +109,7 @@ impl<'m> Mounted<'m> {
         }
     }
 
-    /// Commits, unmounts, and tells what the chip did, if that was asked for.
+    /// Commits, unmounts, and reports the work of the chip, if `--stats` is set.
     pub fn close(self, options: &ChipOptions) -> Result<Chip, Failure> {
         match self {
             Self::Files(volume) => volume.close(options),

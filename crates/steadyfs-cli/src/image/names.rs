@@ -1,11 +1,12 @@
-//! Names as they are printed, and which of them a host takes.
+//! Printable names, and names that a host takes.
 //!
-//! A volume allows every name without `/` and NUL, and an image may be damaged or made to do harm: what it says is neither sent to a
-//! terminal nor to a host as it is.
+//! A volume allows every name without `/` and NUL. An image may be damaged or malicious, so its
+//! names go unchanged neither to a terminal nor to a host.
 
 use std::borrow::Cow;
 
-/// A name or path without what a terminal would act on, or show as something else: each such character as `\u{…}`.
+/// Escapes the characters of a name or path that a terminal would act on, or show as something
+/// else: each as `\u{…}`.
 pub fn printable(name: &str) -> Cow<'_, str> {
     if !name.contains(is_unprintable) {
         return Cow::Borrowed(name);
@@ -14,12 +15,13 @@ pub fn printable(name: &str) -> Cow<'_, str> {
     Cow::Owned(name.chars().map(escape).collect())
 }
 
-/// Text without what a terminal would act on, but for the ends of lines: names in images, profiles and traces come from anywhere.
+/// Escapes the characters of a text that a terminal would act on, except line ends. Names in
+/// images, profiles and traces come from anywhere.
 pub fn for_terminal(text: &str) -> String {
     text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
-/// Control characters, and those that change the direction of text.
+/// Returns true for control characters, and for characters that change the direction of text.
 pub fn is_unprintable(c: char) -> bool {
     c.is_control() || matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
@@ -27,17 +29,17 @@ pub fn is_unprintable(c: char) -> bool {
 const PART_PREFIX: &str = ".steady-";
 const PART_SUFFIX: &str = ".part";
 
-/// The name of what a process makes on the host, until it is complete.
+/// Returns the name of an incomplete file or directory that a process makes on the host.
 pub fn part_name(process: u32) -> String {
     format!("{PART_PREFIX}{process}{PART_SUFFIX}")
 }
 
-/// The process that such a name tells; nothing of other names.
+/// Returns the process in such a name; `None` for other names.
 pub fn part_process(name: &str) -> Option<u32> {
     name.strip_prefix(PART_PREFIX)?.strip_suffix(PART_SUFFIX)?.parse().ok()
 }
 
-/// What is wrong with a name for a file of the host, if anything.
+/// Returns the fault of a name for a file of the host, if there is one.
 pub fn host_fault(name: &str) -> Option<&'static str> {
     match name {
         "" => Some("is empty"),
@@ -52,7 +54,7 @@ pub fn host_fault(name: &str) -> Option<&'static str> {
     }
 }
 
-/// A name that a host takes, with `_` in place of what it does not.
+/// Returns a name that a host takes, with `_` in place of each other character.
 pub fn sanitised(name: &str) -> Cow<'_, str> {
     match (host_fault(name), name) {
         (None, _) => Cow::Borrowed(name),
@@ -63,7 +65,7 @@ pub fn sanitised(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// A path of a volume below another one.
+/// Returns the path of a name below a directory of a volume.
 pub fn join(directory: &str, name: &str) -> String {
     match directory.trim_matches('/') {
         "" => name.to_string(),
@@ -71,7 +73,7 @@ pub fn join(directory: &str, name: &str) -> String {
     }
 }
 
-/// The last name of a path, if it has one that says something.
+/// Returns the last name of a path, if there is one and it is not `.` or `..`.
 pub fn last_name(path: &str) -> Option<&str> {
     path.split('/').rfind(|name| !name.is_empty()).filter(|name| !matches!(*name, "." | ".."))
 }

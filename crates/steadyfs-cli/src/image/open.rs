@@ -1,4 +1,5 @@
-//! A volume as commands open it: what is lost is told, and what an interrupted command has left is removed.
+//! Opens a volume for a command: warns of losses, and removes the leftovers of an interrupted
+//! command.
 
 use super::chip::ChipOptions;
 use super::draft;
@@ -10,7 +11,8 @@ use steadyfs::{Access, Damage};
 use steadyfs_host::damage;
 
 impl<'m> Volume<'m> {
-    /// Opens and mounts an image or device, and warns on standard error where something is lost or unsettled.
+    /// Opens and mounts an image or device. Warns on standard error if something is lost or
+    /// unsettled. For writing, removes the leftovers of an interrupted command.
     pub fn open(path: &Path, options: &ChipOptions, access: Access, memory: &'m mut Memory) -> Result<Self, Failure> {
         let mut volume = Self::mount(options.open(path, access)?, path, access, memory)?;
         warn(path, volume.fs.damage(), volume.is_unsettled());
@@ -20,7 +22,8 @@ impl<'m> Volume<'m> {
         Ok(volume)
     }
 
-    /// Removes what an interrupted command has left, where the volume can be changed, and says so on standard error.
+    /// Removes the leftovers of an interrupted command, if the volume can be changed. Prints a
+    /// line on standard error if there are any.
     pub fn remove_left(&mut self) -> Result<(), Failure> {
         let can_change = !self.fs.health().read_only && self.fs.damage().is_none();
         if can_change && let Some(name) = draft::remove_left(self)? {
@@ -31,7 +34,7 @@ impl<'m> Volume<'m> {
     }
 }
 
-/// Says on standard error where something is lost or unsettled.
+/// Warns on standard error if something is lost or unsettled.
 pub fn warn(path: &Path, lost: Option<Damage>, is_unsettled: bool) {
     let what = match lost {
         Some(lost) => format!("{}; {}", damage::describe(lost), damage::REMEDY),

@@ -1,4 +1,4 @@
-//! What commands that read have opened: a volume, or an archive.
+//! The input of commands that read: a volume or an archive.
 
 use super::archive::{Archive, Raw};
 use super::chip::ChipOptions;
@@ -13,12 +13,13 @@ use steadyfs::{Access, Damage};
 use steadyfs_lab::evaluate::Found as Device;
 use steadyfs_sim::Profile;
 
-/// How an image is read.
+/// Options for reading an image.
 #[derive(Args, Debug, Clone, Default)]
 pub struct ReadOptions {
     #[command(flatten)]
     pub chip: ChipOptions,
-    /// Read nothing but a read-only image that is signed with the key of which this is the public part; all of it is verified first
+    /// Read only a signed read-only image; all of it is first verified with this public part of
+    /// the key
     #[arg(long, value_name = "KEY.pub")]
     pub verify_key: Option<PathBuf>,
 }
@@ -33,7 +34,7 @@ pub enum Opened<'m> {
 }
 
 impl ReadOptions {
-    /// Finds an archive in a file; `None` where that is something else.
+    /// Finds an archive in a file; `None` if the file is something else.
     pub fn find(&self, path: &Path) -> Result<Option<Raw>, Failure> {
         let device = self.chip.found()?;
         let profile = raw(device.as_ref());
@@ -41,12 +42,12 @@ impl ReadOptions {
         found.map(|found| Raw::read(path, found, profile.filter(|_| matches!(found, Found::OnNand(_))))).transpose()
     }
 
-    /// The key that verifies.
+    /// Returns the key that verifies.
     pub fn key(&self) -> Result<Option<key::Key>, Failure> {
         self.verify_key.as_deref().map(key::public).transpose()
     }
 
-    /// Refuses a volume where a signature is asked for.
+    /// Refuses a volume if a signature is required.
     pub fn refuse_volume(&self, path: &Path) -> Result<(), Failure> {
         match self.verify_key {
             Some(_) => Err(Failure::at(
@@ -79,7 +80,7 @@ impl<'m> Opened<'m> {
         found.decode_and_warn().map(Self::Archive)
     }
 
-    /// Its files.
+    /// Returns the files.
     pub fn files(&mut self) -> &mut dyn Files {
         match self {
             Self::Volume(volume) => volume,
@@ -87,7 +88,7 @@ impl<'m> Opened<'m> {
         }
     }
 
-    /// What the mount found missing.
+    /// Returns the damage that the mount found.
     pub fn lost(&self) -> Option<Damage> {
         match self {
             Self::Volume(volume) => volume.fs.damage(),
@@ -95,7 +96,7 @@ impl<'m> Opened<'m> {
         }
     }
 
-    /// Ends, and tells what the chip did, if that was asked for.
+    /// Ends, and reports the work of the chip, if `--stats` is set.
     pub fn close(self, options: &ReadOptions) -> Result<(), Failure> {
         match self {
             Self::Volume(volume) => volume.close(&options.chip).map(drop),

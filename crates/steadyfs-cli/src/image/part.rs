@@ -1,6 +1,8 @@
-//! What is made on the host, under a name of its own until it is complete, and what interrupted commands have left of it.
+//! Files and directories of the host under a name of their own until they are complete, and the
+//! leftovers of interrupted commands.
 //!
-//! A part is locked while it is made, and its name tells the process: where the process is gone and the lock is free, nobody goes on with it.
+//! A part is locked while it is made, and its name contains the process number. If the process is
+//! gone and the lock is free, the part is a leftover.
 
 use super::names::{for_terminal, part_name, part_process};
 use crate::Failure;
@@ -9,7 +11,8 @@ use crate::interrupt;
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
-/// A file or directory that is not complete. It is removed when it is dropped, or when Ctrl-C ends the command.
+/// A file or directory that is not complete. It is removed when it is dropped, or when Ctrl-C
+/// ends the command.
 #[derive(Debug)]
 pub struct Part {
     path: PathBuf,
@@ -17,7 +20,8 @@ pub struct Part {
 }
 
 impl Part {
-    /// A name for a part in a directory, from which what interrupted commands have left is removed. Who makes the file locks it.
+    /// Returns the name of a part in a directory. Removes the leftovers of interrupted commands
+    /// from this directory. The code that makes the file locks it.
     pub fn named(directory: &Path) -> Self {
         remove_left(directory);
         let path = directory.join(part_name(std::process::id()));
@@ -25,7 +29,7 @@ impl Part {
         Self { path, _lock: None }
     }
 
-    /// A file to be written, which becomes `target` in this directory.
+    /// Makes a file to be written, which becomes `target` in this directory.
     pub fn file(directory: &Path, target: &Path) -> Result<(Self, File), Failure> {
         let mut part = Self::named(directory);
         let made = OpenOptions::new().write(true).create_new(true).open(&part.path);
@@ -34,7 +38,7 @@ impl Part {
         Ok((part, file))
     }
 
-    /// A directory to be filled, of which `target` comes.
+    /// Makes a directory to be filled, which becomes `target`.
     pub fn directory(directory: &Path, target: &Path) -> Result<Self, Failure> {
         let mut part = Self::named(directory);
         fs::create_dir(&part.path).map_err(|error| Failure::writing(target.display(), &error))?;
@@ -43,16 +47,16 @@ impl Part {
     }
 
     fn lock(&mut self) {
-        // Where there are no locks, the process alone tells.
+        // On systems without locks, the process number alone decides.
         self._lock = File::open(&self.path).ok().filter(is_locked_by_us);
     }
 
-    /// Where it is.
+    /// Returns the path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Gives a complete file its name, in place of a file that has it.
+    /// Gives a complete file its name. Replaces a file with this name.
     pub fn rename(self, target: &Path) -> Result<(), Failure> {
         fs::rename(&self.path, target).map_err(|error| Failure::writing(target.display(), &error))
     }
@@ -65,7 +69,7 @@ impl Drop for Part {
     }
 }
 
-/// Removes what interrupted commands have left in a directory, and says so.
+/// Removes the leftovers of interrupted commands from a directory, and prints their names.
 pub fn remove_left(directory: &Path) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         if entry.file_name().to_str().and_then(part_process).is_some_and(is_gone) && is_free(&entry.path()) {
@@ -76,7 +80,8 @@ pub fn remove_left(directory: &Path) {
     }
 }
 
-/// Whether a process is gone. That a new one has the number of one that was killed is usual in containers.
+/// Returns true if a process is gone. In containers, a new process often has the number of a
+/// killed one, so this process's own number counts as gone.
 #[cfg(unix)]
 fn is_gone(process: u32) -> bool {
     use rustix::process::{Pid, test_kill_process};
@@ -103,7 +108,7 @@ fn is_locked_by_us(_: &File) -> bool {
 #[cfg(unix)]
 fn is_free(path: &Path) -> bool {
     use rustix::fs::{FlockOperation, flock};
-    // What cannot be opened or locked at all is held by nobody.
+    // A file that cannot be opened or locked at all has no holder.
     let Ok(file) = File::open(path) else { return true };
     flock(&file, FlockOperation::NonBlockingLockExclusive) != Err(rustix::io::Errno::WOULDBLOCK)
 }

@@ -4,12 +4,12 @@ use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// An image, and a path in it, where one was given.
+/// An image, and a path in it, if one was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The image.
     pub image: PathBuf,
-    /// The path behind the colon, or nothing.
+    /// The path behind the colon, or an empty text.
     pub path: String,
 }
 
@@ -22,7 +22,8 @@ impl FromStr for Place {
 }
 
 impl Place {
-    /// Splits at the first colon before which there is a file. A file whose name has a colon is found as a whole.
+    /// Splits at the first colon behind the name of an existing file. Finds a file whose name has
+    /// a colon as a whole.
     fn split(text: &str, exists: impl Fn(&Path) -> bool) -> Self {
         let whole = Self { image: text.into(), path: String::new() };
         if exists(&whole.image) {
@@ -35,7 +36,7 @@ impl Place {
         }
     }
 
-    /// The path behind the colon, and a further one below it.
+    /// Returns the path behind the colon, or a further path below it.
     pub fn below(&self, path: Option<&str>) -> String {
         match path {
             Some(path) => super::names::join(&self.path, path.trim_start_matches('/')),

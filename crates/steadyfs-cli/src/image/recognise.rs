@@ -1,5 +1,5 @@
-//! Recognises images that are only read: by their first bytes, by the header on the chip for which
-//! they were made, or by the later erase blocks of a dump.
+//! Recognises read-only images by their first bytes, by the header on their chip, or by the later
+//! erase blocks of a dump.
 
 use crate::Failure;
 use std::fmt::{self, Display};
@@ -15,12 +15,12 @@ use steadyfs_rom::nand::header;
 use steadyfs_rom::{OnNand, Source};
 use steadyfs_sim::Profile;
 
-/// What kind of image that is only read a file is.
+/// The kind of a read-only image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// The bytes of an image.
     Plain(Format),
-    /// A NAND chip of this shape, with a header that says where the image is.
+    /// A NAND chip of this shape, with a header that gives the place of the image.
     OnNand(Shape),
 }
 
@@ -33,7 +33,8 @@ impl Display for Found {
     }
 }
 
-/// Tells what a file is. `None` where it is something else, or none. `profile` is that of its chip, where one is named.
+/// Returns the kind of read-only image in a file. `None` if it is something else, or no file.
+/// `profile` is the profile of its chip, if one is named.
 pub fn kind_of(path: &Path, profile: Option<&Profile>) -> Result<Option<Found>, Failure> {
     if !path.is_file() {
         return Ok(None);
@@ -57,8 +58,8 @@ pub fn kind_of(path: &Path, profile: Option<&Profile>) -> Result<Option<Found>, 
     Ok(search(&mut file, path).map_err(fail)?.map(Found::Plain))
 }
 
-/// Recognises a dump without its first bytes. A volume is none, though it may hold such a dump in a
-/// file.
+/// Recognises a dump without its first bytes. A volume is no dump, though a file in it may hold
+/// one.
 fn search(file: &mut File, path: &Path) -> io::Result<Option<Format>> {
     if block::is_volume(path) || Image::open(path, Access::ReadOnly).is_ok() {
         return Ok(None);
@@ -73,7 +74,7 @@ fn search(file: &mut File, path: &Path) -> io::Result<Option<Format>> {
     Ok(Format::find(&image))
 }
 
-/// Whether a chip of a shape has a header, and an image behind it.
+/// Returns true if a chip of a shape has a header, and an image behind it.
 fn has_image(file: &mut File, path: &Path, shape: &Shape) -> bool {
     let Shape::Nand { geometry, spare_bytes } = *shape else { return false };
     let block_bytes = u64::from(geometry.page_bytes + spare_bytes) * u64::from(geometry.pages_per_block);
@@ -82,7 +83,7 @@ fn has_image(file: &mut File, path: &Path, shape: &Shape) -> bool {
         let read = file.seek(SeekFrom::Start(block * block_bytes)).and_then(|_| file.read_exact(&mut begin));
         read.is_ok() && &begin == header::MAGIC
     });
-    // Chips of other shapes may be as large: what is behind the header tells.
+    // Chips of other shapes may have the same size, so the bytes behind the header decide.
     begins.any(|is_header| is_header)
         && Image::open_as(path, Access::ReadOnly, shape).is_ok_and(|image| {
             let mut memory = vec![0; OnNand::memory_bytes(&image, geometry.block_count)];

@@ -8,17 +8,18 @@ use crate::interrupt;
 use steadyfs::{Error, InodeNumber};
 use steadyfs_host::plain::{Packing, PlainFile, Shape, is_own, shape_for};
 
-/// What became of a file.
+/// The result of rewriting a file.
 pub struct Rewritten {
-    /// It is compressed now.
+    /// True if the file is compressed now.
     pub is_packed: bool,
-    /// Bytes of the pages that it took.
+    /// Bytes of the file's pages before.
     pub bytes_before: u64,
-    /// Bytes of the pages that it takes.
+    /// Bytes of the file's pages after.
     pub bytes_after: u64,
 }
 
-/// Writes a file anew that is compressed, or will be: with the same content, time, permissions and attributes, as a whole or not at all.
+/// Writes a file anew that is compressed, or will be. Content, time, permissions and attributes
+/// stay. The new file takes its place as a whole or not at all.
 pub fn rewrite(volume: &mut Volume<'_>, item: &Item, packing: Option<Packing>) -> Result<Rewritten, Failure> {
     interrupt::check()?;
     let (path, old) = (item.path.as_str(), item.stat.inode);
@@ -37,7 +38,7 @@ pub fn rewrite(volume: &mut Volume<'_>, item: &Item, packing: Option<Packing>) -
     Ok(Rewritten { is_packed, bytes_before, bytes_after })
 }
 
-/// How the file is to be compressed, by a look at its beginning.
+/// Returns the new compression of the file, from a look at its beginning.
 fn shape_of(
     volume: &mut Volume<'_>,
     source: &mut PlainFile,
@@ -50,7 +51,7 @@ fn shape_of(
     Ok(shape_for(&volume.fs, packing, &first[..count], item.stat.size))
 }
 
-/// Writes the draft and gives it the name; returns its inode, and whether it is compressed.
+/// Writes the draft and gives it the name. Returns its inode, and true if it is compressed.
 fn copy(
     volume: &mut Volume<'_>,
     source: &mut PlainFile,
@@ -86,7 +87,7 @@ fn copy_content(volume: &mut Volume<'_>, source: &mut PlainFile, target: &mut Pl
     }
 }
 
-/// Gives the draft all that the file has beside its content, and its name.
+/// Gives the draft everything that the file has beside its content, and the name.
 fn take_place(volume: &mut Volume<'_>, item: &Item, new: InodeNumber) -> Result<(), Error> {
     let old = item.stat.inode;
     let mut attributes = Vec::new();

@@ -1,4 +1,4 @@
-//! Taking what can be read off a damaged volume.
+//! Copies the readable files off a damaged volume.
 
 use super::names::for_terminal;
 use super::tree::{Files, Item, walk, walk_readable};
@@ -8,22 +8,24 @@ use std::path::Path;
 use steadyfs::{Damage, InodeNumber};
 use steadyfs_host::damage;
 
-/// Whether to go on where something cannot be read.
+/// Treatment of unreadable files.
 #[derive(Args, Debug, Clone, Default)]
 pub struct SalvageOptions {
-    /// Leave out what cannot be read, tell what it is, and end with 1; else nothing is made where anything cannot be read
+    /// Leave out unreadable files, name them, and end with 1; without this, nothing is made if a
+    /// file is unreadable
     #[arg(long)]
     keep_going: bool,
 }
 
-/// What cannot be read, or may be missing.
+/// Unreadable files, and files that may be missing.
 pub struct Lost {
     damage: Option<Damage>,
     left_out: Vec<Failure>,
 }
 
 impl SalvageOptions {
-    /// Everything below a directory of a volume on which the mount has found something missing, or not.
+    /// Returns everything below a directory, and the losses. `damage` is the damage that the
+    /// mount found, if any.
     pub fn walk(
         &self,
         files: &mut dyn Files,
@@ -38,12 +40,13 @@ impl SalvageOptions {
 }
 
 impl Lost {
-    /// Of a volume of which everything was read.
+    /// Returns the losses of a volume of which every file was read.
     pub fn of(damage: Option<Damage>) -> Self {
         Self { damage, left_out: Vec::new() }
     }
 
-    /// Fails where not everything of an image was copied, or nobody knows: when the rest was.
+    /// Fails if files of an image were left out, or may be missing. Runs after the other files
+    /// were copied.
     pub fn tell(self, image: &Path) -> Result<(), Failure> {
         for failure in &self.left_out {
             eprintln!("{}", for_terminal(&format!("left out: {}", failure.0)));

@@ -1,4 +1,5 @@
-//! Files and directories of the host, in an order that does not depend on it, and what `put` and `pack` take of them.
+//! Files and directories of the host, in an order that does not depend on the host, for `put` and
+//! `pack`.
 
 use super::time;
 use crate::Failure;
@@ -7,33 +8,33 @@ use std::io::{self, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 use steadyfs::Permissions;
 
-/// Directories in each other that are looked at: links that are followed may lead in a circle.
+/// Maximum depth of directories: followed links may form a circle.
 const DEPTH_MAX: usize = 256;
 
 /// A file, directory or symbolic link of the host, or of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source<'t> {
-    /// Where it is.
+    /// The path.
     pub path: PathBuf,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Directories between it and where the scan began: 0 for an entry of that directory.
+    /// Directories between it and the start of the scan: 0 for an entry of the start directory.
     pub depth: usize,
-    /// Whether it is a directory.
+    /// True for a directory.
     pub is_directory: bool,
-    /// What a symbolic link names.
+    /// The target of a symbolic link.
     pub link: Option<String>,
-    /// Mode, owner and group, where the host has them.
+    /// Mode, owner and group, if the host has them.
     pub permissions: Option<Permissions>,
     /// Bytes of a file.
     pub size: u64,
-    /// When it was changed last.
+    /// The time of the last change.
     pub modified_ns: u64,
     /// The bytes of a file of an archive.
     pub bytes: Option<&'t [u8]>,
 }
 
-/// The bytes of a file, wherever they are.
+/// The bytes of a file, from any source.
 pub trait Bytes: Read + Seek {}
 
 impl<B: Read + Seek> Bytes for B {}
@@ -48,17 +49,19 @@ impl<'t> Source<'t> {
     }
 }
 
-/// Everything below a directory: each directory before what it holds, entries sorted by the bytes of their names.
+/// Returns everything below a directory. A directory comes before its entries; entries are sorted
+/// by the bytes of their names. Links are followed, or taken as they are.
 ///
 /// # Errors
-/// What a volume cannot hold is refused: devices and the like, and names that are not UTF-8. Links are followed, or taken as they are.
+/// An entry that a volume cannot hold is refused: devices and the like, and names that are not
+/// UTF-8.
 pub fn below(directory: &Path, follow: bool) -> Result<Vec<Source<'static>>, Failure> {
     let mut found = Vec::new();
     descend(directory, follow, 0, &mut found)?;
     Ok(found)
 }
 
-/// One file, directory or link.
+/// Returns one file, directory or link.
 pub fn one(path: &Path, name: String, follow: bool, depth: usize) -> Result<Source<'static>, Failure> {
     let fail = |what: &dyn std::fmt::Display| Failure::at(path.display(), what);
     let look = if follow { fs::metadata(path) } else { fs::symlink_metadata(path) };
@@ -119,7 +122,7 @@ fn utf8(path: &Path, name: std::ffi::OsString) -> Result<String, Failure> {
     name.into_string().map_err(|_| Failure::at(path.display(), "has a name that is not UTF-8, as names in a volume are"))
 }
 
-/// The last name of a path of the host.
+/// Returns the last name of a path of the host.
 pub fn name_of(path: &Path) -> Result<String, Failure> {
     let absolute = if path.file_name().is_some() { path.to_path_buf() } else { path.canonicalize().unwrap_or_default() };
     match absolute.file_name() {

@@ -19,43 +19,48 @@ pub struct Settings {
     /// The chip: a name (see `steady devices`) or a file in TOML
     #[arg(long, value_name = "NAME|FILE.toml", value_parser = crate::device::any)]
     pub device: Option<String>,
-    /// Replace what is there
+    /// Replace an existing image
     #[arg(long)]
     pub force: bool,
-    /// Erase every block, so that no write has to until all were used; an MTD device is always erased
+    /// Erase every block, so that writes need no erase until all blocks were used; an MTD device
+    /// is always erased
     #[arg(long)]
     pub erase: bool,
-    /// A block of the target chip that is bad; may be repeated (NAND)
+    /// A bad block of the target chip; may be repeated (NAND)
     #[arg(long, value_name = "BLOCK", allow_hyphen_values = true, help_heading = CHIP)]
     pub bad_block: Vec<u32>,
-    /// Bytes of a page on NOR [default: 512, or 256 in blocks below 8KiB], or on a card or disk [default: 4KiB]
+    /// Bytes of a page on NOR [default: 512, or 256 in blocks below 8KiB], or on a card or disk
+    /// [default: 4KiB]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = CHIP)]
     pub page_bytes: Option<u32>,
-    /// Bytes of an erase sector on NOR; several are a block if one has no room for a root [default: a
-    /// block of the device, or its smallest if that leaves fewer than 64]
+    /// Bytes of an erase sector on NOR. Several form a block if one has no room for a root
+    /// [default: a block of the device, or its smallest if that leaves fewer than 64]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = CHIP)]
     pub block_bytes: Option<u32>,
-    /// Make a card or disk, in place of a raw chip: a file of sectors. Understood where IMG is a block device such as /dev/mmcblk0p2
+    /// Make a card or disk instead of a raw chip: a file of sectors; implied if IMG is a block
+    /// device such as /dev/mmcblk0p2
     #[arg(long, help_heading = SECTORS, conflicts_with_all = ["device", "bad_block", "block_bytes"])]
     pub block: bool,
-    /// Bytes of the card or disk, where its file is made [default: those of a file that is there already, empty of anything but zeros]; of a NOR chip that
-    /// is like --device, but of another size
+    /// Bytes of the card or disk if its file is made [default: size of an existing file that has
+    /// only zeros]. Or bytes of a NOR chip like --device, but of another size
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_size, help_heading = SECTORS)]
     pub size: Option<u64>,
-    /// Allocation unit of the card or disk: what it likes to be written in order [default: what Linux knows of it, or what suits its size: 4MiB from 4 GiB on,
-    /// less below]
+    /// Allocation unit of the card or disk: the size that it writes well in order [default: as
+    /// Linux reports it, or to suit the size: 4MiB from 4 GiB on, less below]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = SECTORS)]
     pub unit: Option<u32>,
-    /// Where tags of pages lie: beside them, as cards like it; in a table, where pages stay aligned; or within them, which leaves an eighth more for data, in pages of 4,064 bytes
+    /// Place of the tags: beside their pages suits cards; a table keeps pages aligned; within
+    /// pages leaves an eighth more for data, in pages of 4,064 bytes
     #[arg(long, value_name = "beside|table|within", value_parser = tags, default_value = "beside", help_heading = SECTORS)]
     tags: TagPlace,
     /// Files and directories that the volume can hold
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u32>)]
     files_max: Option<u32>,
-    /// Bytes of a name at most
+    /// Maximum bytes of a name
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u8>)]
     name_bytes_max: Option<u8>,
-    /// Keep no mode, owner and group of files: names of up to 64 bytes instead of 52 need no second entry of the file table
+    /// Keep no mode, owner and group of files: names of up to 64 bytes instead of 52 need no
+    /// second entry of the file table
     #[arg(long, help_heading = VOLUME)]
     no_permissions: bool,
     /// Logical pages that one transaction may write
@@ -82,7 +87,8 @@ pub struct Settings {
     /// Program pages of the journal's buffer, on NOR
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u8>)]
     journal_pages: Option<u8>,
-    /// Largest difference between the erase counts of two blocks: 8 to 200, or 0 for no wear levelling, on devices that level wear themselves
+    /// Largest difference between the erase counts of two blocks: 8 to 200, or 0 for no wear
+    /// levelling, on devices that level wear themselves
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u8>)]
     wear_spread: Option<u8>,
     /// Streams that files may choose, each with blocks of its own: 1 to 4
@@ -91,7 +97,8 @@ pub struct Settings {
     /// Keep pages that reclamation moves in blocks of their stream
     #[arg(long, help_heading = VOLUME)]
     moved_apart: bool,
-    /// Find out by itself which pages belong to one stream: three of them, and moved pages apart, where nothing else is said
+    /// Let the volume find the pages of one stream itself: with three streams, and moved pages
+    /// apart, unless set otherwise
     #[arg(long, help_heading = VOLUME)]
     auto_streams: bool,
 }
@@ -100,9 +107,9 @@ const CHIP: &str = "Chip";
 const SECTORS: &str = "Card or disk";
 const VOLUME: &str = "Volume (defaults follow from the chip)";
 
-/// Allocation units that are told of.
+/// Allocation units that messages suggest.
 const UNITS: [u32; 5] = [16 << 20, 4 << 20, 1 << 20, 512 << 10, 256 << 10];
-/// Fewer units than these are too few for a volume, or nearly so.
+/// A smaller number of units is too small for a volume, or nearly so.
 const FEW_UNITS: u32 = 64;
 
 fn size(text: &str) -> Result<u32, String> {
@@ -110,8 +117,8 @@ fn size(text: &str) -> Result<u32, String> {
     u32::try_from(bytes).map_err(|_| "expected less than 4 GiB".to_string())
 }
 
-/// Bytes of an erase sector: those asked for, if the chip has such sectors, or the usual ones for a
-/// chip of this size.
+/// Returns the bytes of an erase sector: the requested size if the chip has such sectors. Without
+/// a request, returns the usual size for a chip of this size.
 fn erase_sector(name: &str, nor: &NorProfile, asked: Option<u32>, size: Option<u64>) -> Result<u32, Failure> {
     let Some(asked) = asked else { return Ok(usual_block(nor, size)) };
     if nor.erases.iter().any(|erase| erase.bytes == asked) {
@@ -122,14 +129,14 @@ fn erase_sector(name: &str, nor: &NorProfile, asked: Option<u32>, size: Option<u
     Err(Failure(format!("--block-bytes is {asked}; expected one of {sizes}, which {name} erases at once")))
 }
 
-/// Blocks of a chip.
+/// Returns the number of blocks of a chip.
 fn count(size: u64, block_bytes: u32) -> Result<u32, Failure> {
     let expected = || Failure(format!("--size is {size} bytes; expected a multiple of the block, {block_bytes} bytes"));
     let whole = size.is_multiple_of(block_bytes.into()).then(|| size / u64::from(block_bytes));
     whole.and_then(|count| u32::try_from(count).ok()).filter(|&count| count > 0).ok_or_else(expected)
 }
 
-/// Reads where tags lie.
+/// Reads the place of tags.
 pub fn tags(text: &str) -> Result<TagPlace, String> {
     match text {
         "beside" => Ok(TagPlace::Beside),
@@ -140,8 +147,9 @@ pub fn tags(text: &str) -> Result<TagPlace, String> {
 }
 
 impl Settings {
-    /// How a card or disk of so many sectors is divided: by the unit that was asked for, the one that is known of it where that leaves room for a volume, or one that
-    /// suits its size.
+    /// Returns the layout of a card or disk with this number of sectors. Its unit is the
+    /// requested unit, or else the known unit of the device, if that leaves room for a volume.
+    /// Without both, the unit suits the size.
     pub fn sector_layout(&self, sectors: u32, known_unit: Option<u32>) -> SectorLayout {
         let by_unit = |unit| SectorLayout::for_device(sectors, unit);
         let known = known_unit.map(by_unit).filter(|layout| usable_bytes(layout) > 0);
@@ -149,7 +157,7 @@ impl Settings {
         SectorLayout { page_bytes: self.page_bytes.unwrap_or(usual.page_bytes), tags: self.tags, ..usual }
     }
 
-    /// The profile that was named, and the shape of its chip.
+    /// Returns the named profile, and the shape of its chip.
     pub fn chip(&self) -> Result<(Profile, Shape), Failure> {
         let Some(device) = &self.device else {
             return Err(Failure(
@@ -183,14 +191,15 @@ impl Settings {
         Ok((profile, shape))
     }
 
-    /// NOR of so many erase sectors.
+    /// Returns the shape of NOR with this number of erase sectors.
     fn of_sectors(&self, sector_bytes: u32, sector_count: u32) -> Shape {
         let (page_bytes, block_bytes) = self.divide(sector_bytes, sector_count);
         Shape::Nor { page_bytes, block_bytes, block_count: sector_count / (block_bytes / sector_bytes) }
     }
 
-    /// Bytes of a page and of a block on NOR of so many erase sectors, with as few of them in a block as the settings allow; one where they never fit,
-    /// which the format tells.
+    /// Returns the bytes of a page and of a block on NOR with this number of erase sectors. A
+    /// block has as few sectors as the settings allow. If they never fit, a block is one sector,
+    /// and the format fails.
     pub fn divide(&self, sector_bytes: u32, sector_count: u32) -> (u32, u32) {
         let powers = (0..8).map(|power| 1 << power).take_while(|&sectors| sector_count / sectors >= 16);
         let fits = |block_bytes: &u32| {
@@ -202,13 +211,13 @@ impl Settings {
         (self.page_bytes.unwrap_or(page_bytes_for(block_bytes)), block_bytes)
     }
 
-    /// Geometry of NOR of such blocks; nothing where a block has no room for pages.
+    /// Returns the geometry of NOR with such blocks; `None` if a block has no room for pages.
     fn nor(&self, block_bytes: u32, block_count: u32) -> Option<Geometry> {
         let page_bytes = self.page_bytes.unwrap_or(page_bytes_for(block_bytes));
         Shape::Nor { page_bytes, block_bytes, block_count }.geometry().ok()
     }
 
-    /// The settings of a file system for a medium.
+    /// Returns the settings of a file system for a medium.
     pub fn config(&self, geometry: &Geometry, layout: Option<&SectorLayout>) -> Result<Config, Failure> {
         let usual = layout.map_or_else(|| Config::for_geometry(geometry), Config::for_sectors);
         let files = Config {
@@ -220,7 +229,7 @@ impl Settings {
         self.store_config(files, geometry, layout)
     }
 
-    /// The settings of a disk for a medium.
+    /// Returns the settings of a disk for a medium.
     pub fn disk_config(&self, geometry: &Geometry, layout: Option<&SectorLayout>) -> Result<Config, Failure> {
         self.check_disk()?;
         let usual = layout.map_or_else(|| Config::for_geometry(geometry), Config::for_sectors);
@@ -275,7 +284,7 @@ impl Settings {
         }
     }
 
-    /// The settings that files and disks have alike, in the place of the usual ones.
+    /// Returns the settings that files and disks share, in place of the usual ones.
     fn store_config(&self, usual: Config, geometry: &Geometry, layout: Option<&SectorLayout>) -> Result<Config, Failure> {
         let transaction_pages = self.transaction_pages.unwrap_or(usual.transaction_pages);
         // A transaction of another size has its share of the table on top of the usual one.
@@ -303,12 +312,14 @@ impl Settings {
     }
 }
 
-/// Bytes of files that a card or disk can hold with the usual settings; 0 where none fit.
+/// Returns the bytes of files that a card or disk can hold with the usual settings; 0 if these do
+/// not fit.
 fn usable_bytes(layout: &SectorLayout) -> u64 {
     Config::for_sectors(layout).usable_bytes(&layout.geometry())
 }
 
-/// What other allocation units would leave for files on a card or disk: each half of the next, the largest first.
+/// Returns other allocation units, the largest first, with the bytes that each would leave for
+/// files on a card or disk. Leaves out units without room.
 pub fn other_units(layout: &SectorLayout) -> Vec<(u32, u64)> {
     let others = UNITS.iter().filter(|&&unit| unit != layout.block_sectors * SECTOR_BYTES as u32);
     let of_unit = |&unit: &u32| {
@@ -318,7 +329,7 @@ pub fn other_units(layout: &SectorLayout) -> Vec<(u32, u64)> {
     others.map(of_unit).filter(|&(_, bytes)| bytes > 0).collect()
 }
 
-/// Why settings do not fit a card or disk, in words of such, and what fits.
+/// Returns the reason why settings do not fit a card or disk, and a unit that fits.
 fn does_not_fit(layout: &SectorLayout, rule: &ConfigError) -> String {
     let (unit, units) = (u64::from(layout.block_sectors) * SECTOR_BYTES as u64, layout.geometry().block_count);
     let size = format_size(u64::from(layout.sectors) * SECTOR_BYTES as u64);
@@ -340,7 +351,7 @@ fn does_not_fit(layout: &SectorLayout, rule: &ConfigError) -> String {
     }
 }
 
-/// The time that SOURCE_DATE_EPOCH names, as builds that are to be repeated set it.
+/// Returns the time in SOURCE_DATE_EPOCH, which reproducible builds set.
 pub fn source_date_epoch() -> Result<Option<u64>, Failure> {
     let Some(text) = std::env::var_os("SOURCE_DATE_EPOCH") else { return Ok(None) };
     let text = text.to_string_lossy();

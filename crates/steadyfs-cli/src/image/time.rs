@@ -1,4 +1,4 @@
-//! Times of modification: nanoseconds since 1970, 0 where there is none.
+//! Times of modification: nanoseconds since 1970; 0 if there is none.
 
 use std::fs::File;
 use std::str::FromStr;
@@ -6,12 +6,12 @@ use std::time::{Duration, SystemTime};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// When a file of the host was changed last.
+/// Returns the time of the last change of a host file.
 pub fn of_file(metadata: &std::fs::Metadata) -> u64 {
     metadata.modified().map_or(0, of_system)
 }
 
-/// The time now.
+/// Returns the current time.
 pub fn now() -> u64 {
     of_system(SystemTime::now())
 }
@@ -20,14 +20,14 @@ fn of_system(time: SystemTime) -> u64 {
     time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(0))
 }
 
-/// Gives an open file or directory of the host the time that the volume has. Times are no reason to fail.
+/// Gives an open file or directory of the host its time on the volume. Ignores failures.
 pub fn set_on_host(file: &File, modified_ns: u64) {
     if modified_ns != 0 {
         let _ = file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_nanos(modified_ns));
     }
 }
 
-/// A time as text, in UTC to the second; `-` when there is none.
+/// Formats a time as text, in UTC to the second; `-` if there is none.
 pub fn format(modified_ns: u64) -> String {
     if modified_ns == 0 {
         return "-".to_string();
@@ -38,7 +38,8 @@ pub fn format(modified_ns: u64) -> String {
     format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
 }
 
-/// Year, month and day of a number of days since 1970. Years are taken from March on, so that the leap day is the last one.
+/// Returns year, month and day of a number of days since 1970. Years begin in March here, so that
+/// the leap day is the last one.
 fn civil(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);
@@ -49,12 +50,12 @@ fn civil(days: u64) -> (u64, u64, u64) {
     (era * 400 + year_of_era + u64::from(month <= 2), month, day_of_year - (153 * from_march + 2) / 5 + 1)
 }
 
-/// Which times files get that are packed.
+/// The times that packed files get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stamp {
     /// One time for all, in nanoseconds; 0 for none.
     Fixed(u64),
-    /// Each its own.
+    /// Each file keeps its own.
     OfFiles,
 }
 

@@ -1,4 +1,5 @@
-//! What commands read from, a volume or an archive: its directories, sorted by name, and everything below them.
+//! The input of commands that read, a volume or an archive: its directories, sorted by name, and
+//! everything below them.
 
 use super::names::join;
 use super::volume::Volume;
@@ -8,31 +9,31 @@ use std::fmt::Display;
 use steadyfs::{Cursor, InodeNumber, Permissions};
 use steadyfs_host::plain;
 
-/// Directories in each other that are looked at. A path of as many names is longer than those that hosts take.
+/// Maximum depth of directories. A path with as many names is longer than hosts allow.
 const DEPTH_MAX: usize = 1000;
 
-/// What takes the bytes of a file, a piece at a time.
+/// A function that takes the bytes of a file, a piece at a time.
 pub type Take<'t> = &'t mut dyn FnMut(&[u8]) -> Result<(), Failure>;
 
-/// Files that are read: those of a mounted volume, or of an archive.
+/// Files of a mounted volume or of an archive, for reading.
 pub trait Files {
-    /// What a path names.
+    /// Returns the file or directory at a path.
     fn look(&mut self, path: &str) -> Result<Stat, Failure>;
-    /// The entries of a directory, sorted by name.
+    /// Returns the entries of a directory, sorted by name.
     fn entries(&mut self, directory: InodeNumber, path: &str) -> Result<Vec<Item>, Failure>;
     /// Reads a whole file, a piece at a time.
     fn content(&mut self, file: InodeNumber, path: &str, take: Take<'_>) -> Result<(), Failure>;
-    /// What a symbolic link names.
+    /// Returns the target of a symbolic link.
     fn target(&mut self, link: InodeNumber, path: &str) -> Result<String, Failure>;
-    /// Mode, owner and group, where there are any.
+    /// Returns mode, owner and group, if there are any.
     fn owned(&mut self, inode: InodeNumber) -> Option<Permissions>;
-    /// Whether two names may be those of one file.
+    /// Returns true if two names may belong to one file.
     fn has_hard_links(&self) -> bool;
-    /// A failure at a path.
+    /// Returns a failure at a path.
     fn fault(&self, path: &str, what: &dyn Display) -> Failure;
 }
 
-/// What something is.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Directory,
@@ -45,7 +46,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// In one word.
+    /// Returns the kind as text.
     pub fn name(self) -> &'static str {
         match self {
             Self::Directory => "directory",
@@ -69,18 +70,18 @@ impl From<steadyfs::Kind> for Kind {
     }
 }
 
-/// What is known of a file or directory.
+/// The properties of a file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
-    /// Its number.
+    /// The number.
     pub inode: InodeNumber,
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
-    /// Bytes of a file, or of what a link names; entries of a directory.
+    /// Bytes of a file, or of the target of a link; entries of a directory.
     pub size: u64,
-    /// When it was changed last; 0 where there is no time.
+    /// The time of the last change; 0 if there is none.
     pub modified_ns: u64,
-    /// The directory that it is in; of an archive the root.
+    /// The directory that contains it; in an archive, the root.
     pub parent: InodeNumber,
 }
 
@@ -94,27 +95,28 @@ impl From<steadyfs::Stat> for Stat {
 /// A file or directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Whether its name is that: an archive may have names that are no text, whose bytes are shown as well as can be.
+    /// True if the name is text. An archive may have names that are no text; then `name` shows
+    /// the bytes as well as possible.
     pub is_text: bool,
-    /// Its path from the root, as errors name it.
+    /// The path from the root, as errors name it.
     pub path: String,
-    /// Directories between it and where the walk began: 0 for an entry of that directory.
+    /// Directories between it and the start of the walk: 0 for an entry of the start directory.
     pub depth: usize,
-    /// The last one of its directory.
+    /// True for the last entry of its directory.
     pub is_last: bool,
-    /// What it is.
+    /// The properties.
     pub stat: Stat,
 }
 
 impl Item {
-    /// An entry of a directory with this path.
+    /// Returns an entry of a directory with this path.
     pub fn new(name: String, directory: &str, stat: Stat) -> Self {
         Self { path: join(directory, &name), name, is_text: true, depth: 0, is_last: false, stat }
     }
 
-    /// Whether it is a directory.
+    /// Returns true for a directory.
     pub fn is_directory(&self) -> bool {
         self.stat.kind == Kind::Directory
     }
@@ -169,14 +171,16 @@ impl Files for Volume<'_> {
     }
 }
 
-/// Everything below a directory: each directory before what it holds, entries sorted by name.
+/// Returns everything below a directory. A directory comes before its entries; entries are sorted
+/// by name.
 pub fn walk(files: &mut dyn Files, directory: InodeNumber, path: &str) -> Result<Vec<Item>, Failure> {
     let mut walk = Walk { seen: HashSet::from([directory]), items: Vec::new(), lost: None };
     walk.descend(files, directory, path, 0)?;
     Ok(walk.items)
 }
 
-/// The same without what cannot be read, and why that is so: each file is read once to find out.
+/// Returns the readable entries below a directory, and the failures of the others. Reads each
+/// file once to check it.
 pub fn walk_readable(files: &mut dyn Files, directory: InodeNumber, path: &str) -> Result<(Vec<Item>, Vec<Failure>), Failure> {
     let mut walk = Walk { seen: HashSet::from([directory]), items: Vec::new(), lost: Some(Vec::new()) };
     walk.descend(files, directory, path, 0)?;
@@ -198,10 +202,10 @@ pub fn walk_readable(files: &mut dyn Files, directory: InodeNumber, path: &str) 
 }
 
 struct Walk {
-    /// Directories that were entered. A damaged volume may have one in itself.
+    /// Directories that were entered. A damaged volume may have a directory within itself.
     seen: HashSet<InodeNumber>,
     items: Vec<Item>,
-    /// What cannot be read, where that ends no walk.
+    /// Failures of unreadable entries, if these do not end the walk.
     lost: Option<Vec<Failure>>,
 }
 
@@ -239,7 +243,8 @@ impl Walk {
     }
 }
 
-/// Files, directories and bytes of some items. A damaged volume may have files that say any size.
+/// Returns the files, directories and bytes of some items. A damaged volume may have files that
+/// claim any size.
 pub fn totals(items: &[Item]) -> (u64, u64, u64) {
     items.iter().fold((0, 0, 0), |(files, directories, bytes), item| {
         if item.is_directory() {

@@ -1,4 +1,4 @@
-//! A mounted volume, whose errors say which path of which image they are about.
+//! A mounted volume, whose errors name the path and the image.
 
 use super::chip::{Chip, ChipOptions};
 use super::mark::Mark;
@@ -10,9 +10,10 @@ use steadyfs::{Access, Budget, Damage, Error, FileSystem, InodeNumber, Kind, Mou
 use steadyfs_host::damage;
 use steadyfs_host::plain::{self, PlainFile};
 
-/// Files that may be open at once: enough for programs that work on a volume that is mounted on a directory.
+/// Files that may be open at once: enough for programs that work on a volume mounted on a
+/// directory.
 const OPEN_FILES: usize = 1024;
-/// What a worn-out volume means, in half a sentence.
+/// The meaning of a worn-out volume, in half a sentence.
 pub const WORN_OUT: &str = "more blocks are bad than the volume can spare; it can only be read";
 
 /// The memory of a volume, sized when it is mounted.
@@ -31,12 +32,12 @@ impl Memory {
     }
 }
 
-/// A mounted volume and the name of what it is on.
+/// A mounted volume and the name of its image or device.
 pub struct Volume<'m> {
     /// The volume.
     pub fs: FileSystem<'m, Chip>,
     pub(super) label: String,
-    /// The mark of the drafts of this command, once it wrote one.
+    /// The mark of the drafts of this command, after it wrote one.
     pub(super) draft: Option<Mark>,
 }
 
@@ -45,22 +46,23 @@ impl<'m> Volume<'m> {
     pub fn mount(mut chip: Chip, path: &Path, access: Access, memory: &'m mut Memory) -> Result<Self, Failure> {
         let label = path.display().to_string();
         memory.fit(&mut chip).map_err(|error| mount_failure(&label, error, chip.reason()))?;
-        // The chip is gone when this fails, and its reason with it; the look above has passed the same way until the tables.
+        // A failure here consumes the chip and its reason. The look above has made the same
+        // steps, as far as the tables.
         let fs = FileSystem::mount(chip, access, &mut memory.0).map_err(|error| mount_failure(&label, error, None))?;
         Ok(Self { fs, label, draft: None })
     }
 
-    /// Whether so many blocks are bad that the volume can only be read.
+    /// Returns true if so many blocks are bad that the volume can only be read.
     pub fn is_worn_out(&self) -> bool {
         self.fs.health().worn_out
     }
 
-    /// Whether a mount for writing may show the last commit otherwise.
+    /// Returns true if a mount for writing may decide otherwise about the last commit.
     pub fn is_unsettled(&self) -> bool {
         !self.fs.is_settled() && self.fs.damage().is_none() && !self.is_worn_out()
     }
 
-    /// What an error of the volume means, in one sentence.
+    /// Returns the meaning of a volume error, in one sentence.
     pub fn fail(&self, path: &str, error: Error) -> Failure {
         let place = self.place(path);
         match error {
@@ -82,7 +84,7 @@ impl<'m> Volume<'m> {
         }
     }
 
-    /// What an error of the content of a file means.
+    /// Returns the meaning of an error about the content of a file.
     pub fn fail_content(&self, path: &str, error: plain::Error) -> Failure {
         match error {
             plain::Error::Volume(error) => self.fail(path, error),
@@ -90,7 +92,7 @@ impl<'m> Volume<'m> {
         }
     }
 
-    /// The failure of a file of `size` bytes of which `written` found room.
+    /// Returns the failure of a file of `size` bytes of which `written` found room.
     pub fn no_room(&mut self, path: &str, size: u64, written: u64) -> Failure {
         let usable = self.fs.usage().usable_bytes;
         let free = self.fs.free_bytes().unwrap_or(0).saturating_add(written).min(usable);
@@ -98,12 +100,12 @@ impl<'m> Volume<'m> {
         self.refuse(path, format!("no room left on the volume: the file has {size}, and {free} of {usable} are free"))
     }
 
-    /// A failure at a path of the volume.
+    /// Returns a failure at a path of the volume.
     pub fn refuse(&self, path: &str, what: impl std::fmt::Display) -> Failure {
         Failure::at(self.place(path), what)
     }
 
-    /// A path as errors name it.
+    /// Returns a path as errors name it.
     fn place(&self, path: &str) -> String {
         format!("{}:/{}", self.label, printable(path.trim_matches('/')))
     }
@@ -114,13 +116,13 @@ impl<'m> Volume<'m> {
         format!("{} of {}", size(usage.used_bytes), size(usage.usable_bytes))
     }
 
-    /// What a path names.
+    /// Returns the properties of the file or directory at a path.
     pub fn stat(&mut self, path: &str) -> Result<Stat, Failure> {
         let stat = self.fs.stat(path).map_err(|error| self.fail(path, error))?;
         Ok(plain::stat(&mut self.fs, stat))
     }
 
-    /// What a path names, if anything.
+    /// Returns the properties of the file or directory at a path, if there is one.
     pub fn find(&mut self, path: &str) -> Result<Option<Stat>, Failure> {
         match self.fs.stat(path) {
             Ok(stat) => Ok(Some(plain::stat(&mut self.fs, stat))),
@@ -150,7 +152,7 @@ impl<'m> Volume<'m> {
         file.close(&mut self.fs).map_err(|error| self.fail_content(path, error))
     }
 
-    /// What a symbolic link names.
+    /// Returns the target of a symbolic link.
     pub fn read_link(&mut self, inode: InodeNumber, path: &str) -> Result<String, Failure> {
         let mut target = vec![0; self.fs.usage().logical_bytes as usize];
         let bytes = self.fs.read_link(inode, &mut target).map_err(|error| self.fail(path, error))?;
@@ -158,16 +160,18 @@ impl<'m> Volume<'m> {
         String::from_utf8(target).map_err(|_| self.refuse(path, "is a symbolic link to something that is not UTF-8"))
     }
 
-    /// Commits, and gives the room of removed files back at once, so that it is free in what is told next. On a chip this is work for idle time.
+    /// Commits, and frees the space of removed files at once, so that the next figures include
+    /// it. On a chip this is work for idle time.
     pub fn free_removed(&mut self) -> Result<(), Failure> {
         self.fs.commit().map_err(|error| self.fail("", error))?;
-        // Far more than eight pages at a time can cost, each step at its bound; a list of removed files that never ends meets it.
+        // Far more than eight pages at a time can cost, with each step at its bound. Only an
+        // endless list of removed files reaches this limit.
         let Geometry { pages_per_block, block_count, .. } = self.fs.flash().geometry();
         let budget = Budget::Operations(pages_per_block.saturating_mul(block_count).saturating_mul(128));
         self.fs.maintain(budget, 0).map(drop).map_err(|error| self.fail("", error))
     }
 
-    /// Commits, unmounts, and tells what the chip did, if that was asked for.
+    /// Commits, unmounts, and reports the work of the chip, if `--stats` is set.
     pub fn close(self, options: &ChipOptions) -> Result<Chip, Failure> {
         let label = self.label;
         let chip = self.fs.unmount().map_err(|error| Failure::at(&label, error))?;
@@ -176,15 +180,15 @@ impl<'m> Volume<'m> {
     }
 }
 
-/// Bytes that are moved between volume and host at once: whole logical pages of every size.
+/// Bytes of one transfer between volume and host: whole logical pages of every size.
 pub const PIECE_BYTES: usize = 1 << 16;
 
-/// Whether something is a directory.
+/// Returns true for a directory.
 pub fn is_directory(stat: &Stat) -> bool {
     stat.kind == Kind::Directory
 }
 
-/// RAM for the volume on a chip, which its superblock tells.
+/// Returns the RAM for the volume on a chip, as the superblock requires.
 pub(super) fn memory_bytes(chip: &mut Chip) -> Result<usize, MountError> {
     let mut page = vec![0; chip.geometry().page_bytes as usize];
     match FileSystem::mount(&mut *chip, Access::ReadOnly, &mut page).map(drop) {
@@ -194,7 +198,8 @@ pub(super) fn memory_bytes(chip: &mut Chip) -> Result<usize, MountError> {
     }
 }
 
-/// What an error means of files and disks alike, in one sentence. `reason` is that of the chip.
+/// Returns the meaning of an error that files and disks share, in one sentence. `reason` comes
+/// from the chip.
 pub(super) fn common_failure(
     place: impl std::fmt::Display,
     error: Error,
@@ -211,7 +216,7 @@ pub(super) fn common_failure(
     }
 }
 
-/// Why something cannot be mounted.
+/// Returns the failure of a mount.
 pub(super) fn mount_failure(label: &str, error: MountError, reason: Option<String>) -> Failure {
     match (error, reason) {
         (MountError::IsDisk, _) => {

@@ -18,7 +18,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// A directory, empty but for the profiles.
+    /// Makes a directory with nothing but the profiles.
     pub fn new(name: &str) -> Self {
         let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("images").join(name);
         let _ = fs::remove_dir_all(&directory);
@@ -29,7 +29,7 @@ impl Bench {
         bench
     }
 
-    /// A path in the directory.
+    /// Returns a path in the directory.
     pub fn path(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
@@ -45,7 +45,7 @@ impl Bench {
         fs::read(self.path(name)).unwrap()
     }
 
-    /// `steady` with arguments that spaces separate, in the directory.
+    /// Returns the command `steady` in the directory, with arguments that spaces separate.
     pub fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_steady"));
         command.args(line.split_whitespace()).current_dir(&self.directory).stdin(Stdio::null()).env_remove("SOURCE_DATE_EPOCH");
@@ -56,7 +56,7 @@ impl Bench {
         self.command(line).output().unwrap()
     }
 
-    /// Runs a command that succeeds on a volume of which it may say that it was not unmounted.
+    /// Runs a command that must succeed. It may warn that the volume was not unmounted.
     pub fn ok_unsettled(&self, line: &str) -> String {
         let output = self.run(line);
         let said = text(&output.stderr);
@@ -75,12 +75,12 @@ impl Bench {
         text(&output.stdout)
     }
 
-    /// The same, of JSON.
+    /// Runs `steady` like `ok`, and returns its output as JSON.
     pub fn json(&self, line: &str) -> serde_json::Value {
         serde_json::from_str(&self.ok(line)).unwrap()
     }
 
-    /// Runs `steady`, which must fail with one sentence; gives the sentence.
+    /// Runs `steady`, which must fail with one sentence. Returns the sentence.
     pub fn fails(&self, line: &str) -> String {
         let output = self.run(line);
         let error = text(&output.stderr);
@@ -89,7 +89,7 @@ impl Bench {
         error.trim_end().trim_start_matches("error: ").to_string()
     }
 
-    /// Runs `steady` with an option that it does not take; gives the error.
+    /// Runs `steady` with an option that it does not take. Returns the error.
     pub fn is_wrong(&self, line: &str) -> String {
         let output = self.run(line);
         let error = text(&output.stderr);
@@ -97,7 +97,7 @@ impl Bench {
         error
     }
 
-    /// Replaces bytes wherever they are in an image of the small NAND chip, with checksums that are right again.
+    /// Replaces bytes everywhere in an image of the small NAND chip, and corrects the checksums.
     pub fn forge(&self, image: &str, from: &[u8], to: &[u8]) {
         assert_eq!(from.len(), to.len());
         let mut bytes = self.read(image);
@@ -110,14 +110,15 @@ impl Bench {
                 count += 1;
             }
             let change = (before ^ crc(data)).to_le_bytes();
-            // The check is the last four of the sixteen bytes of the tag, which begins behind the two of the bad-block mark.
+            // The check is the last four of the sixteen bytes of the tag. The tag begins behind
+            // the two bytes of the bad-block mark.
             spare[14..18].iter_mut().zip(change).for_each(|(byte, change)| *byte ^= change);
         }
         assert!(count > 0, "nothing to forge");
         self.write(image, &bytes);
     }
 
-    /// Changes a byte in each page of an image in which `needle` is, and leaves the checksums wrong.
+    /// Changes the first byte at which `needle` is in an image, and leaves the checksum wrong.
     pub fn damage(&self, image: &str, needle: &[u8]) {
         let mut bytes = self.read(image);
         let at = bytes.windows(needle.len()).position(|window| window == needle).unwrap();
@@ -133,7 +134,7 @@ impl Bench {
     }
 }
 
-/// NAND of one MiB.
+/// Returns the profile of NAND with one MiB.
 fn nand() -> String {
     let profile = include_str!("../../../steadyfs-sim/profiles/mt29f1g01abafd.toml");
     let (figures, _sources) = profile.split_once("[sources]").unwrap();
@@ -144,7 +145,7 @@ fn nand() -> String {
         .replace("block_count = 1024", "block_count = 64")
 }
 
-/// NOR of one MiB.
+/// Returns the profile of NOR with one MiB.
 fn nor() -> String {
     let profile = include_str!("../../../steadyfs-sim/profiles/w25q128jv.toml");
     let (figures, _sources) = profile.split_once("[sources]").unwrap();
@@ -159,12 +160,12 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Bytes that are different at each offset and for each seed.
+/// Returns bytes that differ at each offset and for each seed.
 pub fn content(seed: usize, length: usize) -> Vec<u8> {
     (0..length).map(|at| (at * 7 + at / 256 * 13 + seed * 61 + 1) as u8).collect()
 }
 
-/// Bytes that no method makes fewer.
+/// Returns bytes that no method compresses.
 pub fn noise(length: usize) -> Vec<u8> {
     let mut state = 1u64;
     let next = || {
@@ -174,7 +175,7 @@ pub fn noise(length: usize) -> Vec<u8> {
     std::iter::repeat_with(next).take(length).collect()
 }
 
-/// Everything below a directory of the host, sorted: paths, and the bytes of files.
+/// Returns everything below a directory of the host, sorted: paths, and the bytes of files.
 pub fn tree(directory: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
     fn descend(root: &Path, directory: &Path, found: &mut Vec<(PathBuf, Option<Vec<u8>>)>) {
         for entry in fs::read_dir(directory).unwrap() {

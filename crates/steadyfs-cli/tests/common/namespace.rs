@@ -1,4 +1,5 @@
-//! Tests that mount run in a mount namespace of their own: a mistake would cost the machine its mounts otherwise.
+//! Runs tests that mount in a mount namespace of their own. Otherwise a mistake would cost the
+//! machine its mounts.
 
 use super::text;
 use std::fs::{self, File};
@@ -7,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Set in the namespace, to the name of the one outside.
+/// The variable that contains the name of the outer namespace, within the test's own.
 const OUTSIDE: &str = "STEADYFS_TEST_OUTSIDE";
 const UNSHARE: [&str; 3] = ["--mount", "--propagation", "private"];
 
@@ -15,8 +16,9 @@ fn namespace() -> String {
     fs::read_link("/proc/self/ns/mnt").unwrap().display().to_string()
 }
 
-/// Runs a test, named with its module, in a mount namespace of its own: this program again, with that test alone. Where there is no right to make one, or no
-/// `/dev/fuse`, it says on standard error that it was skipped.
+/// Runs a test, named with its module, in a mount namespace of its own. For that, starts this
+/// program again with this test alone. Without the right to make a namespace, or without
+/// `/dev/fuse`, prints on standard error that the test was skipped.
 pub fn run(name: &str, test: impl FnOnce()) {
     if let Ok(outside) = std::env::var(OUTSIDE) {
         assert_ne!(namespace(), outside, "this is no namespace of its own");
@@ -40,18 +42,18 @@ pub fn run(name: &str, test: impl FnOnce()) {
     told.lines().filter(|line| line.starts_with("SKIPPED")).for_each(say);
 }
 
-/// Says something on standard error, also in a test that passes, which `eprintln` does not show.
+/// Prints a line on standard error, also in a test that passes. `eprintln` does not show it then.
 pub fn say(line: &str) {
     std::io::stderr().write_all(format!("{line}\n").as_bytes()).unwrap();
 }
 
-/// Where mounts are, as the kernel writes it.
+/// Returns the places of mounts, as the kernel writes them.
 pub fn points() -> Vec<String> {
     let table = fs::read_to_string("/proc/self/mountinfo").unwrap();
     table.lines().map(|line| line.split(' ').nth(4).unwrap().to_owned()).collect()
 }
 
-/// Waits for something that is about to happen.
+/// Waits until a condition holds.
 #[track_caller]
 pub fn wait_until(mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(20);

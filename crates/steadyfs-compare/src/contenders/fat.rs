@@ -1,4 +1,5 @@
-//! FAT, through the crate `fatfs`, on the disk of SteadyFS: the file system that knows no flash, on sectors that can be rewritten.
+//! FAT, through the crate `fatfs`, on the disk of SteadyFS: a file system made for rewritable
+//! sectors, not for flash.
 
 use super::records::number_of;
 use crate::chip::Chip;
@@ -17,7 +18,8 @@ use steadyfs_sim::{Counters, Metered};
 
 /// The directory of all files: the root of a FAT12 or FAT16 holds few names.
 const DIRECTORY: &str = "d";
-/// Files of which volumes are measured. FAT could hold more, but the crate looks through the whole directory for each new one.
+/// Maximum number of files in measured volumes. FAT could hold more, but the crate searches the
+/// whole directory for each new file.
 const FILES_MAX: u32 = 4_096;
 
 /// FAT on SteadyFS's disk.
@@ -132,7 +134,7 @@ pub struct MountedFat {
     chip: Chip,
 }
 
-/// An open file: its place among the open ones, and whether each write is durable.
+/// An open file: its slot among the open files, and true if each write is durable.
 pub struct OpenFile {
     slot: usize,
     is_durable: bool,
@@ -188,7 +190,7 @@ impl MountedFat {
         cell.with_dependent_mut(|fat, files| act(fat, files)).map_err(fault)
     }
 
-    /// Does something with an open file.
+    /// Runs `act` on an open file.
     fn with_file<T>(
         &mut self,
         file: &OpenFile,
@@ -200,7 +202,7 @@ impl MountedFat {
         })
     }
 
-    /// Hands over what the driver holds; where the call is to be durable, down to the chip.
+    /// Hands over the data that the driver holds. A durable call flushes it to the chip.
     fn end(&mut self, is_durable: bool) -> Result<(), Fault> {
         let mut disk = self.sectors.borrow_mut();
         if is_durable { disk.flush() } else { disk.hand_over() }.map_err(fault)
@@ -223,8 +225,11 @@ fn fault(error: io::Error) -> Fault {
     }
 }
 
-/// Where a file is: a number stands for its name, which is short enough to be its short name as well. Where many longer ones begin alike, the crate
-/// looks for a free short name by looking through the directory again and again.
+/// Returns the path of a file. A number replaces its name, and is short enough to be its short
+/// name as well.
+///
+/// If many longer names begin alike, the crate searches the directory repeatedly for a free short
+/// name.
 fn full(path: &str) -> String {
     format!("{DIRECTORY}/{:08x}", number_of(path))
 }

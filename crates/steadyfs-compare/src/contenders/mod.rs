@@ -13,7 +13,7 @@ pub use steady::{SteadyFs, SteadyFsErased};
 
 use crate::any_entrant::AnyEntrant;
 
-/// All of them, in the order of tables.
+/// Returns all of these contenders, in the order of tables.
 pub fn all() -> Vec<Box<dyn AnyEntrant>> {
     vec![Box::new(SteadyFs), Box::new(SteadyFsErased), Box::new(Raw), Box::new(FatOnDisk), Box::new(SequentialStorage)]
 }

@@ -1,5 +1,8 @@
-//! The chip alone: payload is programmed one behind the other, whole blocks are erased when they are reached, names and places are in the
-//! host's memory and cost nothing, and nothing is ever moved. No file system can be faster; none can be so careless.
+//! The chip alone, not a file system.
+//!
+//! Payload is programmed in order, and whole blocks are erased when they are reached. Names and
+//! places are in the host's memory and cost nothing. Nothing is ever moved. No file system can be
+//! faster, and none can be so careless.
 
 use crate::chip::Chip;
 use crate::entrant::{Entrant, Facts};
@@ -8,10 +11,10 @@ use steadyfs::media::Failure;
 use steadyfs_lab::bench::{BenchChip, Case, Contender, Fault, Mode, Plain, Room, Volume};
 use steadyfs_sim::{Counters, Metered};
 
-/// Bytes of a name, and of what tells of a removal.
+/// Bytes of a name, and of the record of a removal.
 const NAME_BYTES: usize = 16;
 const REMOVAL_BYTES: usize = 8;
-/// Bytes programmed together where the chip has no choice.
+/// Bytes programmed together on a chip that programs single bytes.
 const PIECE_BYTES: usize = 256;
 
 /// The chip alone.
@@ -51,7 +54,7 @@ impl Entrant for Raw {
     }
 }
 
-/// A log on the chip, and what it holds in the host's memory.
+/// A log on the chip, with its content in the host's memory.
 #[derive(Clone)]
 pub struct RawLog {
     chip: Chip,
@@ -60,14 +63,14 @@ pub struct RawLog {
     offset: u32,
     /// Bytes that were written and not yet programmed.
     waiting: usize,
-    /// Blocks behind this one that idle time has erased.
+    /// Blocks after this one that idle time has erased.
     erased_ahead: u32,
-    /// The page that was read last: its other bytes are in the page register.
+    /// The last page that was read. Its other bytes are in the page register.
     last_read: Option<(String, u64)>,
 }
 
 impl RawLog {
-    /// Programs what waits; all of it, or whole pieces.
+    /// Programs the waiting bytes: all of them, or whole pieces.
     fn program(&mut self, all: bool) -> Result<(), Fault> {
         let plain = self.chip.plain();
         let piece = if plain.unit_bytes == 1 { PIECE_BYTES } else { plain.unit_bytes as usize };
@@ -82,7 +85,8 @@ impl RawLog {
         Ok(())
     }
 
-    /// Goes on to the next block, and erases it, where one begins.
+    /// Moves to the next block at the end of a block. Erases a block at its beginning, unless
+    /// idle time has erased it.
     fn place(&mut self, plain: &Plain) -> Result<(), Fault> {
         if self.offset >= plain.block_bytes {
             (self.block, self.offset) = ((self.block + 1) % plain.block_count, 0);
@@ -95,7 +99,7 @@ impl RawLog {
         Ok(())
     }
 
-    /// Programs so many bytes and everything before them.
+    /// Programs this number of bytes and everything before them.
     fn commit(&mut self, bytes: usize) -> Result<(), Fault> {
         self.waiting += bytes;
         self.program(true)

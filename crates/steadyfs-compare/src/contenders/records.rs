@@ -1,4 +1,5 @@
-//! Stores of values by keys, seen as files: a file is a run of values of the same length, whose keys are a number for the name and the place.
+//! Stores of values by keys, used as files. A file is a run of values of the same length. Their
+//! keys are a number for the name, and the place.
 
 use crate::chip::Chip;
 use steadyfs_lab::bench::{BenchChip, Contender, Fault, Mode, Room, Volume};
@@ -6,7 +7,7 @@ use steadyfs_sim::{Counters, Metered};
 
 /// Bytes of a key.
 pub const KEY_BYTES: usize = 8;
-/// Bytes of a value at most.
+/// Maximum bytes of a value.
 pub const VALUE_BYTES: usize = 1024;
 
 /// A number for a name, and a place in the file.
@@ -14,19 +15,20 @@ pub type Key = [u8; KEY_BYTES];
 
 /// A store on a chip.
 pub trait Store: Sized {
-    /// Makes it empty.
+    /// Makes the store empty.
     ///
     /// # Errors
     /// [`Fault`].
     fn format(chip: &Chip) -> Result<(), Fault>;
 
-    /// What is in RAM of it while it is used.
+    /// Returns the part of the store that is in RAM during its use.
     ///
     /// # Errors
     /// [`Fault`].
     fn mount(chip: &Chip) -> Result<Self, Fault>;
 
-    /// Reads a value into a buffer of [`VALUE_BYTES`]; returns its bytes, or none where there is no such key.
+    /// Reads a value into a buffer of [`VALUE_BYTES`]. Returns its bytes, or `None` if there is
+    /// no such key.
     ///
     /// # Errors
     /// [`Fault`].
@@ -44,7 +46,7 @@ pub trait Store: Sized {
     /// [`Fault`].
     fn remove(&mut self, key: &Key) -> Result<(), Fault>;
 
-    /// Bytes of RAM.
+    /// Returns the bytes of RAM.
     fn ram_bytes() -> u64;
 }
 
@@ -55,26 +57,27 @@ pub struct Records<S> {
 }
 
 impl<S: Store> Records<S> {
-    /// A store on an erased chip.
+    /// Returns a store on an erased chip.
     pub fn new(chip: Chip) -> Self {
         Self { chip, store: std::marker::PhantomData }
     }
 }
 
-/// A store in use. The bytes in it are counted here: it does not tell them.
+/// A store in use. Its bytes are counted here, because it does not report them.
 pub struct Mounted<S> {
     store: S,
     chip: Chip,
     used_bytes: u64,
 }
 
-/// A file: the number of its name, and the bytes of each of its values, once there is one.
+/// A file: the number of its name, and the bytes of each of its values, if the first value
+/// exists.
 pub struct File {
     number: u32,
     stride: Option<u64>,
 }
 
-/// A number for a name: FNV-1a.
+/// Returns a number for a name: FNV-1a.
 pub fn number_of(path: &str) -> u32 {
     path.bytes().fold(0x811C_9DC5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
@@ -125,7 +128,7 @@ impl<S: Store> Contender for Records<S> {
 }
 
 impl<S: Store> Mounted<S> {
-    /// Learns the bytes of a file's values from the first one.
+    /// Returns the number of bytes in each value of a file, from the first value.
     fn stride(&mut self, file: &mut File) -> Result<Option<u64>, Fault> {
         if file.stride.is_none() {
             let bytes = self.store.get(&file.key(0), &mut [0; VALUE_BYTES])?;
@@ -183,7 +186,7 @@ impl<S: Store> Volume for Mounted<S> {
     fn remove(&mut self, path: &str) -> Result<(), Fault> {
         let mut file = File::of(path);
         let Some(stride) = self.stride(&mut file)? else { return Err(Fault::Failed(format!("no {path}"))) };
-        // From the end: while there is a first value there is the file.
+        // Remove from the end: the file exists while its first value exists.
         let mut values = 1;
         while self.store.get(&file.key(values * stride), &mut [0; VALUE_BYTES])?.is_some() {
             values += 1;
@@ -214,7 +217,7 @@ impl<S: Store> Volume for Mounted<S> {
 
     fn room(&mut self) -> Result<Room, Fault> {
         let plain = self.chip.plain();
-        // Half of the chip: the more of it is alive, the oftener everything is copied on.
+        // Use half of the chip: with more live data, everything is copied more often.
         let usable_bytes = u64::from(plain.block_bytes) * u64::from(plain.block_count) / 2;
         let free_bytes = usable_bytes.saturating_sub(self.used_bytes);
         Ok(Room { usable_bytes, free_bytes, unit_bytes: 1, files_max: 1_000, file_bytes_max: VALUE_BYTES as u64 - 24 })

@@ -17,9 +17,9 @@ use std::task::{Context, Poll, Waker};
 use steadyfs::media::{Failure, Flash};
 use steadyfs_lab::bench::{BenchChip, Case, Fault};
 
-/// Bytes of an erase sector: a constant of the trait that the crate asks for.
+/// Bytes of an erase sector: a constant of the trait that the crate requires.
 const SECTOR_BYTES: usize = 4096;
-/// Sectors that the caches have room for.
+/// Sectors for which the caches have room.
 const SECTORS_MAX: usize = 256;
 
 /// `sequential-storage`.
@@ -61,7 +61,7 @@ impl Entrant for SequentialStorage {
     }
 }
 
-/// The chip as the crate wants it.
+/// The chip with the interface that the crate requires.
 pub struct Words(Chip);
 
 impl Words {
@@ -78,7 +78,7 @@ impl Words {
     }
 }
 
-/// The chip did not do what it was asked to.
+/// The failure of an operation of the chip.
 #[derive(Debug)]
 pub struct ChipError;
 
@@ -141,7 +141,7 @@ pub struct Map {
     buffer: [u8; VALUE_BYTES + 64],
 }
 
-/// Runs what never waits for anything but the simulated chip, which answers at once.
+/// Runs a future that waits only for the simulated chip, which answers at once.
 fn now<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     loop {

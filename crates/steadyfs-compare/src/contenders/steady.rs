@@ -1,4 +1,5 @@
-//! SteadyFS, with the settings that it chooses itself for a chip, and no cache: formatted as it is by default, and with a format that erases the chip.
+//! SteadyFS, with the settings that it chooses itself for a chip, and no cache. One contender has
+//! the default format, the other a format that erases the chip.
 
 use crate::chip::Chip;
 use crate::entrant::{Entrant, Facts};
@@ -29,7 +30,7 @@ impl Entrant for SteadyFs {
     }
 }
 
-/// SteadyFS on a chip that its format has erased, as that of SPIFFS does.
+/// SteadyFS on a chip that its format has erased, as the format of SPIFFS does.
 pub struct SteadyFsErased;
 
 impl Entrant for SteadyFsErased {

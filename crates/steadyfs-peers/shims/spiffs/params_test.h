@@ -1,1 +1,1 @@
-/* SPIFFS's default settings ask for this file of its tests. */
+/* The default settings of SPIFFS include this file of its tests. */

@@ -1,4 +1,4 @@
-/* The settings of SPIFFS: its defaults, but for what a user has to say. */
+/* The settings of SPIFFS: its defaults, except the settings that a user must choose. */
 #ifndef STEADY_SPIFFS_CONFIG_H
 #define STEADY_SPIFFS_CONFIG_H
 
@@ -15,14 +15,14 @@ typedef uint16_t u16_t;
 typedef int8_t s8_t;
 typedef uint8_t u8_t;
 
-/* Where pages, blocks, objects and spans are counted. */
+/* Types of the numbers of blocks, pages, objects and spans. */
 typedef u16_t spiffs_block_ix;
 typedef u16_t spiffs_page_ix;
 typedef u16_t spiffs_obj_id;
 typedef u16_t spiffs_span_ix;
 #define SPIFFS_TYPES_OVERRIDE 1
 
-/* The shape of the chip comes when it is mounted; nothing is printed; nothing locks. */
+/* The mount sets the shape of the chip. Nothing is printed, and nothing locks. */
 #define SPIFFS_SINGLETON 0
 #define SPIFFS_HAL_CALLBACK_EXTRA 1
 #define SPIFFS_DBG(...)
@@ -34,10 +34,11 @@ typedef u16_t spiffs_span_ix;
 #define SPIFFS_CACHE_STATS 0
 #define SPIFFS_GC_STATS 0
 
-/* A program of ones over zeros is refused by the simulated chip, as by those with an ECC: it is told to read before. */
+/* The simulated chip refuses a program of ones over zeros, as chips with an ECC do. This setting makes
+ * SPIFFS read before it programs. */
 #define SPIFFS_NO_BLIND_WRITES 1
 
-/* As its wiki recommends for a volume that others may have formatted. */
+/* The wiki of SPIFFS recommends these for a volume that other code may have formatted. */
 #define SPIFFS_USE_MAGIC 1
 #define SPIFFS_USE_MAGIC_LENGTH 1
 

@@ -1,4 +1,5 @@
-//! Whether an image that is only read is what was made, as far as it says so itself or a key does.
+//! Checks a read-only image: against its own hash tree, if it has one, and against a key, if one
+//! is given.
 
 use super::findings::lines;
 use crate::Failure;
@@ -12,7 +13,7 @@ use steadyfs::ROOT;
 
 #[derive(Serialize)]
 struct Summary {
-    /// Nothing where it cannot be decoded.
+    /// `None` if the image cannot be decoded.
     format: Option<String>,
     files: u64,
     directories: u64,
@@ -22,22 +23,22 @@ struct Summary {
     findings: Vec<String>,
 }
 
-/// What is known of the hash tree.
+/// The state of the hash tree.
 #[derive(Serialize)]
 struct Sealed {
     root_hash: String,
     data_bytes: u64,
     is_signed: bool,
-    /// The key whose signature it is, where that was asked.
+    /// The key that made the signature, if a key was given and verified.
     signed_by: Option<String>,
     #[serde(skip)]
     is_right: bool,
-    /// Whether a key was given.
+    /// True if a key was given.
     #[serde(skip)]
     has_key: bool,
 }
 
-/// Checks all bytes and decodes all files. Returns how many findings there are.
+/// Checks all bytes and decodes all files. Returns the number of findings.
 pub fn run(raw: Raw, key: Option<Key>, json: bool) -> Result<u64, Failure> {
     let seal = raw.seal;
     let mut findings = Vec::new();
@@ -47,7 +48,7 @@ pub fn run(raw: Raw, key: Option<Key>, json: bool) -> Result<u64, Failure> {
         findings.push(text);
     }
     let seal = seal.map(|seal| Sealed::of(&seal, key, findings.is_empty()));
-    // What is not what was signed is not decoded either.
+    // An image that does not verify is not decoded.
     let archive = if findings.is_empty() { raw.decode().map_err(|Failure(text)| findings.push(text)).ok() } else { None };
     findings.extend(archive.as_ref().and_then(|archive| lost(&archive.tree)));
     let summary = Summary::of(archive, seal, findings)?;

@@ -1,4 +1,4 @@
-//! What of a disk can still be read.
+//! Checks which pages of a disk can still be read.
 
 use super::findings::{Missing, lines};
 use super::superblocks;
@@ -21,19 +21,20 @@ struct Summary {
     sectors: u32,
     /// Logical pages that were read.
     pages: u32,
-    /// Whether so many blocks are bad that the volume can only be read.
+    /// True if so many blocks are bad that the volume can only be read.
     worn_out: bool,
-    /// Whether a mount for writing may show the last commit otherwise.
+    /// True if a mount for writing may decide otherwise about the last commit.
     unsettled: bool,
     findings: Vec<String>,
 }
 
-/// Reads the whole disk; with `repair` accepts first what the mount found missing. Returns how many findings there are, and how many of them were mended.
+/// Reads the whole disk. With `repair`, first accepts the damage that the mount found. Returns
+/// the number of findings, and the number of mended ones.
 pub fn run(mut volume: DiskVolume<'_>, repair: bool, json: bool, chip: &ChipOptions) -> Result<(u64, u32), Failure> {
     let lost = volume.disk.damage();
     if repair && lost.is_some() {
         match volume.disk.repair() {
-            // What cannot be accepted is told below.
+            // Damage that cannot be accepted is reported below.
             Ok(()) | Err(Error::Corrupt) => {}
             Err(error) => return Err(volume.fail(error)),
         }
@@ -56,7 +57,8 @@ pub fn run(mut volume: DiskVolume<'_>, repair: bool, json: bool, chip: &ChipOpti
     Ok(counts)
 }
 
-/// Reads every logical page that was written; counts them, and tells which cannot be read.
+/// Reads every logical page that was written. Returns their number, and a finding for each page
+/// that cannot be read.
 fn read_all(volume: &mut DiskVolume<'_>) -> Result<(u32, Vec<String>), Failure> {
     let page_sectors = volume.disk.page_sectors();
     let (mut pages, mut findings) = (0, Vec::new());

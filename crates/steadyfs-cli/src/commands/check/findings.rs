@@ -1,22 +1,23 @@
-//! What a check of files and one of a disk tell alike: what the mount found missing, and the findings.
+//! The parts that checks of files and of disks share: the damage that the mount found, and the
+//! findings.
 
 use serde::Serialize;
 use steadyfs::Damage;
 use steadyfs_host::damage;
 
-/// What the mount found missing.
+/// The damage that the mount found.
 #[derive(Serialize, Clone, Copy)]
 pub(super) struct Missing {
-    /// Root, record, journal or leaf; nothing where all is there.
+    /// Root, record, journal or leaf; `None` if everything is there.
     pub(super) damage: Option<&'static str>,
-    /// Whether that is accepted.
+    /// True if the damage is accepted.
     pub(super) repaired: bool,
     #[serde(skip)]
     pub(super) lost: Option<Damage>,
 }
 
 impl Missing {
-    /// What was missing, and is accepted now or not.
+    /// Returns the damage `lost`. It is accepted now if the damage `left` is `None`.
     pub(super) fn of(lost: Option<Damage>, left: Option<Damage>) -> Self {
         Self { damage: lost.map(damage::name), repaired: lost.is_some() && left.is_none(), lost }
     }
@@ -32,7 +33,7 @@ impl Missing {
     }
 }
 
-/// A line for each.
+/// Returns a line for each finding.
 pub(super) fn lines(findings: &[String]) -> String {
     findings.iter().map(|finding| format!("{finding}\n")).collect()
 }

@@ -33,7 +33,7 @@ pub struct Arguments {
     /// The image
     #[arg(value_name = "IMG")]
     image: PathBuf,
-    /// Mend what can be mended; without it nothing is written
+    /// Mend as much as possible; without this, nothing is written
     #[arg(long)]
     repair: bool,
     /// Print JSON
@@ -67,31 +67,31 @@ struct Summary {
     directories: u32,
     pages: u32,
     mended: u32,
-    /// What was mended, and how often; nothing that was not.
+    /// The kinds of repairs that were made, and their counts.
     changes: BTreeMap<&'static str, u32>,
     #[serde(flatten)]
     rest: Rest,
     findings: Vec<String>,
-    /// The findings as people read them.
+    /// The findings as text.
     #[serde(skip)]
     lines: String,
-    /// Pages that a repair would give back, and that belong to no file.
+    /// Pages that a repair would free, because they belong to no file.
     #[serde(skip)]
     freed_by_repair: usize,
 }
 
-/// What is no fault, and is told all the same.
+/// Facts that are no faults, but are reported.
 #[derive(Serialize)]
 struct Rest {
-    /// Whether so many blocks are bad that the volume can only be read.
+    /// True if so many blocks are bad that the volume can only be read.
     worn_out: bool,
-    /// Whether a mount for writing may show the last commit otherwise.
+    /// True if a mount for writing may decide otherwise about the last commit.
     unsettled: bool,
     /// Pages of removed files: the next changes free them.
     removed_pages: u64,
-    /// Bytes of the file that an interrupted command left; nothing where there is none.
+    /// Bytes of the file that an interrupted command left; `None` if there is none.
     interrupted_bytes: Option<u64>,
-    /// Its name.
+    /// The name of this file.
     #[serde(skip)]
     interrupted_name: Option<String>,
 }
@@ -123,7 +123,7 @@ fn verdict(count: u64, mended: u32, repair: bool) -> String {
     }
 }
 
-/// Checks a volume. Returns how many findings there are, and how many of them were mended.
+/// Checks a volume. Returns the number of findings, and the number of mended ones.
 fn run_volume(arguments: &Arguments) -> Result<(u64, u32), Failure> {
     arguments.reading.refuse_volume(&arguments.image)?;
     let access = if arguments.repair { Access::ReadWrite } else { Access::ReadOnly };
@@ -134,7 +134,7 @@ fn run_volume(arguments: &Arguments) -> Result<(u64, u32), Failure> {
     }
 }
 
-/// Checks a file system. Returns how many findings there are, and how many of them were mended.
+/// Checks a file system. Returns the number of findings, and the number of mended ones.
 fn run_files(mut volume: Volume<'_>, arguments: &Arguments) -> Result<(u64, u32), Failure> {
     let lost = volume.fs.damage();
     if arguments.repair {
@@ -142,14 +142,14 @@ fn run_files(mut volume: Volume<'_>, arguments: &Arguments) -> Result<(u64, u32)
     }
     let (mut found, mut paths) = (Vec::new(), Paths::none());
     if arguments.repair {
-        // A repair removes names.
+        // Look up the paths first, because a repair removes names.
         paths.look(&mut volume);
     }
     let mut note = |finding: Finding| found.push(finding);
     let mut scratch = vec![0; volume.fs.config().check_bytes(&volume.fs.flash().geometry())];
     let repaired = if arguments.repair && lost.is_some() { Some(volume.fs.repair(&mut scratch, &mut note)) } else { None };
     let checked = match repaired {
-        // What cannot be accepted is told below.
+        // Damage that cannot be accepted is reported below.
         None | Some(Err(Error::Corrupt)) => {
             let mends = arguments.repair && volume.fs.damage().is_none();
             volume.fs.check(&mut scratch, mends, &mut note)
@@ -194,7 +194,8 @@ fn run_files(mut volume: Volume<'_>, arguments: &Arguments) -> Result<(u64, u32)
     Ok((count, mended))
 }
 
-/// Reads every compressed file of a volume that is sound otherwise; what of them cannot be decoded.
+/// Reads every compressed file of an otherwise sound volume. Returns a finding for each file that
+/// cannot be decoded.
 fn compressed_findings(volume: &mut Volume<'_>) -> Result<Vec<String>, Failure> {
     let mut findings = Vec::new();
     for item in walk(volume, ROOT, "")? {
@@ -206,7 +207,7 @@ fn compressed_findings(volume: &mut Volume<'_>) -> Result<Vec<String>, Failure> 
     Ok(findings)
 }
 
-/// Tells what was found before the check could not go on; gives why it could not.
+/// Prints the findings so far, because the check could not go on. Returns the reason for that.
 fn ended_early(
     volume: &Volume<'_>,
     error: Error,
@@ -229,20 +230,21 @@ fn ended_early(
 impl Summary {
     fn of(checked: &Checked, rest: Rest, missing: Missing, findings: Vec<String>) -> Self {
         let Checked { files, directories, pages, mended, .. } = *checked;
-        // The root directory is none that anybody made: `tree` and `unpack` do not count it either.
+        // Users do not make the root directory: `tree` and `unpack` do not count it either.
         let (directories, changes) = (directories.saturating_sub(1), changes(&mended));
         let (lines, freed_by_repair) = (String::new(), 0);
         Self { missing, files, directories, pages, mended: mended.total(), changes, rest, findings, lines, freed_by_repair }
     }
 
-    /// What a repair has done, in a line.
+    /// Returns the repairs that were made, in a line.
     fn mended_line(&self) -> String {
         let words: Vec<String> =
             self.changes.iter().map(|(what, count)| format!("{what} {}", format_count((*count).into()))).collect();
         if words.is_empty() { String::new() } else { format!("mended: {}\n", words.join(", ")) }
     }
 
-    /// What a repair takes that somebody may want to look at first.
+    /// Returns a line about the pages that a repair would free. Users may want to look at them
+    /// first.
     fn freed(&self) -> String {
         match self.freed_by_repair {
             0 => String::new(),
@@ -276,14 +278,14 @@ impl Rest {
         Self {
             worn_out: volume.is_worn_out(),
             unsettled: volume.is_unsettled(),
-            // What cannot be read is a finding already.
+            // An unreadable list is a finding already.
             removed_pages: volume.fs.leaving().unwrap_or(0) / page_bytes,
             interrupted_bytes: left.as_ref().map(|(_, left)| left.size),
             interrupted_name: left.map(|(name, _)| name),
         }
     }
 
-    /// How many of the pages are of removed files.
+    /// Returns the number of pages of removed files, as text.
     fn removed(&self) -> String {
         match self.removed_pages {
             0 => String::new(),
@@ -302,7 +304,7 @@ impl Rest {
     }
 }
 
-/// What was mended, in words.
+/// Returns the repairs that were made, in words.
 fn changes(mended: &Mended) -> BTreeMap<&'static str, u32> {
     let all = [
         ("tables written anew", mended.tables),

@@ -1,4 +1,4 @@
-//! Where what was found lies: paths of inodes, as far as directories can be listed.
+//! Paths of the inodes in findings, as far as directories can be listed.
 
 use crate::image::Volume;
 use crate::image::names::{join, printable};
@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use steadyfs::{Cursor, Finding, InodeNumber, Kind, ROOT};
 
-/// Paths by inode, of what directories name.
+/// Paths of the inodes that directories name.
 pub(super) struct Paths(HashMap<InodeNumber, String>);
 
 impl Paths {
@@ -14,7 +14,8 @@ impl Paths {
         Self(HashMap::new())
     }
 
-    /// Adds what a volume names now, and keeps what it has named before. A directory that cannot be listed is left where it fails: the check says why.
+    /// Adds the paths that a volume has now, and keeps the paths that it had before. The list of
+    /// a directory ends at the first entry that cannot be read. The check reports the reason.
     pub(super) fn look(&mut self, volume: &mut Volume<'_>) {
         let (most, mut now) = (volume.fs.config().files_max as usize, Self::none());
         now.0.insert(ROOT, String::new());
@@ -23,7 +24,8 @@ impl Paths {
             let above = now.0[&directory].clone();
             let mut cursor = Cursor::default();
             while let Ok(Some(entry)) = volume.fs.list(directory, &mut cursor) {
-                // A damaged volume may name more than it holds, or a directory in itself.
+                // A damaged volume may name more inodes than it holds, or a directory within
+                // itself.
                 if now.0.len() > most {
                     break;
                 }
@@ -39,7 +41,7 @@ impl Paths {
         }
     }
 
-    /// A finding, with the paths of the inodes that it names.
+    /// Returns a finding as text, with the paths of the inodes that it names.
     pub(super) fn tell(&self, finding: &Finding) -> String {
         let text = finding.to_string();
         match *finding {
@@ -58,12 +60,12 @@ impl Paths {
         }
     }
 
-    /// The number of an inode, with its path.
+    /// Returns the number of an inode, with its path.
     pub(super) fn named(&self, what: &str, inode: InodeNumber) -> String {
         self.place(format!("{what} {inode}"), what, inode)
     }
 
-    /// A text with the path behind the number of an inode.
+    /// Returns a text with the path behind the number of an inode.
     fn place(&self, text: String, what: &str, inode: InodeNumber) -> String {
         let Some(path) = self.0.get(&inode) else { return text };
         let named = format!("{what} {inode}");

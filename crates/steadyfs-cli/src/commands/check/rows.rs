@@ -1,16 +1,17 @@
-//! Findings as lines: many of one kind in a row are one.
+//! Findings as lines. Many findings of one kind in a row become one line.
 
 use super::paths::Paths;
 use std::fmt::Write;
 use steadyfs::Finding;
 use steadyfs_lab::units::format_count;
 
-/// Findings of one kind in a row that have a line each.
+/// Maximum number of findings of one kind in a row that get a line each.
 const LINES_MAX: usize = 8;
-/// Ranges of numbers that a line names.
+/// Maximum number of ranges of numbers in a line.
 const RANGES_MAX: usize = 8;
 
-/// What follows the count of many findings of one kind, and the number of this one.
+/// Returns the text behind the count of many findings of one kind, and the number in this
+/// finding.
 fn kind(finding: &Finding, paths: &Paths) -> Option<(String, u32)> {
     let (what, number) = match *finding {
         Finding::UnreadableTable { logical } => ("logical pages, tables of the file system, cannot be read", logical),
@@ -32,7 +33,7 @@ fn kind(finding: &Finding, paths: &Paths) -> Option<(String, u32)> {
     Some((what.to_string(), number))
 }
 
-/// A line for each finding, or for many of one kind that follow each other.
+/// Returns a line for each finding, or for many of one kind that follow each other.
 pub(super) fn lines(findings: &[Finding], paths: &Paths) -> String {
     let kinds: Vec<_> = findings.iter().map(|finding| kind(finding, paths)).collect();
     let (mut text, mut first) = (String::new(), 0);
@@ -53,7 +54,7 @@ pub(super) fn lines(findings: &[Finding], paths: &Paths) -> String {
     text
 }
 
-/// Numbers as ranges, the first few.
+/// Formats numbers as ranges. Shows only the first few ranges.
 fn ranges(mut numbers: Vec<u32>) -> String {
     numbers.sort_unstable();
     numbers.dedup();
@@ -74,7 +75,7 @@ fn ranges(mut numbers: Vec<u32>) -> String {
 mod tests {
     use super::*;
 
-    /// A lost table left 213 lines of pages, and the finding that mattered above them.
+    /// A lost table gave 213 lines of pages. The important finding stood above them.
     #[test]
     fn many_of_one_kind_are_one_line_and_few_have_one_each() {
         let leaked = |logical| Finding::LeakedPage { logical };

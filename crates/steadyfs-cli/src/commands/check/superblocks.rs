@@ -7,7 +7,7 @@ use steadyfs_host::superblocks::{describe, mend};
 pub struct Damaged {
     /// The finding.
     pub text: String,
-    /// The repair has written the copy anew.
+    /// True if the repair has written the copy anew.
     pub mended: bool,
 }
 

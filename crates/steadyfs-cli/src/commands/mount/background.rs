@@ -1,4 +1,5 @@
-//! A mount that is served by a process of its own, and known to be there when the command returns: what mount(8) expects.
+//! A mount that a process of its own serves. The command returns when the volume is mounted, as
+//! mount(8) expects.
 
 use super::Arguments;
 use crate::Failure;
@@ -8,10 +9,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// How often it is looked whether the mount is there.
+/// Time between two checks for the mount.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// Starts the process, and waits until the volume is mounted, or it has ended with an error, which it says itself.
+/// Starts the process. Waits until the volume is mounted, or the process has ended with an error
+/// that it reports itself.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let directory = &arguments.directory;
     let before = device_of(directory);
@@ -20,9 +22,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .args(foreground(std::env::args().collect()))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        // Whoever waits for the end of what this command says must not wait for the mount's.
+        // A caller that waits for the end of this command's output must not wait for the end of
+        // the mount.
         .stderr(Stdio::piped())
-        // Ctrl-C is for the command that was called.
+        // Ctrl-C is only for the command that was called.
         .process_group(0)
         .spawn()
         .map_err(|error| Failure::at("steady", error))?;
@@ -40,12 +43,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// The device number of what a directory leads to.
+/// Returns the device number of the file system at a directory.
 fn device_of(directory: &Path) -> Option<u64> {
     std::fs::metadata(directory).ok().map(|metadata| metadata.dev())
 }
 
-/// The same command line, for a process that stays and says nothing at its end.
+/// Returns the same command line, for a process that stays and prints nothing at its end.
 fn foreground(line: Vec<String>) -> Vec<String> {
     let line = match line.first() {
         Some(program) if super::is_helper(program) => super::of_helper(line.into_iter().skip(1)),

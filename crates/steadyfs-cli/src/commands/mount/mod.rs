@@ -1,4 +1,4 @@
-//! `steady mount`: a volume as a directory of Linux.
+//! `steady mount`: mounts a volume on a directory of Linux.
 
 mod background;
 mod options;
@@ -26,10 +26,11 @@ pub struct Arguments {
     /// The directory to mount it on
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// Mount on a directory that is not empty too, and hide what is in it until the end
+    /// Also mount on a directory that is not empty, and hide its content until the end
     #[arg(long)]
     nonempty: bool,
-    /// Refuse a volume that is no disk; with and without it a disk is shown as the one file DIR/disk
+    /// Refuse a volume that is no disk; with and without this, a disk is shown as the one file
+    /// DIR/disk
     #[arg(long)]
     disk: bool,
     /// Allow no change
@@ -38,49 +39,51 @@ pub struct Arguments {
     /// Let other users in too
     #[arg(long)]
     allow_other: bool,
-    /// Run no programs from it
+    /// Run no programs from the mount
     #[arg(long)]
     no_exec: bool,
     /// Accept changes of mode, owner and group on a volume that keeps none, and ignore them
     #[arg(long)]
     quiet_permissions: bool,
-    /// What makes changes durable on the chip
+    /// Events that make changes durable on the chip
     #[arg(long, value_name = "EVENTS", default_value = "timed", value_parser = events())]
     commit_on: Events,
-    /// How long a change waits for a commit, where it is timed, in milliseconds
+    /// Longest time that a change waits for a timed commit, in milliseconds
     #[arg(long, value_name = "MS", allow_hyphen_values = true, default_value_t = 1000, value_parser = crate::number::from::<u64>(1))]
     commit_interval: u64,
-    /// Commit when so many writes and other changes wait, if nothing else comes first
+    /// Commit when this many writes and other changes wait, if nothing else comes first
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::from::<u32>(1))]
     commit_every: Option<u32>,
-    /// Commit when so many bytes wait, if nothing else comes first
+    /// Commit when this many bytes wait, if nothing else comes first
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = commit_bytes)]
     commit_bytes: Option<u32>,
-    /// Compress files that are written, where that saves pages and their directory does not say otherwise: lz4, zstd:LEVEL, … with /64KiB behind it for larger chunks
+    /// Compress written files, if that saves pages and their directory has no other rule: lz4,
+    /// zstd:LEVEL, … with /64KiB behind it for larger chunks
     #[arg(long, value_name = "METHOD", value_parser = rule)]
     compress: Option<Rule>,
-    /// At the end write into this file which files were opened to be read, in the order in which they were first: what `--order` of `steady pack` takes
+    /// At the end, list in this file the files that were opened for reading, in the order of
+    /// their first opening. `--order` of `steady pack` takes the list
     #[arg(long, value_name = "FILE")]
     opened: Option<PathBuf>,
-    /// Keep so much of what is read from the chip again and again in RAM; 0 B keeps nothing
+    /// RAM that keeps repeatedly read pages of the chip; 0 B keeps nothing
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "4 MiB", value_parser = parse_size)]
     read_cache: u64,
-    /// Count the time that this chip takes: a name (see `steady devices`) or a file in TOML
+    /// Count the time of this chip: a name (see `steady devices`) or a file in TOML
     #[arg(long, value_name = "NAME|FILE.toml")]
     device: Option<String>,
-    /// Of an image that is only read, believe nothing that was not signed by this public key
+    /// Accept only data of a read-only image that this public key verifies
     #[arg(long, value_name = "KEY.pub")]
     verify_key: Option<PathBuf>,
-    /// Take that time as well, so that programs meet the speed that they will have
+    /// Take the time of --device as well, so that programs meet their later speed
     #[arg(long)]
     real_time: bool,
-    /// Return once it is mounted, and serve it in the background
+    /// Return when it is mounted, and serve it in the background
     #[arg(long)]
     background: bool,
     /// The same settings as in `fstab`: ro, noexec, sync, allow_other, commit_interval=MS, …
     #[arg(short = 'o', value_name = "OPTION,…", value_delimiter = ',')]
     option: Vec<String>,
-    /// Say nothing at the end: nobody may be there to read it
+    /// Print nothing at the end: there may be no reader
     #[arg(long, hide = true)]
     quiet: bool,
 }
@@ -121,21 +124,21 @@ const EVENTS: [(&str, CommitOn); 4] = [
 ];
 
 impl Events {
-    /// The events of a preset.
+    /// Returns the events of a preset.
     fn named(name: &str) -> Result<Self, String> {
         let found = EVENTS.iter().find(|(known, _)| *known == name).map(|(_, events)| Self(*events));
         found.ok_or_else(|| format!("commit_on={name}: expected one of {}", EVENTS.map(|(name, _)| name).join(", ")))
     }
 }
 
-/// Reads how many bytes may wait.
+/// Reads the number of bytes that may wait.
 fn commit_bytes(text: &str) -> Result<u32, String> {
     let bytes = parse_size(text).map_err(|error| error.to_string())?;
     u32::try_from(bytes).ok().filter(|&bytes| bytes > 0).ok_or_else(|| "expected 1 B to 4 GiB".to_string())
 }
 
 impl Arguments {
-    /// What commits: the events of the preset, and what was set as a limit.
+    /// Returns the events that commit, from the preset, and the limits that were set.
     fn commit_on(&self) -> (CommitOn, CommitLimits) {
         let limits = CommitLimits { changes: self.commit_every.unwrap_or(0), bytes: self.commit_bytes.unwrap_or(0) };
         let many = if limits == CommitLimits::default() { CommitOn::NONE } else { CommitOn::MANY };

@@ -1,10 +1,11 @@
-//! `-o` of mount(8) and `fstab`: the same settings as those of the arguments, by the names that other file systems give them.
+//! `-o` of mount(8) and `fstab`: the settings of the arguments, under the names that other file
+//! systems use.
 
 use super::{Arguments, Events, commit_bytes};
 use crate::commands::compress::rule;
 use steadyfs_lab::units::parse_size;
 
-/// Words that say what holds anyway, or what mount(8) itself acts on.
+/// Words that hold anyway, or that mount(8) itself acts on.
 const ACCEPTED: [&str; 25] = [
     "defaults",
     "rw",
@@ -35,15 +36,15 @@ const ACCEPTED: [&str; 25] = [
 const EXPECTED: &str = "ro, rw, noexec, sync, allow_other, nonempty, quiet_permissions, commit_on=EVENTS, commit_interval=MS, \
                         commit_every=COUNT, commit_bytes=SIZE, compress=METHOD, opened=FILE, read_cache=SIZE, device=NAME, real_time, disk";
 
-/// Sets what an option says.
+/// Applies an option to the arguments.
 ///
 /// # Errors
-/// What is wrong with it, and what was expected.
+/// The fault of the option, and the expected form.
 pub fn apply(arguments: &mut Arguments, option: &str) -> Result<(), String> {
     let (name, value) = option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)));
     let needed = || value.ok_or_else(|| format!("option `{option}`: a value is missing; expected `{name}=…`"));
     match name {
-        // Of mount(8) and systemd, for themselves.
+        // For mount(8) and systemd themselves.
         _ if name.starts_with("x-") || name.starts_with("X-") || name == "comment" || name.is_empty() => {}
         "commit_on" => arguments.commit_on = Events::named(needed()?)?,
         "commit_interval" => {
@@ -82,7 +83,8 @@ pub fn apply(arguments: &mut Arguments, option: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The arguments of `steady` that a call by mount(8) stands for: `mount.fuse.steadyfs SPEC DIR [-sfnv] [-o OPTIONS] [-t TYPE]`.
+/// Returns the arguments of `steady` for a call by mount(8):
+/// `mount.fuse.steadyfs SPEC DIR [-sfnv] [-o OPTIONS] [-t TYPE]`.
 pub fn of_helper(arguments: impl Iterator<Item = String>) -> Vec<String> {
     let mut ours = vec!["steady".to_string(), "mount".to_string(), "--background".to_string()];
     let mut arguments = arguments;
@@ -97,7 +99,7 @@ pub fn of_helper(arguments: impl Iterator<Item = String>) -> Vec<String> {
     ours
 }
 
-/// Whether the command was called by a name under which mount(8) looks for it.
+/// Returns true if the command was called by a name under which mount(8) looks for it.
 pub fn is_helper(program: &str) -> bool {
     let name = program.rsplit('/').next().unwrap_or_default();
     matches!(name, "mount.steadyfs" | "mount.fuse.steadyfs")

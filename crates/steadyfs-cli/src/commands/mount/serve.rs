@@ -1,4 +1,4 @@
-//! A mount from its begin to its end, and what is told then.
+//! A mount from its beginning to its end, and the report at the end.
 
 use super::order::Order;
 use super::{Arguments, background, options};
@@ -33,7 +33,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// Mounts, and serves until the end.
 fn serve(arguments: &Arguments) -> Result<(), Failure> {
-    // Before the image is opened: mounting the volume may already change it.
+    // Check before the image is opened, because a mount of the volume may already change it.
     steadyfs_fuse::check_mountpoint(&arguments.directory, arguments.nonempty).map_err(|refusal| refuse(arguments, &refusal))?;
     let order = arguments.opened.as_deref().map(Order::create).transpose()?;
     let chip = ChipOptions { device: arguments.device.clone(), stats: false };
@@ -81,7 +81,7 @@ fn serve(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How the arguments want it mounted.
+/// Returns the mount options that the arguments set.
 fn options_of(arguments: &Arguments) -> Options {
     let (commit_on, commit_limits) = arguments.commit_on();
     Options {
@@ -99,7 +99,7 @@ fn options_of(arguments: &Arguments) -> Options {
     }
 }
 
-/// Mounts an image that is only read, and serves it from memory until the end.
+/// Mounts a read-only image, and serves it from memory until the end.
 fn serve_archive(arguments: &Arguments, found: Raw, key: Option<Key>, order: Option<Order>) -> Result<(), Failure> {
     if arguments.disk {
         return Err(Failure::at(arguments.image.display(), "holds files, not a disk; expected no --disk"));
@@ -117,7 +117,7 @@ fn serve_archive(arguments: &Arguments, found: Raw, key: Option<Key>, order: Opt
     served.map_err(|failure| explain(arguments, &failure))
 }
 
-/// Why the volume is not mounted on the directory.
+/// Returns the reason why the volume is not mounted on the directory.
 fn refuse(arguments: &Arguments, refusal: &Refusal) -> Failure {
     let directory = arguments.directory.display();
     match refusal {
@@ -126,7 +126,7 @@ fn refuse(arguments: &Arguments, refusal: &Refusal) -> Failure {
     }
 }
 
-/// What went wrong while it was mounted, served or unmounted.
+/// Returns the failure of a mount, of its service or of its end.
 fn explain(arguments: &Arguments, failure: &steadyfs_fuse::Failure) -> Failure {
     let directory = arguments.directory.display();
     match failure {
@@ -136,7 +136,7 @@ fn explain(arguments: &Arguments, failure: &steadyfs_fuse::Failure) -> Failure {
     }
 }
 
-/// What the ECC had to do, in one line; nothing where there was nothing to do.
+/// Describes the corrections of the ECC, in one line; `None` if there were none.
 fn describe_corrections(corrected: u32, lost: u32, worst: Corrected) -> Option<String> {
     let reads = counted(corrected.into(), "page read needed a correction", "page reads needed corrections");
     let Corrected { bits, strength } = worst;

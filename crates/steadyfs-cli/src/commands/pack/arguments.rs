@@ -1,4 +1,4 @@
-//! Arguments of `steady pack`, and what it packs.
+//! Arguments of `steady pack`, and its input.
 
 use super::method::{self, Method, read_only_chunk};
 use crate::Failure;
@@ -16,7 +16,8 @@ use steadyfs_convert::Tree;
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP, group(ArgGroup::new("chunks").multiple(true)), group(ArgGroup::new("sealed").multiple(true)))]
 pub struct Arguments {
-    /// The directory whose content becomes that of the image; or an image of squashfs, cramfs, JFFS2, UBIFS or UBI
+    /// The directory whose content goes into the image; or an image of squashfs, cramfs, JFFS2,
+    /// UBIFS or UBI
     #[arg(value_name = "DIR|IMAGE")]
     pub(super) from: PathBuf,
     /// The image to make
@@ -24,20 +25,24 @@ pub struct Arguments {
     pub(super) image: PathBuf,
     #[command(flatten)]
     pub(super) settings: Settings,
-    /// Time of all files in seconds since 1970, or `files`: each its own [default: of an IMAGE `files`; of a DIR SOURCE_DATE_EPOCH, else none]
+    /// Time of all files in seconds since 1970, or `files`: each keeps its own [default: `files`
+    /// for an IMAGE; SOURCE_DATE_EPOCH for a DIR, else none]
     #[arg(long, value_name = "SECONDS|files", allow_hyphen_values = true)]
     pub(super) mtime: Option<Stamp>,
-    /// Owner and group of all files as UID:GID, or `files`: each its own [default: of an IMAGE `files`, of a DIR 0:0]
+    /// Owner and group of all files as UID:GID, or `files`: each keeps its own [default: `files`
+    /// for an IMAGE, 0:0 for a DIR]
     #[arg(long, value_name = "UID:GID|files")]
     pub(super) owner: Option<Owner>,
-    /// Compress in chunks: lz4, deflate or zstd, the latter two with a level if you like, as zstd:19. Files of a volume that save no page stay as they are.
-    /// With --read-only also gzip, xz and lzo [default: a volume is not compressed, a read-only image with lz4]
+    /// Compress in chunks: lz4, deflate or zstd; the latter two may have a level, as zstd:19.
+    /// Files of a volume that save no page stay as they are. With --read-only also gzip, xz and
+    /// lzo [default: a volume is not compressed, a read-only image with lz4]
     #[arg(long, value_name = "METHOD[:LEVEL]", group = "chunks")]
     pub(super) compress: Option<Method>,
-    /// Bytes of a chunk, a power of two from 4KiB to 64KiB, of read-only images to 1MiB: larger ones become smaller, and take more RAM to read [default: 16KiB]
+    /// Bytes of a chunk, a power of two from 4KiB to 64KiB, for read-only images to 1MiB. Larger
+    /// chunks give a smaller image, and take more RAM to read [default: 16KiB]
     #[arg(long, value_name = "BYTES", value_parser = read_only_chunk, requires = "chunks")]
     pub(super) chunk: Option<usize>,
-    /// Take what symbolic links name, not the links
+    /// Take the targets of symbolic links, not the links
     #[arg(long)]
     pub(super) follow: bool,
     /// Print JSON
@@ -47,15 +52,17 @@ pub struct Arguments {
     pub(super) read_only: ReadOnly,
 }
 
-/// What read-only images have alone.
+/// Arguments for read-only images alone.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Read-only images")]
 pub(super) struct ReadOnly {
-    /// Make an image that nobody writes: squashfs, which Linux mounts and steadyfs-rom reads. With the --device of a NAND chip it is the image of that chip, with
-    /// a header and around bad blocks; else the squashfs itself
+    /// Make a read-only image: squashfs, which Linux mounts and steadyfs-rom reads. With the
+    /// --device of a NAND chip it is the image of that chip, with a header and around bad blocks;
+    /// else the squashfs itself
     #[arg(long, group = "chunks")]
     pub(super) read_only: bool,
-    /// A file with a path a line: what is read first lies first. A directory stands for all below it
+    /// A file with a path a line: the image stores these files first, in this order. A directory
+    /// stands for everything below it
     #[arg(long, value_name = "FILE", requires = "read_only")]
     pub(super) order: Option<PathBuf>,
     /// Do not compress names and inodes: the reader needs no memory for them
@@ -67,24 +74,25 @@ pub(super) struct ReadOnly {
     /// Add a hash tree, and sign it with a key that `steady keygen` made
     #[arg(long, value_name = "KEY", requires = "read_only", group = "sealed")]
     pub(super) sign: Option<PathBuf>,
-    /// Bytes of a block of the hash tree, a power of two from 512 to 4096: smaller ones take less RAM to verify [default: 4096]
+    /// Bytes of a block of the hash tree, a power of two from 512 to 4096: smaller ones take less
+    /// RAM to verify [default: 4096]
     #[arg(long, value_name = "BYTES", value_parser = method::hash_block, requires = "sealed")]
     pub(super) sign_block: Option<u32>,
 }
 
 impl ReadOnly {
-    /// Whether there is to be a hash tree.
+    /// Returns true if the image gets a hash tree.
     pub(super) fn is_sealed(&self) -> bool {
         self.hash_tree || self.sign.is_some()
     }
 
-    /// Bytes of its blocks.
+    /// Returns the bytes of a block of the hash tree.
     pub(super) fn hash_block_bytes(&self) -> u32 {
         self.sign_block.unwrap_or(HASH_BLOCK_BYTES)
     }
 }
 
-/// Bytes of a block of the hash tree that nobody chose: those of Linux.
+/// Default bytes of a block of the hash tree, as in Linux.
 const HASH_BLOCK_BYTES: u32 = 4096;
 
 const AFTER_HELP: &str = "\
@@ -96,7 +104,7 @@ Examples:
   steady pack rootfs card.img --device mt29f1g01abafd --force --compress zstd:19 --chunk 64KiB
   steady pack rootfs rootfs.sqfs --read-only --compress zstd:19 --chunk 128KiB";
 
-/// Owner and group of all files; each its own where there are none.
+/// Owner and group of all files; `None`: each file keeps its own.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Owner(Option<(u32, u32)>);
 
@@ -113,7 +121,7 @@ impl FromStr for Owner {
 }
 
 impl Arguments {
-    /// The time of all files.
+    /// Returns the time of all files.
     pub(super) fn stamp(&self) -> Result<Stamp, Failure> {
         match self.mtime {
             Some(stamp) => Ok(stamp),
@@ -122,13 +130,13 @@ impl Arguments {
         }
     }
 
-    /// Owner and group of all files.
+    /// Returns owner and group of all files.
     pub(super) fn owner(&self) -> Option<(u32, u32)> {
         let usual = if self.from.is_dir() { Some((0, 0)) } else { None };
         self.owner.map_or(usual, |Owner(owner)| owner)
     }
 
-    /// The image that is packed; `None`: a directory.
+    /// Returns the image that is packed; `None` for a directory.
     pub(super) fn archive(&self) -> Result<Option<Archive>, Failure> {
         if self.from.is_dir() {
             return Ok(None);
@@ -139,7 +147,7 @@ impl Arguments {
         found.decode_and_warn().map(Some)
     }
 
-    /// Everything of the directory or image, with the times and owners that were asked for.
+    /// Returns everything of the directory or image, with the requested times and owners.
     pub(super) fn tree(&self) -> Result<Tree, Failure> {
         let modified = match self.stamp()? {
             Stamp::Fixed(ns) => Some(i64::try_from(ns / 1_000_000_000).unwrap_or(i64::MAX)),

@@ -1,4 +1,5 @@
-//! How `pack` compresses, as arguments: a volume and a read-only image know different methods.
+//! Compression methods of `pack`, as arguments: a volume and a read-only image have different
+//! methods.
 
 use crate::Failure;
 use std::ops::RangeInclusive;
@@ -10,7 +11,7 @@ use steadyfs_lab::units::parse_size;
 /// Bytes of a chunk of a volume.
 const VOLUME_CHUNK_BYTES: RangeInclusive<usize> = 4 << 10..=64 << 10;
 
-/// A method, for what knows it.
+/// A method, for volumes, for read-only images, or for both.
 #[derive(Clone, Copy, Debug)]
 pub struct Method {
     packing: Option<Packing>,
@@ -33,7 +34,7 @@ impl FromStr for Method {
 }
 
 impl Method {
-    /// That of files in a volume.
+    /// Returns the compression of files in a volume.
     pub fn packing(&self, chunk: Option<usize>) -> Result<Packing, Failure> {
         let expected = "--compress names what only read-only images have; expected lz4, deflate or zstd, or --read-only";
         let packing = self.packing.ok_or_else(|| Failure(expected.into()))?;
@@ -46,19 +47,19 @@ impl Method {
         }
     }
 
-    /// That of a read-only image.
+    /// Returns the compression of a read-only image.
     pub fn compressor(&self) -> Result<Compressor, Failure> {
         let expected = "--compress has a level that read-only images do not have; expected gzip:1 to 10 or zstd:1 to 22";
         self.compressor.ok_or_else(|| Failure(expected.into()))
     }
 }
 
-/// Bytes of a chunk of a read-only image.
+/// Reads the bytes of a chunk of a read-only image.
 pub fn read_only_chunk(text: &str) -> Result<usize, String> {
     power_of_two(text, 4 << 10..=1 << 20, "expected a power of two from 4KiB to 64KiB, of read-only images to 1MiB")
 }
 
-/// Bytes of a block of a hash tree.
+/// Reads the bytes of a block of a hash tree.
 pub fn hash_block(text: &str) -> Result<u32, String> {
     power_of_two(text, 512..=4096, "expected a power of two from 512 to 4096").map(|bytes| bytes as u32)
 }

@@ -1,4 +1,5 @@
-//! `steady pack`: an image with the content of a directory or of another image, the same whenever and wherever it is made.
+//! `steady pack`: makes an image with the content of a directory or of another image. The image
+//! is the same at any time and on any host.
 
 mod arguments;
 mod method;

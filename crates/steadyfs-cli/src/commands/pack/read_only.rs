@@ -1,4 +1,5 @@
-//! `steady pack --read-only`: squashfs, sealed or not, in a file or around the bad blocks of a NAND chip.
+//! `steady pack --read-only`: squashfs, sealed or not, in a file or around the bad blocks of a
+//! NAND chip.
 
 use super::arguments::Arguments;
 use crate::Failure;
@@ -26,7 +27,7 @@ use steadyfs_rom::squash::Needs;
 use steadyfs_rom::verity::format::Layout;
 use steadyfs_rom::{InRam, Install, OnNand, Verified};
 
-/// Bytes of a chunk that nobody chose.
+/// Default bytes of a chunk.
 const CHUNK_BYTES: usize = 16 << 10;
 
 #[derive(Serialize)]
@@ -47,18 +48,18 @@ struct Summary {
 #[derive(Serialize)]
 struct Sealed {
     root_hash: String,
-    /// Bytes that the root hash stands for, with the zeros that fill the last block.
+    /// Bytes that the root hash covers, with the zeros that fill the last block.
     data_bytes: u64,
     block_bytes: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     public_key: Option<String>,
 }
 
-/// Bytes that a reader lends.
+/// Bytes of memory that a reader lends.
 #[derive(Serialize)]
 struct Memory {
     least: usize,
-    /// With a place of its own for names and inodes.
+    /// With separate memory for names and inodes.
     both: usize,
     /// To verify, with a hash block for each level of the tree.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,7 +88,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 fn squashfs_settings(arguments: &Arguments) -> Result<Settings, Failure> {
     let usual = Settings::default();
-    // The hash tree follows the last block that the image itself counts, where readers look for it.
+    // Readers look for the hash tree behind the last block that the image itself counts.
     let pad_bytes = if arguments.read_only.is_sealed() { arguments.read_only.hash_block_bytes() } else { usual.pad_bytes };
     Ok(Settings {
         pad_bytes,
@@ -95,14 +96,14 @@ fn squashfs_settings(arguments: &Arguments) -> Result<Settings, Failure> {
         block_bytes: arguments.chunk.unwrap_or(CHUNK_BYTES) as u32,
         plain_metadata: arguments.read_only.plain_metadata,
         order: arguments.read_only.order.as_deref().map(order).transpose()?.unwrap_or_default(),
-        // Who says what is read first wants it together.
+        // With an order of reading, the files that are read first should lie together.
         open_fragments: if arguments.read_only.order.is_some() { 1 } else { usual.open_fragments },
         drop_other_attributes: true,
         ..usual
     })
 }
 
-/// The paths of a file, one a line. Empty lines say nothing.
+/// Reads the paths in a file, one a line. Skips empty lines.
 fn order(path: &Path) -> Result<Vec<Vec<u8>>, Failure> {
     let text = fs::read(path).map_err(|error| Failure::at(path.display(), error))?;
     let lines = text
@@ -112,7 +113,7 @@ fn order(path: &Path) -> Result<Vec<Vec<u8>>, Failure> {
     Ok(lines.map(<[u8]>::to_vec).collect())
 }
 
-/// Tells of paths that name nothing: they order nothing.
+/// Warns of paths that name no file, because they order nothing.
 fn warn_of_order(tree: &Tree, order: &[Vec<u8>]) {
     let names_nothing = |path: &&Vec<u8>| std::str::from_utf8(path).is_ok_and(|path| tree.find(path).is_none());
     let mut missing = order.iter().filter(names_nothing);
@@ -123,7 +124,7 @@ fn warn_of_order(tree: &Tree, order: &[Vec<u8>]) {
     }
 }
 
-/// Adds the hash tree, where one is asked for.
+/// Adds the hash tree, if it is requested.
 fn seal(arguments: &Arguments, image: Vec<u8>, key: Option<Key>) -> Result<(Vec<u8>, Option<Sealed>), Failure> {
     if !arguments.read_only.is_sealed() {
         return Ok((image, None));
@@ -140,9 +141,9 @@ fn seal(arguments: &Arguments, image: Vec<u8>, key: Option<Key>) -> Result<(Vec<
     Ok((sealed.bytes, Some(seal)))
 }
 
-/// Where the image goes.
+/// The target of the image.
 enum Target {
-    /// A file, with the most bytes that it may have, and the name of the chip that has no more.
+    /// A file, with its maximum bytes and the name of the chip that sets this limit.
     File(Option<(u64, String)>),
     /// A NAND chip, or an image of one.
     Nand,
@@ -172,7 +173,7 @@ impl Target {
         })
     }
 
-    /// Writes the image. Tells the memory that a reader needs for the chip.
+    /// Writes the image. Returns the memory that a reader needs for the chip.
     fn write(&self, arguments: &Arguments, image: &[u8]) -> Result<Option<usize>, Failure> {
         match self {
             Self::File(Some((most, chip))) if image.len() as u64 > *most => {
@@ -213,7 +214,7 @@ fn install(arguments: &Arguments, image: &[u8]) -> Result<usize, Failure> {
     let mut memory = vec![0; Install::<Chip>::memory_bytes(&chip, geometry.block_count)];
     let mut install = Install::begin(chip, &mut memory).map_err(fail)?;
     install.push(image).map_err(fail)?;
-    // Whose chip it is for nobody said: then a programmer may skip the bad blocks of each.
+    // No particular chip is named: then a programmer may skip the bad blocks of each chip.
     let is_any_chip = arguments.settings.bad_block.is_empty() && !is_mtd(&arguments.image);
     let mut chip = if is_any_chip { install.finish_by_marks() } else { install.finish() }.map_err(fail)?;
     let bad_count = (0..geometry.block_count).filter(|&block| chip.is_bad(block) == Ok(true)).count();
