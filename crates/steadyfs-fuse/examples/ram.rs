@@ -1,6 +1,7 @@
-//! Mounts an empty volume on a simulated chip: `cargo run --release -p steadyfs-fuse --example ram -- DIRECTORY`.
+//! Mounts an empty volume on a simulated chip:
+//! `cargo run --release -p steadyfs-fuse --example ram -- DIRECTORY`.
 //!
-//! Ctrl-C unmounts; then it tells what the chip had to do.
+//! Ctrl-C unmounts. Then the example prints the counters of the chip.
 
 #[cfg(target_os = "linux")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {

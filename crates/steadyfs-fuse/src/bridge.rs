@@ -1,7 +1,8 @@
 //! Requests of the kernel as jobs for the volume's thread, and answers.
 //!
-//! A job answers its request itself, so the session's thread goes on to the next one. Jobs are done in the order in which they came.
-//! When the volume's thread has ended, a job is dropped, and with it the reply, which then says `EIO`.
+//! A job answers its request itself, so the session's thread goes on to the next request. Jobs
+//! are done in the order in which they came. If the volume's thread has ended, the job and its
+//! reply are dropped, and the request returns `EIO`.
 
 use crate::mount::Message;
 use crate::reply::{TTL, attr, empty, entry};
@@ -23,11 +24,16 @@ use steadyfs::media::Flash;
 /// Work for the volume's thread.
 pub(crate) type Job<F> = Box<dyn for<'v, 'm> FnOnce(&mut Volume<'v, 'm, F>) + Send>;
 
-/// Bytes of one write at most; the kernel's own limit.
+/// Maximum bytes of one write; the kernel's own limit.
 pub(crate) const WRITE_BYTES_MAX: u32 = 1 << 20;
 
-/// Abilities of the kernel that are used where it has them: opening that cuts, listing with attributes, remembering what links name, and leaving it
-/// to the volume to take privileges away with a write, which saves a request for each write.
+/// Abilities that are used if the kernel has them:
+///
+/// - opening that truncates;
+/// - listing with attributes;
+/// - parallel operations in a directory;
+/// - caching the targets of links;
+/// - removal of privileges by the volume at a write, which saves a request for each write.
 const ABILITIES: [InitFlags; 6] = [
     InitFlags::FUSE_ATOMIC_O_TRUNC,
     InitFlags::FUSE_DO_READDIRPLUS,
@@ -37,7 +43,7 @@ const ABILITIES: [InitFlags; 6] = [
     InitFlags::FUSE_HANDLE_KILLPRIV_V2,
 ];
 
-/// `lseek`'s words for where data and holes begin (lseek(2)).
+/// Values of `whence` of `lseek` that find data and holes (lseek(2)).
 const SEEK_DATA: i32 = 3;
 const SEEK_HOLE: i32 = 4;
 
@@ -52,22 +58,23 @@ impl<F: Flash + 'static> Bridge<F> {
     }
 
     fn post(&self, job: impl for<'v, 'm> FnOnce(&mut Volume<'v, 'm, F>) + Send + 'static) {
-        // If the thread has ended, the job is dropped and its reply says EIO.
+        // If the thread has ended, the job is dropped and its reply returns EIO.
         let _ = self.volume.send(Message::Job(Box::new(job)));
     }
 }
 
-/// A name as the volume knows it.
+/// Returns a name in the form of the volume.
 fn text(name: &OsStr) -> Result<String, Errno> {
     name.to_str().map(str::to_owned).ok_or(Errno::EILSEQ)
 }
 
-/// Who asks for a file or directory with a mode, of which the kernel has taken what the umask says.
+/// Returns the creator of a file or directory. The kernel has already applied the umask to
+/// `mode`.
 fn creator(request: &Request, mode: u32) -> Creator {
     Creator { mode, uid: request.uid(), gid: request.gid() }
 }
 
-/// Answers with a value, or with its length where no room for it was offered.
+/// Answers with a value, or with its length if the caller offered no room for it.
 fn value(reply: ReplyXattr, room: u32, result: Result<Vec<u8>, Errno>) {
     match result {
         Ok(value) if room == 0 => reply.size(value.len() as u32),
@@ -90,7 +97,7 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         match text(name) {
             Ok(name) => self.post(move |volume| entry(reply, volume.lookup(parent, &name))),
-            // There is no such name; whoever goes on to create it is told why not.
+            // There is no such name. A call that creates it gets the reason.
             Err(_) => reply.error(Errno::ENOENT),
         }
     }
@@ -313,7 +320,7 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
     }
 
     fn access(&self, _: &Request, number: INodeNo, _: AccessFlags, reply: ReplyEmpty) {
-        // The kernel checks permissions itself; what is left is whether the file is there.
+        // The kernel checks permissions itself. Only the existence of the file is left to check.
         self.post(move |volume| empty(reply, volume.stat(number).map(|_| ())));
     }
 
@@ -325,7 +332,7 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
         let part = match whence {
             SEEK_DATA => Part::Data,
             SEEK_HOLE => Part::Hole,
-            // The kernel knows the rest itself.
+            // The kernel handles the rest itself.
             _ => return reply.error(Errno::EINVAL),
         };
         let Ok(offset) = u64::try_from(offset) else { return reply.error(Errno::ENXIO) };

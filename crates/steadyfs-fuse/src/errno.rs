@@ -3,12 +3,13 @@
 use fuser::Errno;
 use steadyfs::Error;
 
-/// The error number that a program gets to see.
+/// Returns the error number for a program.
 pub(crate) fn errno(error: Error) -> Errno {
     match error {
         Error::Device | Error::MediaFailing | Error::Corrupt | Error::Unknown => Errno::EIO,
         Error::ReadOnly => Errno::EROFS,
-        // A program can do the same against each of them: remove something, or choose another name.
+        // A program can do the same against each of these errors: remove something, or choose
+        // another name.
         Error::NoSpace | Error::TooManyFiles | Error::AttributesTooLarge => Errno::ENOSPC,
         // Only without `CommitOn::FULL`.
         Error::TransactionTooLarge => Errno::ENOSPC,

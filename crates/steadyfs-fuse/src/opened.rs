@@ -1,10 +1,12 @@
-//! The files of a mount in the order in which they are first opened: what `--order` of `steady pack` takes, so that what is read first lies first.
+//! The files of a mount in the order in which they are first opened. `--order` of `steady pack`
+//! takes this order, so that files that are read first lie first.
 
 use fuser::INodeNo;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The paths of files in the order in which they are first opened to be read, while a volume or a tree is mounted. Clones are the same list.
+/// The paths of files in the order in which they are first opened for reading, while a volume or
+/// a tree is mounted. Clones share the list.
 ///
 /// ```
 /// let opened = steadyfs_fuse::Opened::default();
@@ -21,7 +23,7 @@ struct List {
     known: HashSet<Vec<u8>>,
 }
 
-/// The same list.
+/// Compares by identity: clones are equal.
 impl PartialEq for Opened {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -31,7 +33,7 @@ impl PartialEq for Opened {
 impl Eq for Opened {}
 
 impl Opened {
-    /// The paths so far, without a `/` before them.
+    /// Returns the paths so far, without a leading `/`.
     pub fn paths(&self) -> Vec<Vec<u8>> {
         self.list().paths.clone()
     }
@@ -49,7 +51,7 @@ impl Opened {
     }
 }
 
-/// Finds the paths of what is opened by the names under which the kernel was told of it.
+/// Finds the paths of opened files by the names in replies to the kernel.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     opened: Opened,
@@ -61,21 +63,21 @@ impl Recorder {
         Self { opened, names: HashMap::new() }
     }
 
-    /// The kernel is told what a name in a directory names.
+    /// Notes that a reply to the kernel maps a name in a directory to a number.
     pub fn named(&mut self, parent: INodeNo, name: &[u8], number: INodeNo) {
         if number != INodeNo::ROOT {
             self.names.insert(number.0, (parent.0, name.to_vec()));
         }
     }
 
-    /// A file is opened to be read.
+    /// Notes that a file is opened for reading.
     pub fn opened(&mut self, number: INodeNo) {
         if let Some(path) = self.path(number) {
             self.opened.add(path);
         }
     }
 
-    /// The path of something; nothing where a directory above is not known.
+    /// Returns the path of a file or directory, or `None` if a directory above it is unknown.
     fn path(&self, number: INodeNo) -> Option<Vec<u8>> {
         let (mut at, mut path) = (number.0, Vec::new());
         // A directory that was moved below itself in the meantime leads nowhere.

@@ -1,4 +1,4 @@
-//! How a volume is mounted.
+//! The options of a mount.
 
 use crate::opened::Opened;
 use fuser::SessionACL;
@@ -6,34 +6,39 @@ use std::time::Duration;
 use steadyfs::{CommitLimits, CommitOn};
 use steadyfs_host::plain::Packing;
 
-/// How a volume is mounted.
+/// Options of a mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Events after which the volume commits; by default [`CommitOn::TIMED_AND_ON_FLUSH`]. Without [`CommitOn::FULL`], a call that finds no
-    /// room in the open transaction says `ENOSPC`.
+    /// Events after which the volume commits; by default [`CommitOn::TIMED_AND_ON_FLUSH`].
+    /// Without [`CommitOn::FULL`], a call that finds no room in the open transaction returns
+    /// `ENOSPC`.
     pub commit_on: CommitOn,
-    /// How long a change waits for a commit at most, where [`CommitOn::TIMED`] is chosen; by default one second.
+    /// Maximum time that a change waits for a commit, with [`CommitOn::TIMED`]; by default one
+    /// second.
     pub commit_interval: Duration,
-    /// How much waits for a commit at most, where [`CommitOn::MANY`] is chosen; by default nothing is a limit.
+    /// Maximum amount of changes that wait for a commit, with [`CommitOn::MANY`]; by default no
+    /// limit.
     pub commit_limits: CommitLimits,
-    /// How files are compressed that are written, where their directory does not say it; by default they are not.
+    /// Compression of written files, if their directory does not set it; by default none.
     pub compress: Option<Packing>,
-    /// Keep the order in which files are first opened; by default nobody asks.
+    /// List that keeps the order in which files are first opened; by default none.
     pub opened: Option<Opened>,
-    /// Let other users in too; by default only the user who mounts. For others than root, `/etc/fuse.conf` must allow it.
+    /// True to let other users in too; by default only the user who mounts. For users other than
+    /// root, `/etc/fuse.conf` must allow it.
     pub allow_other: bool,
-    /// Let the kernel refuse every change with `EROFS`. Needed for a volume that is mounted
-    /// [for reading only](steadyfs::Access::ReadOnly).
+    /// True to let the kernel refuse every change with `EROFS`. Needed for a volume that is
+    /// mounted [for reading only](steadyfs::Access::ReadOnly).
     pub read_only: bool,
-    /// Mount on a directory that is not empty too; its files are hidden until the volume is unmounted. By default that is
-    /// [refused](crate::Refusal::NotEmpty).
+    /// True to mount also on a directory that is not empty. Its files are hidden until the volume
+    /// is unmounted. By default that is [refused](crate::Refusal::NotEmpty).
     pub nonempty: bool,
-    /// Let no program be run from it.
+    /// True to let no program be run from the mount.
     pub no_exec: bool,
-    /// Accept `chmod` and `chown` on a volume that does not [keep permissions](steadyfs::Config::permissions), and change nothing; by default only what
-    /// changes nothing is accepted, and the rest says `EPERM`.
+    /// True to accept `chmod` and `chown` without effect, on a volume that does not [keep
+    /// permissions](steadyfs::Config::permissions). By default only calls that change nothing are
+    /// accepted, and the rest returns `EPERM`.
     pub quiet_permissions: bool,
-    /// What the list of mounts names as the source; by default `steadyfs`.
+    /// Source in the list of mounts; by default `steadyfs`.
     pub source: String,
 }
 
@@ -56,7 +61,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Who is let in.
+    /// Returns the users who are let in.
     pub(crate) fn acl(&self) -> SessionACL {
         if self.allow_other { SessionACL::All } else { SessionACL::Owner }
     }

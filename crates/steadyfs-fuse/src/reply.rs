@@ -1,13 +1,14 @@
-//! Answers to the kernel that files and disks give alike.
+//! Replies to the kernel that files and disks share.
 
 use crate::volume::Node;
 use fuser::{Errno, ReplyAttr, ReplyEmpty, ReplyEntry};
 use std::time::Duration;
 
-/// How long the kernel may trust what it was told of names, sizes and times.
+/// Time for which the kernel may trust names, sizes and times from a reply.
 ///
-/// Every change comes through the kernel, which then corrects what it knows, so this could be longer; it bounds for how long the kernel
-/// is wrong after a change that failed on a medium that fails.
+/// Every change comes through the kernel, which then corrects its copy. So this time could be
+/// longer. It limits how long the kernel's copy is wrong after a change that failed on a failing
+/// medium.
 pub(crate) const TTL: Duration = Duration::from_secs(1);
 
 pub(crate) fn empty(reply: ReplyEmpty, result: Result<(), Errno>) {

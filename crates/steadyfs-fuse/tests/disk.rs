@@ -11,11 +11,12 @@ use std::os::unix::fs::FileExt;
 use std::time::Duration;
 use steadyfs_fuse::Options;
 
-/// Bytes of a logical page, and of the part of the disk that is written.
+/// Bytes of a logical page, and number of pages in the part of the disk that the test writes.
 const PAGE_BYTES: usize = 4096;
 const PAGES: usize = 60;
 
-/// The part of the disk as it may be after a power cut: a state for each write since the last flush that was acknowledged.
+/// The part of the disk in all states that a power cut may leave: one for each write since the
+/// last acknowledged flush.
 struct Oracle(Vec<Vec<u8>>);
 
 impl Oracle {
@@ -31,7 +32,7 @@ impl Oracle {
     }
 }
 
-/// Writes and flushes at random until power fails; a write is within a logical page.
+/// Writes and flushes at random until power fails. Each write stays within a logical page.
 fn write_until_the_cut(disk: &File, oracle: &mut Oracle, rng: &mut Rng) {
     loop {
         let (page, within) = (rng.usize(..PAGES), rng.usize(..PAGE_BYTES));
@@ -61,11 +62,11 @@ fn power_cut_leaves_what_was_synced_and_never_a_later_write_without_an_earlier_o
         let found = fs::read(disk.file()).unwrap();
         let found = &found[..PAGES * PAGE_BYTES];
         assert!(oracle.0.iter().any(|state| state == found), "round {round}: none of {} states", oracle.0.len());
-        // The mount has settled what there is.
+        // The mount has settled the state.
         oracle.0 = vec![found.to_vec()];
         chip.lock().cut_at(rng.u64(1..400));
         write_until_the_cut(&File::options().write(true).open(disk.file()).unwrap(), &mut oracle, &mut rng);
-        // Nobody can flush without power.
+        // Without power no flush succeeds.
         let _ = disk.unmount();
         chip.lock().power_on();
     }

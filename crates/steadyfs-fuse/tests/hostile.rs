@@ -1,4 +1,4 @@
-//! A volume made to do harm, as the kernel sees it.
+//! A volume made to do harm, in the view of the kernel.
 
 #![cfg(target_os = "linux")]
 
@@ -12,7 +12,7 @@ use steadyfs_fuse::{Failure, Options, spawn};
 use steadyfs_hostile::medium::Ram;
 use steadyfs_hostile::seal::forge;
 
-/// A volume with names that the kernel takes, and two that it does not.
+/// Makes a volume with names that the kernel accepts, and others that it refuses.
 fn hostile(config: &Config, geometry: &Geometry) -> Ram {
     let mut memory = vec![0; config.memory_bytes(geometry)];
     let ram = FileSystem::format(Ram::new(*geometry), config, &mut memory).unwrap();

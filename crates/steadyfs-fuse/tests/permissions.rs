@@ -1,4 +1,4 @@
-//! Mode, owner and group, symbolic links, holes: what archivers and deployment tools need.
+//! Mode, owner and group, symbolic links, holes: the needs of archivers and deployment tools.
 
 #![cfg(target_os = "linux")]
 
@@ -46,14 +46,15 @@ fn modes_and_owners_are_kept() {
     }
     chown(m.path("file"), Some(1234), Some(4_000_000_000)).unwrap();
     assert_eq!(facts(&m.path("file")), (0o100_711, 1234, 4_000_000_000), "a new owner gets no privileges");
-    // A new file takes the group of a directory that passes it on, and a new directory passes it on as well.
+    // A new file gets the group of a directory that passes its group on. A new directory also
+    // passes the group on.
     chown(m.path("dir"), None, Some(77)).unwrap();
     fs::set_permissions(m.path("dir"), Permissions::from_mode(0o2755)).unwrap();
     fs::write(m.path("dir/file"), b"").unwrap();
     fs::create_dir(m.path("dir/dir")).unwrap();
     assert_eq!(facts(&m.path("dir/file")).2, 77);
     assert_eq!((facts(&m.path("dir/dir")).0 & 0o7000, facts(&m.path("dir/dir")).2), (0o2000, 77));
-    // A file that replaces another one keeps its own.
+    // A file that replaces another one keeps its own group.
     fs::rename(m.path("dir/file"), m.path("file")).unwrap();
     assert_eq!(facts(&m.path("file")).2, 77);
 }
@@ -91,7 +92,7 @@ fn symbolic_links_name_anything() {
     let too_long = "x".repeat(4096);
     assert!(symlink(&too_long, m.path("too-long")).is_err());
     assert_eq!(fs::read_dir(m.path("")).unwrap().count(), 3);
-    // A link is removed and renamed itself.
+    // Removal and renaming apply to the link itself.
     fs::rename(m.path("link"), m.path("moved")).unwrap();
     assert_eq!(fs::read_link(m.path("moved")).unwrap(), Path::new("dir/file"));
     fs::remove_file(m.path("moved")).unwrap();
@@ -113,7 +114,7 @@ fn holes_are_told() {
     file.set_len(100 * page).unwrap();
     file.write_all_at(&[1; 4096], 10 * page).unwrap();
     file.write_all_at(&[1; 10], 90 * page + 7).unwrap();
-    // Two pages, that of the beginning, and an index.
+    // The two written pages, the first page of the file, and an index.
     assert_eq!(blocks(), 4 * page);
     assert_eq!(seek(&file, SeekFrom::Data(page)), Ok(10 * page));
     assert_eq!(seek(&file, SeekFrom::Data(10 * page + 5)), Ok(10 * page + 5));
@@ -124,7 +125,7 @@ fn holes_are_told() {
     assert_eq!(seek(&file, SeekFrom::Hole(100 * page)), Err(Errno::NXIO));
 }
 
-/// Runs a command if this machine has it; it must succeed and say nothing.
+/// Runs a command if this machine has it. The command must succeed and print nothing.
 fn runs(command: &str, arguments: &[&str]) -> bool {
     let output = match Command::new(command).args(arguments).output() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return false,

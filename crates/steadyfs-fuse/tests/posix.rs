@@ -1,4 +1,4 @@
-//! What POSIX promises, one by one, on a mounted volume.
+//! The promises of POSIX, one by one, on a mounted volume.
 
 #![cfg(target_os = "linux")]
 
@@ -50,7 +50,7 @@ fn open_flags_do_what_they_say() {
     writer.write_all(b"HELLO").unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"HELLO world");
 
-    // Created through a handle that only reads.
+    // The file is created through a handle that only reads.
     let flags = (rustix::fs::OFlags::CREATE | rustix::fs::OFlags::RDONLY).bits() as i32;
     assert_eq!(OpenOptions::new().read(true).custom_flags(flags).open(&path).unwrap().metadata().unwrap().len(), 11);
     let created = rustix::fs::open(m.path("new"), rustix::fs::OFlags::CREATE, rustix::fs::Mode::from(0o600)).unwrap();
@@ -96,7 +96,7 @@ fn a_removed_file_that_is_open_stays_until_it_is_closed() {
     assert_eq!((bytes.len(), bytes[99_999], bytes[100_000]), (100_500, 7, 8));
     file.sync_all().unwrap();
 
-    // Another file of that name has nothing to do with it.
+    // Another file of that name is independent of it.
     fs::write(&path, b"new").unwrap();
     assert_ne!(file.metadata().unwrap().ino(), fs::metadata(&path).unwrap().ino());
     file.write_all_at(b"old", 0).unwrap();
@@ -143,7 +143,7 @@ fn rename_replaces_what_may_be_replaced() {
     assert_eq!(fs::read(p("empty/inner/b")).unwrap(), b"a");
     assert_eq!(fs::canonicalize(p("empty/inner/..")).unwrap(), fs::canonicalize(p("empty")).unwrap());
 
-    // A file that is open is still itself after a rename, and after being replaced.
+    // An open file stays itself after a rename, and after it is replaced.
     let mut open = read_write().open(p("empty/inner/b")).unwrap();
     fs::rename(p("empty/inner/b"), p("moved")).unwrap();
     open.write_all(b"written after the rename").unwrap();
@@ -216,7 +216,8 @@ fn a_directory_that_was_removed_is_empty_for_who_has_it_open() {
     fs::remove_dir(m.path("d")).unwrap();
     let flags = rustix::fs::OFlags::CREATE | rustix::fs::OFlags::RDWR;
     assert_eq!(errno(rustix::fs::openat(&directory, "file", flags, rustix::fs::Mode::from(0o644))), E(Errno::NOENT));
-    // Its number goes to another directory; the old one does not become it: the kernel calls it bad.
+    // Its number goes to another directory. The old directory does not become the new one: the
+    // kernel calls it bad.
     fs::create_dir(m.path("new")).unwrap();
     fs::write(m.path("new/file"), b"").unwrap();
     assert_eq!(errno(rustix::fs::openat(&directory, "file", flags, rustix::fs::Mode::from(0o644))), E(Errno::IO));
@@ -371,7 +372,7 @@ fn a_thousand_files_are_listed_once_and_removed_while_they_are_listed() {
     let raw: Vec<_> = rustix::fs::Dir::new(File::open(m.path("d")).unwrap()).unwrap().map(Result::unwrap).collect();
     assert_eq!(raw.iter().filter(|entry| [b"." as &[u8], b".."].contains(&entry.file_name().to_bytes())).count(), 2);
 
-    // While a directory is read, names come and go: those that stay are listed once.
+    // While a directory is read, names come and go. Names that stay are listed once.
     let (mut seen, mut round) = (Vec::new(), 0);
     for entry in fs::read_dir(m.path("d")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
@@ -401,11 +402,11 @@ fn statfs_follows_what_is_written() {
     assert!(before.f_blocks * before.f_frsize > 10 << 20, "of 16 MiB: {} pages", before.f_blocks);
     fs::write(m.path("file"), vec![1; 1 << 20]).unwrap();
     let after = statvfs(m.path("")).unwrap();
-    // And the first page of the directory.
+    // The difference includes the first page of the directory.
     assert_eq!((before.f_blocks, before.f_bfree - after.f_bfree), (after.f_blocks, 257));
     assert_eq!(before.f_ffree - after.f_ffree, 1);
     assert_eq!(fs::metadata(m.path("file")).unwrap().blocks(), 2048);
-    // Pages of removed files are free at once: whoever writes gets them.
+    // Pages of removed files are free at once: the next write gets them.
     fs::remove_file(m.path("file")).unwrap();
     assert_eq!(statvfs(m.path("")).unwrap().f_bfree, before.f_bfree - 1);
 }
@@ -458,7 +459,7 @@ fn fallocate_keeps_room() {
     let bytes = fs::read(m.path("file")).unwrap();
     assert!(bytes.starts_with(b"start") && bytes[5..].iter().all(|&byte| byte == 0));
 
-    // Holes become room too.
+    // Reserved room fills holes too.
     file.set_len(4 << 20).unwrap();
     fallocate(&file, FallocateFlags::empty(), 2 << 20, 1 << 20).unwrap();
     assert!((512..520).contains(&(before - free())));
@@ -466,7 +467,7 @@ fn fallocate_keeps_room() {
     assert_eq!(fallocate(&file, punch, 0, 4096), Err(Errno::OPNOTSUPP));
     assert_eq!(fallocate(&file, FallocateFlags::KEEP_SIZE, 0, 15 << 20), Err(Errno::NOSPC));
     assert_eq!(file.metadata().unwrap().len(), 4 << 20);
-    // Room that was kept is there on a full volume.
+    // Reserved room is there on a full volume.
     let other = File::create(m.path("other")).unwrap();
     while other.metadata().unwrap().len() < 16 << 20 && (&other).write_all(&[1; 65536]).is_ok() {}
     file.write_all_at(&vec![9; 1 << 20], 2 << 20).unwrap();
@@ -498,7 +499,7 @@ fn a_full_volume_says_so_and_loses_nothing() {
     m.remount();
     let bytes = fs::read(m.path("file")).unwrap();
     assert!(bytes.len() as u64 == written && bytes.iter().all(|&byte| byte == 5));
-    // Removing makes room.
+    // Removal makes room.
     fs::remove_file(m.path("file")).unwrap();
     fs::write(m.path("again"), vec![6; 8 << 20]).unwrap();
     assert_eq!(fs::read(m.path("again")).unwrap(), vec![6; 8 << 20]);
@@ -551,7 +552,7 @@ fn a_large_file_is_read_back_after_a_remount() {
     for index in 0..64u8 {
         file.write_all(&block.iter().map(|byte| byte ^ index).collect::<Vec<_>>()).unwrap();
     }
-    // Overwritten at random, across pages.
+    // Random overwrites, across pages.
     let mut rng = fastrand::Rng::with_seed(5);
     let patches: Vec<u64> = (0..200).map(|_| rng.u64(..(64 << 20) - 10_000)).collect();
     patches.iter().for_each(|&at| file.write_all_at(&[0xEE; 10_000], at).unwrap());

@@ -1,6 +1,6 @@
 //! A volume that is mounted in the foreground, and signals that end it.
 //!
-//! One test alone: signals are for the whole process.
+//! There is only one test, because signals are for the whole process.
 
 #![cfg(target_os = "linux")]
 
@@ -15,7 +15,8 @@ use std::time::Duration;
 use steadyfs::{Access, FileSystem};
 use steadyfs_fuse::{Options, mount};
 
-/// Mounts in a thread that waits for the end, unmounts the volume and tells how many programs the chip did.
+/// Mounts in a thread that waits for the end and unmounts the volume. Its result is the number of
+/// programs of the chip.
 fn in_foreground(chip: Chip, directory: PathBuf) -> JoinHandle<u64> {
     let before = fs::metadata(&directory).unwrap();
     let mounted = directory.clone();
@@ -39,7 +40,7 @@ fn is_mounted(directory: &Path, before: &fs::Metadata) -> bool {
 
 #[test]
 fn the_first_signal_unmounts_and_the_second_does_not_wait() {
-    // Says whether this machine lets us mount.
+    // This shows if the machine lets the test mount.
     if Mounted::new(Chip::small(1)).is_none() {
         return;
     }

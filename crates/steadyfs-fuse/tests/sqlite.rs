@@ -1,10 +1,11 @@
 //! SQLite keeps its promises on a mounted volume, in each journal mode, also when power is cut.
 //!
-//! SQLite runs in a process of its own. A process that serves a file system must not map files of it: the kernel writes mapped pages
-//! back while it holds the address space, and waits for a server that may need it.
+//! SQLite runs in its own process. A process that serves a file system must not map files of it.
+//! The kernel writes mapped pages back while it holds the address space, and waits for a server
+//! that may need it.
 //!
-//! `STEADYFS_FUSE_CUTS` and `STEADYFS_FUSE_SEED` choose how many cuts per mode, and where; a failure prints the command that
-//! repeats it.
+//! `STEADYFS_FUSE_CUTS` sets the number of cuts per mode, and `STEADYFS_FUSE_SEED` their places.
+//! A failure prints the command that repeats it.
 
 #![cfg(target_os = "linux")]
 
@@ -17,13 +18,14 @@ use std::process::Command;
 use std::time::Duration;
 use steadyfs_fuse::Options;
 
-/// Cuts per mode in the usual tests.
+/// Number of cuts per mode in the usual tests.
 const CUTS: u64 = 30;
-/// Transactions until the last cut.
+/// Number of transactions until the last cut.
 const TRANSACTIONS: i64 = 40;
 
-/// A way to keep a journal, and what makes an acknowledged transaction durable in it on any file system: in mode DELETE a transaction is
-/// committed when its journal is removed, and only EXTRA syncs the directory after that.
+/// A journal mode, and the setting that makes an acknowledged transaction durable in it on any
+/// file system. In mode DELETE the removal of the journal commits a transaction, and only EXTRA
+/// syncs the directory after that.
 #[derive(Clone, Copy, Debug)]
 struct Mode {
     journal: &'static str,
@@ -61,7 +63,7 @@ fn text(number: i64) -> String {
     format!("entry {}", number.wrapping_mul(0x9E37_79B9) % 100_003)
 }
 
-/// One transaction: an entry more, of up to three pages, and the count.
+/// Makes one transaction: one more entry, of up to three pages, and the count.
 fn add(database: &mut Connection, number: i64) -> rusqlite::Result<()> {
     let transaction = database.transaction()?;
     let bytes = vec![number as u8; (number * 997 % 12_000) as usize];
@@ -70,7 +72,7 @@ fn add(database: &mut Connection, number: i64) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-/// Checks the database, and returns how many entries it holds.
+/// Checks the database, and returns the number of its entries.
 fn check(database: &Connection) -> i64 {
     let verdict: String = database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(verdict, "ok");
@@ -88,14 +90,15 @@ fn check(database: &Connection) -> i64 {
     count
 }
 
-/// What SQLite's process is to do.
+/// Variable with the task of SQLite's process.
 const TASK: &str = "STEADYFS_FUSE_TASK";
 const DATABASE: &str = "STEADYFS_FUSE_DATABASE";
 const MODE: &str = "STEADYFS_FUSE_MODE";
-/// What it prints before a number: how many transactions were acknowledged, or are there.
+/// Text that the process prints before a number: the number of acknowledged or of present
+/// transactions.
 const COUNT: &str = "count: ";
 
-/// Runs this test binary as SQLite's process; returns the last number that it printed.
+/// Runs this test binary as SQLite's process. Returns the last number that it printed.
 fn in_process(task: &str, database: &Path, mode: Mode) -> i64 {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "sqlite_process", "--nocapture"]);
@@ -107,7 +110,7 @@ fn in_process(task: &str, database: &Path, mode: Mode) -> i64 {
     numbers.next_back().unwrap_or(0)
 }
 
-/// Not a test: SQLite's process.
+/// Runs as SQLite's process. It is not a test.
 #[test]
 fn sqlite_process() {
     let (Ok(task), Ok(path), Ok(journal)) = (std::env::var(TASK), std::env::var(DATABASE), std::env::var(MODE)) else { return };
@@ -174,7 +177,7 @@ fn from_env(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }
 
-/// Adds entries until power fails or all are there; prints each that is acknowledged.
+/// Adds entries until power fails or all are there. Prints the number of each acknowledged one.
 fn add_until_cut(path: &Path, mode: Mode) {
     let Ok(mut database) = connect(path, mode) else { return };
     for number in 1..=TRANSACTIONS {
@@ -185,7 +188,8 @@ fn add_until_cut(path: &Path, mode: Mode) {
     }
 }
 
-/// Cuts power at operations all over a run. Afterwards the database is whole, and every transaction that was acknowledged is there.
+/// Cuts power at operations all over a run. Afterwards the database is whole, and every
+/// acknowledged transaction is there.
 fn survives_power_cuts(mode: Mode) {
     let options = Options { commit_interval: Duration::from_millis(20), ..Options::default() };
     let Some(mut m) = Mounted::with_options(Chip::small(3), options.clone()) else { return };
@@ -206,7 +210,7 @@ fn survives_power_cuts(mode: Mode) {
         let operations = m.chip.lock().operations() - before;
         m.cut_and_remount();
         let count = in_process("check", &m.path("database"), mode);
-        // The one that was under way may be there too.
+        // The transaction in progress may be there too.
         let range = acknowledged..=(acknowledged + 1).min(TRANSACTIONS);
         assert!(range.contains(&count), "{mode:?}: {acknowledged} acknowledged, {count} there; cut {cut:?}, seed {seed}");
         operations

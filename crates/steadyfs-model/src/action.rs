@@ -1,4 +1,4 @@
-//! What a call leads to, and what must hold after it.
+//! The result of a call, and the checks after it.
 
 use crate::call::Call;
 use crate::chip::{Cell, Chip, Stop};
@@ -11,7 +11,7 @@ use crate::state::{Promise, Ram, State};
 use crate::table::{BlockState, JOURNAL};
 use crate::violation::Violation;
 
-/// A call with the answers to what was not determined, and what it led to.
+/// A call with the answers to its choices, and its result.
 #[derive(Clone, PartialEq)]
 pub struct Action {
     /// The call.
@@ -31,7 +31,7 @@ impl std::fmt::Debug for Action {
 }
 
 impl State {
-    /// A formatted chip without power.
+    /// Makes a formatted chip without power.
     pub fn formatted(scope: &Scope) -> Self {
         let mut state = State::blank(scope);
         let chip = Chip { cuts: 0, failures: 0, losses: 0, ..state.chip.clone() };
@@ -44,7 +44,7 @@ impl State {
         state
     }
 
-    /// All that may follow.
+    /// Adds all actions that may follow.
     pub fn follow(&self, scope: &Scope, actions: &mut Vec<Action>) {
         let calls: &[Call] = match &self.ram {
             None if self.chip.losses > 0 => &[Call::Lose, Call::Mount],
@@ -65,7 +65,7 @@ impl State {
         }
     }
 
-    /// The state after a call; `None` when it is refused.
+    /// Returns the state after a call, or `None` if the call is refused.
     fn after(&self, scope: &Scope, call: Call, choices: &mut Choices) -> Option<State> {
         let mut state = self.clone();
         if call == Call::Lose {
@@ -86,7 +86,7 @@ impl State {
         match call {
             Call::PowerOff => return Err(Stop::Cut),
             Call::End if machine.ram.table.closed || self.promise.open != self.promise.committed => return Err(Stop::NoSpace),
-            // What is lost is only written as a whole.
+            // A lost page can only be written as a whole.
             Call::Patch(logical) | Call::Flush(logical) if self.promise.open[logical][0] == LOST => return Err(Stop::NoSpace),
             _ => machine.begin()?,
         }
@@ -143,7 +143,8 @@ impl State {
         }
     }
 
-    /// A page is lost. Nobody can tell the last complete record from one that was cut: it is lost only where the world says so.
+    /// Loses a page. No mount can distinguish a lost last record from one that was cut, so the
+    /// last record is lost only if the world allows it.
     fn lose(&mut self, scope: &Scope, choices: &mut Choices) -> bool {
         if scope.logs {
             return self.lose_change(choices);
@@ -171,7 +172,7 @@ impl State {
         true
     }
 
-    /// A change in the log of a leaf is lost.
+    /// Loses a change in the log of a leaf.
     fn lose_change(&mut self, choices: &mut Choices) -> bool {
         let has = |page: usize, logical: usize| matches!(&self.chip.cells[page], Cell::Good(_, Content::Leaf(_, log)) if log.whole[logical].is_some());
         let places = (0..self.chip.cells.len()).flat_map(|page| (0..LOGICAL).map(move |logical| (page, logical)));
@@ -188,17 +189,17 @@ impl State {
         true
     }
 
-    /// Ends a call: what the caller may rely on from now on, and whether it is so.
+    /// Ends a call: updates the caller's promise, and checks that it is kept.
     fn end(mut self, mut machine: Machine<'_>, call: Call, result: Step) -> Option<Self> {
         let has_lost = machine.chip.losses < machine.scope.losses;
         let promise = &mut self.promise;
         self.broken = match result {
-            // A block that is missing comes back when the frame in it has moved.
+            // A missing block comes back when the frame in it has moved.
             Err(Stop::NoSpace | Stop::Failed) if call != Call::Mount => return None,
             Err(Stop::Cut) => None,
             Err(Stop::NoSpace | Stop::Failed) => Some(Violation::MountRefused),
             Err(Stop::Broken(violation)) => Some(violation),
-            // It can only be read, and says so.
+            // The volume can only be read, and reports that.
             Ok(()) if machine.ram.damaged && has_lost => return None,
             Ok(()) if machine.ram.damaged => Some(Violation::ToldForNothing),
             Ok(()) if call == Call::Mount => match machine.all_bytes() {
@@ -225,7 +226,8 @@ impl State {
 }
 
 impl Promise {
-    /// Whether a mount may find that: what was acknowledged, or all of what a cut commit was to make durable. If a page was lost, without it.
+    /// Returns true if a mount may find these bytes: the acknowledged ones, or all bytes of a cut
+    /// commit. If a page was lost, its bytes may be missing.
     fn is_kept_by(&self, found: Pages<[u8; 2]>) -> bool {
         let is_kept = |(found, promised): (&u8, &u8)| found == promised || (self.lost && *found == LOST);
         let keeps = |promised: &Pages<[u8; 2]>| found.as_flattened().iter().zip(promised.as_flattened()).all(is_kept);
@@ -244,14 +246,15 @@ impl Machine<'_> {
         Ok(bytes)
     }
 
-    /// Whether another mount would find something else.
+    /// Returns a violation if another mount would find something else.
     fn second_mount_differs(&self, found: Pages<[u8; 2]>) -> Option<Violation> {
         let mut choices = Choices::default();
         let (mut machine, result) = Machine::mount(self.scope, self.chip.clone(), &mut choices, false);
         (result.is_err() || machine.ram.damaged || machine.all_bytes() != Ok(found)).then_some(Violation::NotIdempotent)
     }
 
-    /// Whether the map depends on a change in the log of the leaf that reads as whole at one time and not at another.
+    /// Returns true if the map depends on a change in the log of the leaf that reads as whole at
+    /// some times only.
     fn log_may_change(&self) -> bool {
         let Some(Cell::Good(_, Content::Leaf(frames, log))) = self.chip.cells.get(usize::from(self.ram.table.leaf)) else {
             return false;
@@ -262,7 +265,8 @@ impl Machine<'_> {
         })
     }
 
-    /// Whether a frame is claimed twice, is not marked as live, or is not what its claim says and will stay so.
+    /// Returns a violation if a frame is claimed twice, is not marked as live, or does not hold
+    /// the claimed page for good.
     fn wrong_claim(&mut self) -> Option<Violation> {
         let mut claims: Vec<(Page, Option<usize>)> = vec![(self.ram.table.leaf, None)];
         for logical in 0..LOGICAL {

@@ -1,6 +1,6 @@
 //! The calls.
 
-/// What may happen next.
+/// Events that may happen next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Call {
     /// The power comes on.

@@ -1,11 +1,13 @@
-//! Canonical states: of all states that behave the same, one.
+//! Canonical states: one state for all states that behave the same.
 //!
-//! - Sequences keep their order, and how far apart they are, as long as a mount's jump and what it programs could bridge it.
-//! - Values of a logical page keep which of them are equal.
+//! - Sequences keep their order. They keep their distances as far as a mount's jump and its
+//!   programs could bridge them.
+//! - Values of a logical page keep their order and their equalities.
 //! - Numbers of roots keep their order.
-//! - A data page that no mount can name, because it is older than the newest complete root and nothing durable leads to it, is
-//!   only known to be there. Should a mount lead to it after all, it reads as damaged.
-//! - What an unsteady page read as is forgotten when the power fails.
+//! - A data page may be out of reach of every mount: it is older than the newest complete root,
+//!   and nothing durable leads to it. The state keeps only its presence. If a mount leads to it
+//!   after all, it reads as damaged.
+//! - The readings of unsteady pages are discarded when the power fails.
 
 use crate::chip::Cell;
 use crate::numbers::{IDLE, LOGICAL, LOST, NONE, Page, Sequence};
@@ -16,7 +18,7 @@ use crate::state::State;
 use crate::table::Table;
 use std::sync::Arc;
 
-/// What a page holds, whether it is steady or not.
+/// Returns the content of a page, whether it is steady or not.
 fn held(cell: &Cell) -> Option<(&Tag, &Content)> {
     match cell {
         Cell::Good(tag, content) | Cell::Unsteady(tag, content, _) => Some((tag, content)),
@@ -24,7 +26,7 @@ fn held(cell: &Cell) -> Option<(&Tag, &Content)> {
     }
 }
 
-/// The same, to change it.
+/// Returns the same content, to change it.
 fn held_mut(cell: &mut Cell) -> Option<(&mut Tag, &mut Content)> {
     match cell {
         Cell::Good(tag, content) | Cell::Unsteady(tag, content, _) => Some((tag, content)),
@@ -71,7 +73,7 @@ impl State {
         }
     }
 
-    /// The largest value of a logical page.
+    /// Returns the largest value of a logical page.
     pub fn newest_value(&mut self, logical: usize) -> u8 {
         let mut newest = 0;
         self.each_value(logical, &mut |value| newest = newest.max(*value));
@@ -142,7 +144,8 @@ impl State {
         }
     }
 
-    /// The newest root that counts at every mount, two pages of its copy being good, and its number.
+    /// Returns the newest root that counts at every mount, and its number. Two pages of its copy
+    /// are good.
     pub fn newest_root(&self, scope: &Scope) -> Option<(Sequence, Arc<Table>)> {
         let good = |cell: &Cell| match cell {
             Cell::Good(tag, Content::Root(table)) => Some((tag.sequence, tag.logical, table.clone())),

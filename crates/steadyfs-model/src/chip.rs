@@ -1,4 +1,4 @@
-//! The chip: what a cut or a failure leaves in its pages, and how they read.
+//! The chip: the result of a cut or a failure in its pages, and their reads.
 
 use crate::choices::Choices;
 use crate::numbers::{NONE, Page, Pages, Sequence};
@@ -11,7 +11,7 @@ use crate::violation::Violation;
 pub enum Cell {
     /// Erased.
     Blank,
-    /// Reads as erased, and was touched: a program does not hold.
+    /// Reads as erased, but was touched: it does not hold a program.
     Touched,
     /// An old page that nothing names any more.
     Stale,
@@ -19,19 +19,19 @@ pub enum Cell {
     Lost,
     /// A page.
     Good(Tag, Content),
-    /// A page whose program or erase was cut, or whose program failed: it reads differently after each power-on. The reading is drawn when it is
-    /// first read.
+    /// A page whose program or erase was cut, or whose program failed. It reads differently after
+    /// each power-on. Its first read draws the reading.
     Unsteady(Tag, Content, Option<Reading>),
 }
 
-/// Why a call ends early.
+/// Reason why a call ends early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// The power failed.
     Cut,
     /// A program or erase failed.
     Failed,
-    /// There is no block to program: the caller is refused.
+    /// No block can be programmed, and the call is refused.
     NoSpace,
     /// A property does not hold.
     Broken(Violation),
@@ -42,30 +42,30 @@ pub enum Stop {
 pub struct Chip {
     /// All pages.
     pub cells: Vec<Cell>,
-    /// Cuts that may still come.
+    /// Number of cuts that may still come.
     pub cuts: u8,
-    /// Failures of programs and erases that may still come.
+    /// Number of failures of programs and erases that may still come.
     pub failures: u8,
-    /// Pages that may still be lost.
+    /// Number of pages that may still be lost.
     pub losses: u8,
 }
 
-/// How a page was read.
+/// Result of a read.
 pub enum Seen {
-    /// As erased.
+    /// The page reads as erased.
     Blank,
-    /// As nothing.
+    /// The page has no tag.
     Noise,
-    /// As a page of long ago.
+    /// A page of long ago.
     Old,
-    /// A tag and a content; whether the checksum is right.
+    /// A tag and a content. The flag is true if the checksum is right.
     Page(Tag, Content, bool),
 }
 
 impl Chip {
     /// Reads a page. `next` is the number of the next record.
     pub fn read(&mut self, page: Page, next: Sequence, scope: &Scope, choices: &mut Choices) -> Seen {
-        // In the ring nothing counts without its checksum, so that the other readings are one.
+        // In the ring nothing counts without its checksum, so the other readings behave the same.
         let readings = if scope.is_of_ring(scope.block_of(page)) { &[Reading::Good, Reading::Noise] } else { scope.readings };
         let cell = &mut self.cells[usize::from(page)];
         if let Cell::Good(tag, Content::Leaf(frames, log)) = cell {
@@ -121,7 +121,7 @@ impl Chip {
         self.suffer(fate, cuts)
     }
 
-    /// Erases the pages of a block. One that does not erase stays as it is.
+    /// Erases the pages of a block. If the erase fails, the block stays as it is.
     pub fn erase(&mut self, pages: std::ops::Range<Page>, choices: &mut Choices) -> Result<(), Stop> {
         let cuts = u8::from(self.cuts > 0);
         let fate = choices.choose(1 + cuts + u8::from(self.failures > 0));

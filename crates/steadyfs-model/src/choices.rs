@@ -1,6 +1,6 @@
-//! Nondeterminism as a script: a call runs once for every sequence of answers to the questions that it asks.
+//! Nondeterminism as a script: a call runs once for each sequence of answers to its choices.
 
-/// The answers of a run, and how many there were to each question.
+/// The answers of a run, each with the number of its alternatives.
 #[derive(Clone, Debug, Default)]
 pub struct Choices {
     script: Vec<(u8, u8)>,
@@ -8,7 +8,7 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// Draws one of `count`; the first time 0.
+    /// Draws a number below `count`. The first run draws 0.
     pub fn choose(&mut self, count: u8) -> u8 {
         if count < 2 {
             return 0;
@@ -25,7 +25,7 @@ impl Choices {
         &items[usize::from(self.choose(items.len() as u8))]
     }
 
-    /// Goes on to the next script; `false` after the last one.
+    /// Goes on to the next script. Returns `false` after the last one.
     pub fn advance(&mut self) -> bool {
         self.at = 0;
         while let Some((answer, count)) = self.script.pop() {
@@ -37,7 +37,7 @@ impl Choices {
         false
     }
 
-    /// The answers.
+    /// Returns the answers.
     pub fn answers(&self) -> Vec<u8> {
         self.script.iter().map(|&(answer, _)| answer).collect()
     }

@@ -1,4 +1,5 @@
-//! Roll-forward: the records that were programmed after the root, in the order of their sequence. As `mount/forward.rs` does it.
+//! Roll-forward: applies the records that were programmed after the root, in the order of their
+//! sequence, as `mount/forward.rs` does.
 
 use crate::chip::Seen;
 use crate::machine::{FAILURE_JUMP, Machine, Step};
@@ -7,25 +8,25 @@ use crate::page::{Content, Kind, Tag};
 use crate::rules::Rule;
 use crate::table::{BlockState, JOURNAL, MOVED, USER};
 
-/// Most failures in a row that are told from another jump.
+/// Maximum number of failures in a row that roll-forward distinguishes from another jump.
 const FAILURES_MAX: Sequence = 4;
 
-/// Where roll-forward looks for the next record.
+/// Place at which roll-forward looks for the next record.
 struct Cursor {
     block: Block,
     place: u8,
     tag: Tag,
 }
 
-/// A record: its tag, and where it is.
+/// A record: its tag, and its place.
 pub type Record = (Tag, Page);
 
-/// What roll-forward met beside records. As `mount/traces.rs` has it.
+/// Finds of roll-forward beside records, as in `mount/traces.rs`.
 #[derive(Clone, Copy, Default)]
 pub struct Traces {
-    /// At the next place of each head there is something that is no record.
+    /// For each head, true if its next place holds something that is no record.
     pub at_heads: [bool; 3],
-    /// Something was programmed, whether it counts or not.
+    /// True if something was programmed, whether it counts or not.
     pub in_use: bool,
 }
 
@@ -36,15 +37,15 @@ impl Traces {
     }
 }
 
-/// How roll-forward ended.
+/// End of roll-forward.
 pub struct Last {
     /// The last record.
     pub record: Option<Record>,
-    /// Another one lies behind it in its block, so it was complete.
+    /// True if another record lies behind it in its block, so that it was complete.
     pub is_complete: bool,
-    /// The journal buffer holds the newest journal page.
+    /// True if the journal buffer holds the newest journal page.
     pub journal_is_read: bool,
-    /// What was met beside the records.
+    /// Finds beside the records.
     pub traces: Traces,
 }
 
@@ -88,14 +89,15 @@ impl Machine<'_> {
         Ok(Last { record: last, is_complete, journal_is_read, traces })
     }
 
-    /// Whether so many numbers are missing as moves that could not be read have, each of which accounts for them once.
+    /// Returns true if unreadable moves explain all missing numbers. Each such move explains one
+    /// number once.
     fn are_lost_moves(&mut self, gap: Sequence) -> bool {
         let moves = gap.min(self.ram.lost_moves.into());
         self.ram.lost_moves -= moves as u8;
         moves == gap
     }
 
-    /// A cursor for each block in which records may be.
+    /// Returns a cursor for each block in which records may lie.
     fn cursors(&mut self, traces: &mut Traces, base: Sequence) -> Vec<Cursor> {
         let heads = self.ram.table.heads;
         let mut cursors = Vec::new();
@@ -114,8 +116,11 @@ impl Machine<'_> {
         cursors
     }
 
-    /// The record at a place of a head's block, or at the begin of a listed one; and whether something else is there. A tag there is believed until the
-    /// record turns out to be the last one of its block; in a listed block it needs its checksum.
+    /// Looks for a record at a place of a head's block, or at the start of a listed block. Also
+    /// returns true if something else is there.
+    ///
+    /// The tag in a head's block counts until its record turns out to be the last one of the
+    /// block. In a listed block the tag needs its checksum.
     fn look(&mut self, head: Option<usize>, block: Block, place: u8, base: Sequence) -> (Option<Cursor>, bool) {
         if place >= self.scope.blocks.1 {
             return (None, false);
@@ -135,7 +140,7 @@ impl Machine<'_> {
         (found, is_other)
     }
 
-    /// Behind a place without a record: the numbers tell whether one was lost there.
+    /// Looks behind a place without a record. The numbers show if a record was lost there.
     fn look_behind(&mut self, head: Option<usize>, block: Block, place: u8, base: Sequence) -> Option<Cursor> {
         if place >= self.scope.blocks.1 {
             return None;
@@ -150,7 +155,8 @@ impl Machine<'_> {
         Some(Cursor { block, place, tag })
     }
 
-    /// Takes the record with the lowest sequence; and whether it is the last one of its block.
+    /// Takes the record with the lowest sequence. Also returns true if it is the last one of its
+    /// block.
     fn next_record(&mut self, cursors: &mut Vec<Cursor>, traces: &mut Traces, base: Sequence) -> Option<(Record, bool)> {
         let lowest = (0..cursors.len()).min_by_key(|&index| cursors[index].tag.sequence)?;
         let Cursor { block, place, tag } = cursors.remove(lowest);
@@ -178,7 +184,8 @@ impl Machine<'_> {
         Some(((tag, self.scope.pages_of(block).start + place), ends))
     }
 
-    /// Whether a record has the right checksum and is what its tag says. A journal page is in the journal buffer then.
+    /// Returns true if a record has the right checksum and matches its tag. A journal page is
+    /// then in the journal buffer.
     fn is_whole(&mut self, (tag, page): Record, buffered: &mut Option<Page>) -> bool {
         let found = self.read_sound(page).filter(|(found, _)| *found == tag || !self.scope.has(Rule::LastIsChecked));
         if let Some((_, Content::Patches(patches))) = &found {
@@ -187,7 +194,8 @@ impl Machine<'_> {
         found.is_some() || !self.scope.has(Rule::LastIsChecked)
     }
 
-    /// The last record of all is a move, which does not count: the overlay says so, because the log of the leaf may have it.
+    /// Keeps the source of a move that is the last record of all. The move does not count. The
+    /// overlay names the source, because the log of the leaf may contain the move.
     fn keep_source(&mut self, tag: &Tag) {
         let entry = &mut self.ram.table.overlay[usize::from(tag.logical)];
         if self.scope.logs && self.scope.has(Rule::SourceIsKept) && tag.kind == Kind::Moved && entry.is_none() {
@@ -255,18 +263,19 @@ impl Machine<'_> {
     }
 }
 
-/// Whether the program of a record was reported as failed, whose number is so far before that of the next one.
+/// Returns true if the program of a record was reported as failed. `gap` is the distance from its
+/// number to the next one.
 fn is_behind_failure(gap: Sequence) -> bool {
     let failures = gap / FAILURE_JUMP;
     (1..=FAILURES_MAX).contains(&failures) && gap % FAILURE_JUMP < failures
 }
 
-/// Whether all that a record says is at another place as well, until the next root.
+/// Returns true if all content of a record lies at another place as well, until the next root.
 fn is_copy(kind: Kind) -> bool {
     matches!(kind, Kind::Moved | Kind::MovedPending | Kind::MovedLeaf | Kind::Leaf)
 }
 
-/// The head that programs a kind of record.
+/// Returns the head that programs a kind of record.
 fn head_of(kind: Kind) -> usize {
     match kind {
         Kind::Moved | Kind::MovedPending | Kind::MovedLeaf => MOVED,

@@ -1,51 +1,76 @@
 //! The commit protocol of SteadyFS as an executable model, checked exhaustively for small sizes.
 //!
-//! The model is the shortest description of the protocol: what `steadyfs::store` does to a chip, without bytes, pace and wear. One
-//! page is a frame, two logical pages are mapped by one leaf, and a logical page is two values, so that a write (both) and
-//! a patch (the second) can be told apart. A [call](call::Call) is a straight run of programs and erases; whatever is not determined
-//! – where the power fails and what that leaves, which program fails, how a metastable page reads, which frame moves – is
-//! drawn from [`Choices`](choices::Choices), and the model runs a call once for each sequence of answers. So a state is what there is
-//! between two calls, and the checker (`stateright`, breadth first) goes through all states up to a number of calls.
+//! The model is the shortest description of the protocol: the effect of `steadyfs::store` on a
+//! chip, without bytes, pace and wear. One page is a frame, and one leaf maps two logical pages.
+//! A logical page is two values. A write changes both, and a patch changes the second, so that
+//! they can be distinguished.
+//!
+//! A [call](call::Call) is a straight run of programs and erases. [`Choices`](choices::Choices)
+//! draws everything that is not determined:
+//!
+//! - the place of a power cut, and its results;
+//! - the program that fails;
+//! - the reading of a metastable page;
+//! - the frame that moves.
+//!
+//! The model runs a call once for each sequence of answers. So a state lies between two calls,
+//! and the checker (`stateright`, breadth first) goes through all states up to a number of calls.
 //!
 //! | file | idea |
 //! |---|---|
 //! | [`numbers`] | pages, blocks, programs |
-//! | [`table`] | what a root stores |
-//! | [`page`] | what a page says |
+//! | [`table`] | the content of a root |
+//! | [`page`] | the content of a page |
 //! | [`choices`] | nondeterminism as a script |
 //! | [`rules`] | the rules, each of which can be taken away |
 //! | [`call`] | the calls |
 //! | [`scope`] | sizes, and the worlds that are checked |
-//! | [`violation`] | what must never be |
-//! | [`chip`] | how pages read, what a cut or a failure leaves |
-//! | [`state`] | what chip, RAM and caller know |
-//! | `canonical` | of states that behave the same, one |
+//! | [`violation`] | the forbidden results |
+//! | [`chip`] | reads of pages, results of cuts and failures |
+//! | [`state`] | the state of chip, RAM and caller |
+//! | `canonical` | one state for all states that behave the same |
 //! | [`machine`] | heads, blocks, programs; a failed program |
 //! | `steps` | write, commit, roll back, fold, move |
 //! | `scan`, `forward` | a mount finds the newest root, and rolls forward |
 //! | `roots` | roots, the ring, settling |
-//! | [`action`] | what a call leads to and promises, and what must hold after it |
+//! | [`action`] | results and promises of a call, and the checks after it |
 //! | [`ring`] | a second model: the ring alone |
 //!
-//! There are two models, because both in one would be too large. This one has the heads (user, moved, journal), the map, transactions, roots of two pages with
-//! their copies, and what a mount copies, but a short ring of which a mount reads every page, and at most three cuts. [`ring`] has one log and
-//! nothing in it, but the ring as the store searches it: numbers, bisection, marks, gaps, reads that fail, five cuts in a row.
+//! There are two models, because both in one would be too large. This one has the heads (user,
+//! moved, journal), the map, transactions, roots of two pages with their copies, and the copies
+//! that a mount makes. It has a short ring of which a mount reads every page, and at most three
+//! cuts. [`ring`] has one log without content, but the ring as the store searches it: numbers,
+//! bisection, marks, gaps, reads that fail, five cuts in a row.
 //!
-//! Scheduling is free: calls come in any order, where the core's pace would forbid many. What is found to be safe here is safe whatever
-//! the pace; a rule that is needed here may be kept by the pace alone there. Neither model has several pages in a frame or leaves in a
-//! map, moves of frames that are lost, discards, the cache, calls that fail and are undone, chains of journal records, repairs, two pages that are lost, a block that is known to be
-//! erased, wear and its levelling, and the bound of a call. Superblocks are not there because they have no protocol: nothing changes them after `format`.
+//! Scheduling is free: calls come in any order, although the core's pace would forbid many
+//! orders. A protocol that is safe here is safe at any pace. For a rule that is needed here, the
+//! core's pace alone may suffice.
 //!
-//! # What is checked, after every call and every mount
+//! Neither model has:
 //!
-//! - A mount finds what was acknowledged, or all of what a cut commit was to make durable; what a mount has found stays.
-//! - No block is erased that holds a page which a mount would name if the power failed now.
-//! - No page is programmed that was not erased since it was last touched.
-//! - No frame is claimed by two logical pages; every frame that the map names is marked as live, holds the page that claims
-//!   it, and cannot read differently later.
-//! - A second mount finds what the first one found, also with a cut between or within them.
-//! - Readers see what the open transaction wrote; no mount is refused, or misses something where nothing was lost.
-//! - With one page lost a mount finds the same, or says that something is missing, or whoever reads that page is told; then mounts for writing succeed,
+//! - several pages in a frame, or several leaves in a map;
+//! - moves of lost frames, discards, the cache;
+//! - calls that fail and are undone;
+//! - chains of journal records;
+//! - repairs, or two lost pages;
+//! - a block that is proved to be erased;
+//! - wear and its levelling, and the bound of a call.
+//!
+//! Superblocks are not there because they have no protocol: nothing changes them after `format`.
+//!
+//! # Checks after every call and every mount
+//!
+//! - A mount finds the acknowledged data, or all data of a cut commit. The data that a mount has
+//!   found stays.
+//! - No erase meets a block with a page that a mount would name if the power failed now.
+//! - No program meets a page that was not erased since it was last touched.
+//! - No frame is claimed by two logical pages. Every frame that the map names is marked as live,
+//!   holds the page that claims it, and cannot read differently later.
+//! - A second mount finds the same as the first one, also with a cut between or within them.
+//! - Readers get the data of the open transaction. If nothing was lost, no mount is refused or
+//!   misses something.
+//! - If one page is lost, a mount finds the same, or it reports that something is missing.
+//!   Otherwise a read of that page returns an error. After that mounts for writing succeed,
 //!   nothing else is missing, and the page can be written anew.
 
 pub mod action;
@@ -88,7 +113,8 @@ impl Model for Scope {
         Some(*action.state)
     }
 
-    /// One property, so that the checker stops at the first state that breaks it; [`State::broken`] tells what it is.
+    /// Returns one property, so that the checker stops at the first state that breaks it.
+    /// [`State::broken`] names the violation.
     fn properties(&self) -> Vec<Property<Self>> {
         vec![Property::always("nothing is broken", |_, state: &State| state.broken.is_none())]
     }

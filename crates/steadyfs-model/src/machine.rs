@@ -1,4 +1,4 @@
-//! What RAM and chip do together: heads, blocks, programs and their repetition.
+//! Operations on RAM and chip together: heads, blocks, programs and their repetition.
 
 use crate::chip::{Chip, Seen, Stop};
 use crate::choices::Choices;
@@ -10,7 +10,7 @@ use crate::state::Ram;
 use crate::table::{BlockState, JOURNAL, MOVED, USER};
 use crate::violation::Violation;
 
-/// Distance by which the sequence jumps behind a program that failed. A smaller gap is a record that was lost.
+/// Distance by which the sequence jumps behind a failed program. A smaller gap is a lost record.
 pub(crate) const FAILURE_JUMP: Sequence = 16;
 
 /// Result of a step.
@@ -24,7 +24,7 @@ pub struct Machine<'a> {
     pub chip: Chip,
     /// RAM.
     pub ram: Ram,
-    /// Answers to what is not determined.
+    /// Answers to the choices.
     pub choices: &'a mut Choices,
 }
 
@@ -53,12 +53,13 @@ impl Machine<'_> {
         self.chip.program(page, tag, content, self.choices)
     }
 
-    /// Programs the next frame of a head, again elsewhere when that fails. A leaf is composed when its place is known.
+    /// Programs the next frame of a head, and again elsewhere if the program fails. A leaf is
+    /// composed after its place is chosen.
     pub fn program_frame(&mut self, kind: Kind, logical: u8, content: Option<Content>) -> Step<Page> {
         self.program_from(NONE, kind, logical, content)
     }
 
-    /// The same of what is moved.
+    /// Does the same for a moved page.
     pub fn program_copy(&mut self, kind: Kind, logical: u8, content: Content, from: Page) -> Step<Page> {
         let source = if self.scope.logs && kind == Kind::Moved { from } else { NONE };
         self.program_from(source, kind, logical, Some(content))
@@ -103,7 +104,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Programs the record that says that the leaf has its changes; `false` when that failed. What waits in the journal buffer is not in it.
+    /// Programs the record that announces the changes in the log of the leaf. Returns `false` if
+    /// the program failed. The record does not contain the waiting patches of the journal buffer.
     pub fn program_leaf_changed(&mut self) -> Step<bool> {
         let patches = match self.ram.table.journal_at {
             NONE => Pages::default(),
@@ -134,7 +136,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Gives up the block in which a program failed. The sequence jumps, so that a mount knows what became of the record before the gap.
+    /// Gives up the block in which a program failed. The sequence jumps, so that a mount can
+    /// determine the fate of the record before the gap.
     fn survive_failure(&mut self, head: usize) {
         if self.scope.has(Rule::FailuresJump) {
             self.ram.table.sequence += FAILURE_JUMP;
@@ -154,7 +157,7 @@ impl Machine<'_> {
         Ok(self.scope.pages_of(*block).start + *next - 1)
     }
 
-    /// Makes sure that a head has room.
+    /// Ensures that a head has room.
     pub fn ready_head(&mut self, head: usize) -> Step {
         let (block, next) = self.ram.table.heads[head];
         if block == NONE || next >= self.scope.blocks.1 {
@@ -165,7 +168,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Gives the block of a head up.
+    /// Gives up the block of a head.
     pub fn close(&mut self, head: usize) {
         let (block, _) = core::mem::replace(&mut self.ram.table.heads[head], (NONE, 0));
         if block != NONE {
@@ -197,7 +200,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Erases a block; one that does not erase is bad.
+    /// Erases a block. Marks it as bad if the erase fails.
     pub fn erase(&mut self, block: Block) -> Step<bool> {
         let pages = self.scope.pages_of(block);
         if self.durable_pages().iter().any(|page| pages.contains(page)) {
@@ -212,12 +215,12 @@ impl Machine<'_> {
         }
     }
 
-    /// The first block in a state.
+    /// Returns the first block in a state.
     pub fn first(&self, state: BlockState) -> Option<Block> {
         self.ram.table.blocks.iter().position(|&found| found == state).map(|block| block as Block)
     }
 
-    /// The state of a block.
+    /// Returns the state of a block.
     pub fn state(&self, block: Block) -> BlockState {
         self.ram.table.blocks[usize::from(block)]
     }
@@ -227,17 +230,17 @@ impl Machine<'_> {
         self.ram.table.blocks[usize::from(block)] = state;
     }
 
-    /// Whether a block has live frames.
+    /// Returns true if a block has live frames.
     pub fn has_live(&self, block: Block) -> bool {
         self.scope.pages_of(block).any(|page| self.ram.live >> page & 1 != 0)
     }
 
-    /// Whether a block holds the newest journal page.
+    /// Returns true if a block holds the newest journal page.
     pub fn holds_journal(&self, block: Block) -> bool {
         self.scope.has(Rule::JournalHoldsBlock) && self.scope.pages_of(block).contains(&self.ram.table.journal_at)
     }
 
-    /// Moves a block that has become empty on.
+    /// Changes the state of a block that has become empty.
     pub fn settle_empty(&mut self, block: Block) {
         if !self.has_live(block) && !self.holds_journal(block) {
             let quarantine = if self.scope.has(Rule::Quarantine) { BlockState::Dead } else { BlockState::Listed };

@@ -1,11 +1,11 @@
-//! What a page says: its tag, its bytes, the log of a leaf; and what it may read as.
+//! The content of a page: its tag, its bytes, the log of a leaf; and the possible reads of it.
 
 use crate::choices::Choices;
 use crate::numbers::{Page, Pages, Sequence};
 use crate::table::Table;
 use std::sync::Arc;
 
-/// What a page holds, as its tag says.
+/// Kind of a page's content, from its tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A page of a root, or of its copy.
@@ -14,7 +14,7 @@ pub enum Kind {
     Data,
     /// A logical page that is a transaction of its own.
     DataCommit,
-    /// Patches; commits the transaction.
+    /// Patches. The page commits the transaction.
     Journal,
     /// A committed logical page that was moved.
     Moved,
@@ -24,12 +24,12 @@ pub enum Kind {
     Leaf,
     /// The map, moved.
     MovedLeaf,
-    /// A record of the journal's head: the log of the leaf has its changes.
+    /// A record of the journal's head: the log of the leaf contains its changes.
     LeafChanged,
 }
 
 impl Kind {
-    /// Whether the journal's head programs it.
+    /// Returns true if the journal's head programs this kind.
     pub fn is_of_journal(self) -> bool {
         matches!(self, Self::Journal | Self::LeafChanged)
     }
@@ -38,15 +38,16 @@ impl Kind {
 /// The tag of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tag {
-    /// What the page holds.
+    /// Kind of the content.
     pub kind: Kind,
-    /// Logical page; of a journal page the number of pending pages; of a root the page in it, counted on into its copy.
+    /// Logical page. For a journal page, the number of pending pages. For a root, the page in it,
+    /// counted on into its copy.
     pub logical: u8,
-    /// Number of the program; of a root its own number.
+    /// Number of the program. For a root, its own number.
     pub sequence: Sequence,
     /// First sequence of the transaction (on the medium: the distance to it).
     pub start: Sequence,
-    /// The page that it was moved from, where leaves have logs.
+    /// Page from which it was moved, if leaves have logs.
     pub source: Page,
 }
 
@@ -55,44 +56,46 @@ pub struct Tag {
 pub enum Content {
     /// A logical page.
     Data([u8; 2]),
-    /// Frame of each logical page, and what was programmed behind them.
+    /// Frame of each logical page, and the log programmed behind them.
     Leaf(Pages<Page>, Log),
-    /// Patch of each logical page; 0: none.
+    /// Patch of each logical page. 0 means no patch.
     Patches(Pages<u8>),
-    /// A root. Each of its pages has it here; it counts only with all of them.
+    /// A root. Each of its pages contains all of it here, but the root counts only with all
+    /// pages.
     Root(Arc<Table>),
-    /// What no mount can need.
+    /// Content that no mount can need.
     Nothing,
-    /// What was lost before it was copied. The checksum says so.
+    /// A copy of lost content. Its checksum marks it as lost.
     Lost,
 }
 
-/// The log of a leaf, where the medium programs bytes.
+/// The log of a leaf, on media that program bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Log {
     /// The newest whole change of each logical page.
     pub whole: Pages<Option<Page>>,
     /// Changes whose program was cut or failed.
     pub unsteady: Pages<Option<Page>>,
-    /// How those read; drawn when the log is first read.
+    /// Readings of the unsteady changes. The first read of the log draws them.
     pub reading: Option<Pages<Change>>,
-    /// Changes of which there is something that cannot be read.
+    /// True for each logical page with a change that cannot be read.
     pub unreadable: Pages<bool>,
 }
 
-/// How a change reads whose program was cut or failed.
+/// Reading of a change whose program was cut or failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Change {
-    /// As it was programmed.
+    /// Reads as programmed.
     Whole,
-    /// As nothing.
+    /// Reads as erased.
     Blank,
-    /// As damaged.
+    /// Reads as damaged.
     Torn,
 }
 
 impl Log {
-    /// How it reads until the power fails: each change that was cut or failed is whole, is not there, or cannot be read.
+    /// Reads the log. Until the power fails, each change that was cut or failed reads as whole,
+    /// as absent, or as unreadable.
     pub fn read(&mut self, choices: &mut Choices) -> Self {
         let unsteady = self.unsteady;
         let mut draw =
@@ -110,10 +113,10 @@ impl Log {
     }
 }
 
-/// What an unsteady page reads as.
+/// Reading of an unsteady page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reading {
-    /// What was programmed.
+    /// The programmed content.
     Good,
     /// A good tag with a wrong checksum.
     Bad,
@@ -121,6 +124,7 @@ pub enum Reading {
     Blank,
     /// No tag.
     Noise,
-    /// A tag that was never programmed, with a wrong checksum: of this kind, and so far from the next number.
+    /// A tag that was never programmed, with a wrong checksum. It has this kind, and this
+    /// distance from the next number.
     Forged(Kind, Sequence),
 }

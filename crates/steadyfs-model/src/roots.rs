@@ -1,4 +1,5 @@
-//! Roots, the blocks of the ring, and settling. As `root/program.rs` and `store/settle.rs` do it; `ring` has more of them.
+//! Roots, the blocks of the ring, and settling, as in `root/program.rs` and `store/settle.rs`.
+//! `ring` models more of them.
 
 use crate::chip::{Seen, Stop};
 use crate::forward::{Last, Traces};
@@ -10,7 +11,8 @@ use crate::table::{BlockState, JOURNAL, MOVED, USER};
 use crate::violation::Violation;
 use std::sync::Arc;
 
-/// Distance by which the sequence jumps at a mount: further than that of failures in a row.
+/// Distance by which the sequence jumps at a mount. It is larger than the jumps of several
+/// failures in a row.
 pub(crate) const JUMP: Sequence = 128;
 
 /// A frame that is copied into the ring.
@@ -21,12 +23,12 @@ struct Copied {
 }
 
 impl Machine<'_> {
-    /// The block at a place of the ring.
+    /// Returns the block at a place of the ring.
     pub fn ring_block(&self, place: u8) -> Block {
         self.scope.blocks.0 + place
     }
 
-    /// Whether nobody needs what is in the block at a place of the ring.
+    /// Returns true if the content of the block at a place of the ring is not needed.
     fn place_rests(&self, place: u8) -> bool {
         let (block, ring) = (self.ring_block(place), &self.ram.ring);
         let in_use = self.scope.has(Rule::RingBlockInUse) && (self.has_live(block) || self.holds_journal(block));
@@ -50,7 +52,7 @@ impl Machine<'_> {
         Err(Stop::Failed)
     }
 
-    /// Erases the blocks of the ring of which nobody can tell what they hold.
+    /// Erases the blocks of the ring with unknown content.
     fn erase_unknown(&mut self) -> Step {
         for place in 0..self.scope.ring {
             if self.ram.ring.unknown >> place & 1 != 0 && self.place_rests(place) {
@@ -61,7 +63,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Writes a root with its copy, in the next block if it has to be.
+    /// Writes a root with its copy, in the next block if necessary.
     pub fn write_root(&mut self) -> Step {
         for _ in 0..self.scope.ring {
             if self.ram.ring.next + 2 * self.scope.root_pages > self.scope.ring_pages() {
@@ -74,7 +76,8 @@ impl Machine<'_> {
         Err(Stop::Failed)
     }
 
-    /// Writes a root where the ring is; blocks that were dead before are free after it. `false` when the block has gone bad.
+    /// Writes a root at the present place of the ring. Blocks that were dead before are free
+    /// after it. Returns `false` if the block has gone bad.
     pub fn write_root_here(&mut self) -> Step<bool> {
         self.free_and_list();
         self.ram.ring.number += 1;
@@ -141,7 +144,7 @@ impl Machine<'_> {
         self.program(page, tag, content)
     }
 
-    /// The first change after a clean end.
+    /// Prepares the ring for the first change after a clean end.
     pub fn open_ring(&mut self) -> Step {
         self.ram.table.closed = false;
         if self.scope.has(Rule::OpeningWritesRoot) {
@@ -151,7 +154,7 @@ impl Machine<'_> {
         self.erase_unknown()
     }
 
-    /// What a mount programs before its first answer.
+    /// Makes the programs of a mount before its first answer.
     pub fn settle(&mut self, last: &Last) -> Step {
         let (mut copies, journal) = self.cargo(last)?;
         if self.scope.has(Rule::SequenceJump) {
@@ -183,7 +186,8 @@ impl Machine<'_> {
         self.empty_ring()
     }
 
-    /// What must be copied: the last record, if it may be unsteady, and all that is live in the ring. And whether the journal page is.
+    /// Returns the frames to copy: the last record, if it may be unsteady, and all live frames of
+    /// the ring. Also returns true if the journal page is to be copied.
     fn cargo(&mut self, last: &Last) -> Step<(Vec<Copied>, bool)> {
         let unsteady = last.record.filter(|_| !last.is_complete);
         let at = self.ram.table.journal_at;
@@ -212,7 +216,8 @@ impl Machine<'_> {
         Ok((copies, in_ring || is_last))
     }
 
-    /// What a frame that is lost is of, as the map says. The leaf itself it cannot be: without it a volume can only be read.
+    /// Returns the tag of a lost frame, from the map. The frame cannot be the leaf itself:
+    /// without the leaf a volume can only be read.
     fn owner(&mut self, frame: Page) -> Step<Tag> {
         match (0..self.ram.table.overlay.len()).find(|&logical| self.committed_frame(logical) == frame) {
             Some(logical) => Ok(Tag { kind: Kind::Data, logical: logical as u8, sequence: 0, start: 0, source: NONE }),
@@ -220,7 +225,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Programs a root of which some frames lie behind it in its own block, these, and its copy.
+    /// Programs a root, the copied frames behind it in its own block, and its copy. The root
+    /// names these frames.
     fn program_settled(&mut self, copies: &mut [Copied], journal: bool) -> Step {
         let pages = self.scope.root_pages;
         let mut to = self.scope.pages_of(self.ring_block(self.ram.ring.place)).start + pages;
@@ -239,7 +245,7 @@ impl Machine<'_> {
         }
         let table = self.root_table();
         self.program_root_pages(0..pages, &table)?;
-        // Below the root's sequence: no record behind the root has it.
+        // Below the root's sequence, because no record behind the root has this number.
         let sequence = self.ram.table.sequence - 1;
         for copied in copies.iter() {
             self.program_in_ring(Tag { sequence, start: sequence, ..copied.tag }, copied.content.clone())?;
@@ -251,7 +257,8 @@ impl Machine<'_> {
         self.program_root_pages(pages..2 * pages, &table)
     }
 
-    /// Skips the places of each head that a cut program may have touched without a trace: one, or two where the first one is not blank.
+    /// Skips the places of each head that a cut program may have touched without a trace: one
+    /// place, or two if the first place is not blank.
     fn skip_places(&mut self, used: bool, traces: &Traces) {
         for head in [USER, MOVED, JOURNAL] {
             let touched = 1 + u8::from(traces.at_heads[head] && self.scope.has(Rule::SkipBehindTraces));
@@ -262,7 +269,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Moves copied frames to where they belong, once the block of the ring holds as many as the next mount can copy beside the last record.
+    /// Moves copied frames out of the ring, once its block holds as many as the next mount can
+    /// copy beside the last record.
     fn empty_ring(&mut self) -> Step {
         let block = self.scope.pages_of(self.ring_block(self.ram.ring.place));
         let copied: Vec<Page> = block.filter(|page| self.ram.live >> page & 1 != 0).collect();
@@ -270,7 +278,7 @@ impl Machine<'_> {
             return Ok(());
         }
         self.begin()?;
-        // The overlay knows each of them already.
+        // The overlay contains each of them already.
         let needs_no_room = self.scope.has(Rule::NoFoldWhileEmptied);
         copied.into_iter().try_for_each(|frame| if needs_no_room { self.move_known_frame(frame) } else { self.move_frame(frame) })
     }

@@ -1,4 +1,5 @@
-//! The root that a mount begins with, and what a mount derives from the map. As `root/scan.rs` and `ftl/derive.rs` do it; `ring` has more of it.
+//! The root with which a mount begins, and the values that a mount derives from the map, as in
+//! `root/scan.rs` and `ftl/derive.rs`. `ring` models more of it.
 
 use crate::chip::{Chip, Seen, Stop};
 use crate::choices::Choices;
@@ -18,14 +19,14 @@ struct Found {
     number: Sequence,
     place: u8,
     table: Arc<Table>,
-    /// A bit for each page that can be read, in the root or its copy.
+    /// Readable pages, one bit each, in the root or its copy.
     pages: u8,
     seals: u8,
     last_seal: u8,
 }
 
 impl Machine<'_> {
-    /// Mounts a chip, and programs what a mount programs if it is told to settle.
+    /// Mounts a chip. If `settles` is true, makes the programs of a mount as well.
     pub fn mount<'a>(scope: &'a Scope, chip: Chip, choices: &'a mut Choices, settles: bool) -> (Machine<'a>, Step) {
         let mut machine = Machine { scope, chip, ram: Ram::empty(scope), choices };
         let result = machine.recover(settles);
@@ -40,7 +41,7 @@ impl Machine<'_> {
         self.settle(&last)
     }
 
-    /// The pages that a mount would name, were the power to fail now.
+    /// Returns the pages that a mount would name if the power failed now.
     pub fn durable_pages(&self) -> Vec<Page> {
         let mut choices = Choices::default();
         let (mut machine, result) = Machine::mount(self.scope, self.chip.clone(), &mut choices, false);
@@ -79,7 +80,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Finds the newest root with a number below a limit; whether a newer one is missing.
+    /// Finds the newest root with a number below a limit. Returns true if a newer one is missing.
     fn find_root(&mut self, below: Sequence) -> Step<bool> {
         let mut roots: Vec<Found> = Vec::new();
         for place in 0..self.scope.ring {
@@ -111,7 +112,7 @@ impl Machine<'_> {
         (ring.complete, ring.place, ring.next) = (base.place, base.place, self.scope.ring_pages());
         self.ram.table = (*base.table).clone();
         if base.pages != whole {
-            // The states of the blocks are in the part that is missing.
+            // The missing part contains the states of the blocks.
             self.ram.table.blocks.fill(BlockState::Bad);
         }
         Ok(lost)
@@ -145,7 +146,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether all can be read that a root names in its own block.
+    /// Returns true if all pages that a root names in its own block can be read.
     fn has_its_own(&mut self, found: &Found) -> bool {
         let table = &found.table;
         let overlay = table.overlay.iter().flatten().map(|entry| entry.0);
@@ -154,7 +155,8 @@ impl Machine<'_> {
         named.into_iter().filter(|page| block.contains(page)).all(|page| self.read_sound(page).is_some())
     }
 
-    /// Makes the journal buffer hold the newest journal page. The one of the last record was read when it was applied.
+    /// Loads the newest journal page into the journal buffer. Roll-forward has read the page
+    /// already if it is the last record.
     fn load_committed(&mut self, last: &Last) {
         (self.ram.table.pending, self.ram.table.start) = (Pages::default(), IDLE_START);
         if !last.journal_is_read {
@@ -167,7 +169,7 @@ impl Machine<'_> {
         self.ram.live = 0;
         let leaf = self.ram.table.leaf;
         if self.read_leaf().is_none() {
-            // Pages of a lost leaf are told of when they are read.
+            // Reads report the pages of a lost leaf.
             self.ram.damaged = true;
             return Ok(());
         }

@@ -1,4 +1,5 @@
-//! The size of a world, and what may happen in it; the worlds that are checked: each is a part of what may happen, to the depth that its size allows.
+//! The size of a world and its possible events, and the worlds that are checked. Each world has a
+//! part of all events, to the depth that its size allows.
 
 use crate::call::Call::{self, *};
 use crate::numbers::{Block, Page};
@@ -6,67 +7,68 @@ use crate::page::{Kind, Reading};
 use crate::rules::Rule;
 use std::ops::Range;
 
-/// The size of a world, and what may happen in it.
+/// The size of a world, and its possible events.
 #[derive(Clone, Debug)]
 pub struct Scope {
     /// Its name.
     pub name: &'static str,
-    /// Data blocks, and pages in each.
+    /// Number of data blocks, and of pages in each.
     pub blocks: (u8, u8),
-    /// Blocks of the ring.
+    /// Number of blocks of the ring.
     pub ring: u8,
-    /// Pages of a root.
+    /// Number of pages of a root.
     pub root_pages: u8,
-    /// Frames that may lie in a block of the ring.
+    /// Number of frames that may lie in a block of the ring.
     pub copied: u8,
-    /// Blocks that a root lists.
+    /// Number of blocks that a root lists.
     pub listed: u8,
-    /// Entries of the overlay.
+    /// Number of entries of the overlay.
     pub overlay: u8,
-    /// Whether the old frame of a page that changes is looked up at once.
+    /// True if the old frame of a changed page is looked up at once.
     pub near_full: bool,
-    /// Whether leaves have logs.
+    /// True if leaves have logs.
     pub logs: bool,
-    /// Power cuts.
+    /// Number of power cuts.
     pub cuts: u8,
-    /// Failures of programs and erases.
+    /// Number of failures of programs and erases.
     pub failures: u8,
-    /// Pages that are lost for good while the power is off.
+    /// Number of pages that are lost for good while the power is off.
     pub losses: u8,
-    /// Whether that may be the last record as well, which a mount takes for one that was cut.
+    /// True if the last record may be lost as well. A mount takes it for a cut one.
     pub loses_last: bool,
-    /// How unsteady pages may read.
+    /// Possible readings of unsteady pages.
     pub readings: &'static [Reading],
     /// The calls.
     pub calls: &'static [Call],
-    /// Most calls of a path, mounts included.
+    /// Maximum number of calls of a path, mounts included.
     pub depth: usize,
     /// The rule that is taken away.
     pub without: Option<Rule>,
 }
 
 impl Scope {
-    /// Whether a rule holds.
+    /// Returns true if a rule holds.
     pub fn has(&self, rule: Rule) -> bool {
         self.without != Some(rule)
     }
 
-    /// Number of blocks.
+    /// Returns the number of blocks.
     pub fn block_count(&self) -> Block {
         self.blocks.0 + self.ring
     }
 
-    /// Whether a block is one of the ring.
+    /// Returns true if a block belongs to the ring.
     pub fn is_of_ring(&self, block: Block) -> bool {
         block >= self.blocks.0
     }
 
-    /// Pages of a block of the ring: a root, what a mount copies, the root's copy.
+    /// Returns the number of pages of a block of the ring: a root, the copies of a mount, the
+    /// root's copy.
     pub fn ring_pages(&self) -> u8 {
         2 * self.root_pages + self.copied + 1
     }
 
-    /// Pages of a block.
+    /// Returns the pages of a block.
     pub fn pages_of(&self, block: Block) -> Range<Page> {
         let (data, pages) = self.blocks;
         let of_ring = self.is_of_ring(block);
@@ -75,18 +77,19 @@ impl Scope {
         first..first + size
     }
 
-    /// Block of a page.
+    /// Returns the block of a page.
     pub fn block_of(&self, page: Page) -> Block {
         let (data, pages) = self.blocks;
         if page < data * pages { page / pages } else { data + (page - data * pages) / self.ring_pages() }
     }
 }
 
-/// How pages may read that a cut left: as programmed, with a wrong checksum, as nothing.
+/// Readings of pages that a cut left: as programmed, with a wrong checksum, as nothing.
 const PLAIN: &[Reading] = &[Reading::Good, Reading::Bad, Reading::Noise];
-/// How they read where a cut leaves no trace.
+/// Readings of such pages if a cut leaves no trace.
 const TRACELESS: &[Reading] = &[Reading::Good, Reading::Blank];
-/// As with traces, and as tags that were never programmed: with the number of another record, and behind a jump.
+/// Readings with traces, and tags that were never programmed: with the number of another record,
+/// and behind a jump.
 const FORGED: &[Reading] = &[
     Reading::Good,
     Reading::Bad,
@@ -139,7 +142,7 @@ impl Scope {
     /// Mounts, and cuts in mounts.
     pub const RECOVERY: Scope =
         Scope { name: "recovery", calls: &[PowerOff, Save(0), Save(1), Move, Root, End], depth: 6, ..Scope::BROAD };
-    /// The same, where a cut leaves no trace.
+    /// The same mounts and cuts; a cut leaves no trace.
     pub const TRACELESS: Scope = Scope {
         name: "no traces",
         blocks: (5, 3),
@@ -175,7 +178,7 @@ impl Scope {
         depth: 7,
         ..Scope::BROAD
     };
-    /// Frames looked up at once, as where little is free.
+    /// Frames looked up at once, as on a volume with little free space.
     pub const FULL: Scope = Scope { name: "full", near_full: true, ..Scope::FOLDS };
     /// Leaves with logs, and two cuts.
     pub const LOGS: Scope = Scope {
@@ -186,9 +189,10 @@ impl Scope {
         depth: 9,
         ..Scope::BROAD
     };
-    /// The same, where a program fails as well.
+    /// The same with a program that fails.
     pub const FAILING_LOGS: Scope = Scope { name: "failing logs", ring: 5, cuts: 1, failures: 1, depth: 8, ..Scope::LOGS };
-    /// Logs of leaves behind which roots are written. The ring is too long to come round: the store lets it do so only with records between.
+    /// Logs of leaves behind which roots are written. The ring is too long to come round: the
+    /// store lets it come round only with records between.
     pub const LOGS_AND_ROOTS: Scope = Scope {
         name: "logs and roots",
         blocks: (5, 4),
@@ -251,16 +255,16 @@ impl Scope {
     /// The ring goes round while copied frames lie in it.
     pub const ROUND: Scope =
         Scope { name: "round", cuts: 1, overlay: 3, calls: &[PowerOff, Save(0), Save(1), Root], depth: 8, ..Scope::BROAD };
-    /// The same, where a mount has to empty the ring although the overlay is full.
+    /// The same, but a mount has to empty the ring although the overlay is full.
     pub const EMPTIED: Scope = Scope { name: "emptied", overlay: 2, ..Scope::ROUND };
-    /// What a mount copied is lost, before a leaf names it, and other mounts are cut.
+    /// A frame that a mount copied is lost before a leaf names it, and other mounts are cut.
     pub const LOST_COPIES: Scope =
         Scope { name: "lost copies", cuts: 2, overlay: 3, calls: &[PowerOff, Save(0), Save(1), Move], depth: 7, ..Scope::LOSSES };
-    /// The same, after a leaf names it.
+    /// The same loss, after a leaf names the frame.
     pub const LOST_LEAF_COPIES: Scope =
         Scope { name: "lost copies of a leaf", overlay: 1, calls: &[PowerOff, Save(0), Save(1)], depth: 7, ..Scope::LOSSES };
 
-    /// Whether a page may read as a tag that was never programmed.
+    /// Returns true if a page may read as a tag that was never programmed.
     pub fn has_forged(&self) -> bool {
         self.readings.iter().any(|reading| matches!(reading, Reading::Forged(..)))
     }

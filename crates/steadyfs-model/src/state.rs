@@ -1,4 +1,4 @@
-//! The state of the model: the chip, what RAM knows, and what the caller may rely on.
+//! The state of the model: the chip, the content of RAM, and the promises to the caller.
 
 use crate::chip::{Cell, Chip};
 use crate::numbers::{IDLE, NONE, Pages, Sequence};
@@ -6,48 +6,48 @@ use crate::scope::Scope;
 use crate::table::{BlockState, Table};
 use crate::violation::Violation;
 
-/// Where roots are, and where the next one goes.
+/// Places of the roots, and the place of the next one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ring {
-    /// No number is larger.
+    /// Largest number of a root.
     pub number: Sequence,
     /// Place of the newest complete root.
     pub complete: u8,
-    /// Place of the next root, and its page there.
+    /// Place of the next root. `next` is its page there.
     pub place: u8,
     /// See `place`.
     pub next: u8,
-    /// After a mount: a bit for each place that may not be erased.
+    /// After a mount, one bit for each place that may not be erased.
     pub kept: u8,
-    /// After a mount: a bit for each place where no root can be read.
+    /// After a mount, one bit for each place without a readable root.
     pub unknown: u8,
-    /// The number of the root that a mount begins with, if only one page of its copy can be read.
+    /// Number of the root that a mount begins with, if only one page of its copy can be read.
     pub uncertain: Option<Sequence>,
 }
 
-/// What RAM knows; the first part is what a root stores.
+/// The content of RAM. A root stores its first field.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ram {
-    /// What a root stores.
+    /// Content of a root.
     pub table: Table,
-    /// Live frames, a bit each.
+    /// Live frames, one bit each.
     pub live: u64,
-    /// Patches of the journal buffer; 0: none.
+    /// Patches of the journal buffer. 0 means no patch.
     pub patches: Pages<u8>,
-    /// The buffer differs from the newest journal page.
+    /// True if the buffer differs from the newest journal page.
     pub dirty: bool,
     /// The ring.
     pub ring: Ring,
     /// First sequence of the transaction that roll-forward committed last.
     pub committed_start: Sequence,
-    /// At a mount, moves that could not be read and were passed over.
+    /// At a mount, number of moves that could not be read and were passed over.
     pub lost_moves: u8,
-    /// Something is missing: the volume is mounted for reading.
+    /// True if something is missing: the volume is mounted for reading.
     pub damaged: bool,
 }
 
 impl Ram {
-    /// An empty volume.
+    /// Makes the RAM of an empty volume.
     pub fn empty(scope: &Scope) -> Self {
         let state = |block| if scope.is_of_ring(block) { BlockState::Reserved } else { BlockState::Free };
         let table = Table {
@@ -76,18 +76,18 @@ impl Ram {
     }
 }
 
-/// What the caller may rely on.
+/// Bytes on which the caller may rely.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Promise {
-    /// What was acknowledged.
+    /// Acknowledged bytes.
     pub committed: Pages<[u8; 2]>,
-    /// What the open transaction sees.
+    /// Bytes in the open transaction.
     pub open: Pages<[u8; 2]>,
-    /// What a commit that was cut may have made durable.
+    /// Bytes that a cut commit may have made durable.
     pub attempted: Option<Pages<[u8; 2]>>,
-    /// What was acknowledged before that, where the last record may be lost.
+    /// Bytes that were acknowledged before `committed`, if the last record may be lost.
     pub before: Option<Pages<[u8; 2]>>,
-    /// A page was lost, and no mount has succeeded since.
+    /// True if a page was lost and no mount has succeeded since.
     pub lost: bool,
 }
 
@@ -96,16 +96,16 @@ pub struct Promise {
 pub struct State {
     /// The chip.
     pub chip: Chip,
-    /// RAM; `None` while there is no power.
+    /// RAM, or `None` while there is no power.
     pub ram: Option<Ram>,
-    /// What the caller may rely on.
+    /// Bytes on which the caller may rely.
     pub promise: Promise,
-    /// What went wrong.
+    /// The violation, if there is one.
     pub broken: Option<Violation>,
 }
 
 impl State {
-    /// A blank chip.
+    /// Makes a blank chip.
     pub fn blank(scope: &Scope) -> Self {
         let pages = scope.pages_of(scope.block_count() - 1).end;
         assert!(pages <= 64, "live frames are bits of 64");

@@ -1,4 +1,4 @@
-//! What calls do: write, patch, commit, roll back, fold, move.
+//! The steps of calls: write, patch, commit, roll back, fold, move.
 
 use crate::chip::{Cell, Seen, Stop};
 use crate::machine::{Machine, Step};
@@ -9,7 +9,8 @@ use crate::table::{BlockState, JOURNAL, MOVED};
 use crate::violation::Violation;
 
 impl Machine<'_> {
-    /// Starts a call: after a clean end the ring is opened; the first program of a head after a mount is a journal page.
+    /// Starts a call. After a clean end the ring is opened first. The first program of a head
+    /// after a mount is a journal page.
     pub fn begin(&mut self) -> Step {
         if self.ram.table.closed {
             self.open_ring()?;
@@ -101,7 +102,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The frame that the leaf names.
+    /// Returns the frame that the leaf names.
     pub fn leaf_entry(&mut self, logical: usize) -> Page {
         self.leaf()[logical]
     }
@@ -110,7 +111,7 @@ impl Machine<'_> {
         self.read_leaf().unwrap_or([NONE; LOGICAL])
     }
 
-    /// What the leaf and its log name; `None` when it cannot be read.
+    /// Returns the frames that the leaf and its log name, or `None` if the leaf cannot be read.
     pub fn read_leaf(&mut self) -> Option<Pages<Page>> {
         if self.ram.table.leaf == NONE {
             return Some([NONE; LOGICAL]);
@@ -123,25 +124,26 @@ impl Machine<'_> {
         }
     }
 
-    /// A change that cannot be read may be one that was cut, where the overlay says what it was to say. The store tells by numbers and order which it
-    /// was to be; here it is known.
+    /// Returns true if each unreadable change is excused: a cut may have met it, and the overlay
+    /// has its content. The store finds the logical page of such a change by numbers and order.
+    /// Here it is given.
     fn log_can_be_read(&self, log: &Log) -> bool {
         let table = &self.ram.table;
         let is_excused = |logical: usize| !table.log_is_known && table.overlay[logical].is_some();
         !self.scope.has(Rule::LogIsRead) || (0..LOGICAL).all(|logical| !log.unreadable[logical] || is_excused(logical))
     }
 
-    /// The frame of a logical page as the open transaction sees it.
+    /// Returns the frame of a logical page as the open transaction sees it.
     pub fn frame_of(&mut self, logical: usize) -> Page {
         self.ram.table.pending[logical].unwrap_or_else(|| self.committed_frame(logical))
     }
 
-    /// The committed frame of a logical page.
+    /// Returns the committed frame of a logical page.
     pub fn committed_frame(&mut self, logical: usize) -> Page {
         self.ram.table.overlay[logical].map_or_else(|| self.leaf_entry(logical), |entry| entry.0)
     }
 
-    /// The bytes of a logical page as the open transaction sees them.
+    /// Returns the bytes of a logical page as the open transaction sees them.
     pub fn bytes(&mut self, logical: usize) -> Step<[u8; 2]> {
         let mut bytes = match self.frame_of(logical) {
             NONE => [0; 2],
@@ -162,7 +164,7 @@ impl Machine<'_> {
         self.ram.table.overlay.iter().flatten().count() as u8
     }
 
-    /// Folds until the overlay takes so many entries more.
+    /// Folds the leaf if the overlay has no room for `entries` more entries.
     fn make_room(&mut self, entries: u8) -> Step {
         if self.overlay_len() + entries > self.scope.overlay && self.overlay_len() > 0 {
             self.fold()?;
@@ -179,7 +181,7 @@ impl Machine<'_> {
             }
             return Ok(());
         }
-        // Has nothing to do where there was room before the commit.
+        // Does nothing if there was room before the commit.
         self.make_room(1)?;
         if self.scope.near_full {
             let old = self.leaf_entry(logical);
@@ -189,7 +191,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The leaf with the entries of the overlay. Releases the frames that its old entries name.
+    /// Returns the leaf with the entries of the overlay. Releases the frames that its old entries
+    /// name.
     pub fn compose_leaf(&mut self) -> Content {
         let mut frames = self.settle_entries();
         for (frame, entry) in frames.iter_mut().zip(&self.ram.table.overlay) {
@@ -198,7 +201,8 @@ impl Machine<'_> {
         Content::Leaf(frames, Log::default())
     }
 
-    /// Releases the frames that the leaf names, and the overlay does not name any more; the frames that the leaf names.
+    /// Releases the frames that the leaf names and the overlay replaces. Returns the frames that
+    /// the leaf names.
     fn settle_entries(&mut self) -> Pages<Page> {
         let old = self.leaf();
         for (logical, &before) in old.iter().enumerate() {
@@ -223,7 +227,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Programs the entries of the overlay into the log of the leaf, and a record that says so; `false` when they are to be written with it.
+    /// Programs the entries of the overlay into the log of the leaf, and a record that announces
+    /// them. Returns `false` if the leaf must be written anew with these entries.
     fn log_leaf(&mut self) -> Step<bool> {
         let (leaf, (block, next)) = (self.ram.table.leaf, self.ram.table.heads[JOURNAL]);
         let has_place = block != NONE && (1..self.scope.blocks.1).contains(&next);
@@ -262,7 +267,7 @@ impl Machine<'_> {
         (0..self.chip.cells.len() as Page).filter(|page| self.ram.live >> page & 1 != 0).filter(closed).collect()
     }
 
-    /// Moves a frame if it is really live.
+    /// Moves a frame if it is still live.
     pub fn move_frame(&mut self, frame: Page) -> Step {
         self.make_room(1)?;
         if self.ram.live >> frame & 1 == 0 && self.scope.has(Rule::MoveOnlyLive) {
@@ -284,7 +289,8 @@ impl Machine<'_> {
         let pending = !leaf && self.ram.table.pending[logical] == Some(frame);
         let newer = !leaf && !pending && self.ram.table.overlay[logical].is_some_and(|entry| entry.0 != frame);
         if newer {
-            // The frame that the leaf still names. It is used again before the fold, which must not release it.
+            // The leaf still names this frame. The frame is used again before the fold, so the
+            // fold must not release it.
             let entry = self.ram.table.overlay[logical];
             self.ram.table.overlay[logical] = entry.map(|(frame, _)| (frame, true));
         }

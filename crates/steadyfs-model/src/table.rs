@@ -1,4 +1,4 @@
-//! What a root stores: the map, the heads, the states of the blocks.
+//! The content of a root: the map, the heads, the states of the blocks.
 
 use crate::numbers::{Block, Page, Pages, Sequence};
 
@@ -20,7 +20,7 @@ pub enum BlockState {
     Free,
     /// May be allocated before the next root, once erased.
     Listed,
-    /// The same, erased since the mount.
+    /// As `Listed`, and erased since the mount.
     Erased,
     /// Empty, but a mount that begins with the newest root may need it.
     Dead,
@@ -28,16 +28,17 @@ pub enum BlockState {
     Used,
     /// A head programs it.
     Active,
-    /// As `Used`; goes bad when it is empty.
+    /// As `Used`, but goes bad when it is empty.
     Retiring,
 }
 
-/// What a root stores.
+/// Content of a root.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Table {
     /// Frame of the leaf.
     pub leaf: Page,
-    /// Frame of each logical page that has changed since, and the settled bit.
+    /// Frame of each logical page that has changed since the leaf was written, and the settled
+    /// bit.
     pub overlay: Pages<Option<(Page, bool)>>,
     /// Pages of the open transaction.
     pub pending: Pages<Option<Page>>,
@@ -45,16 +46,16 @@ pub struct Table {
     pub heads: [(Block, u8); 3],
     /// States of the blocks.
     pub blocks: Vec<BlockState>,
-    /// Every later program has at least this number.
+    /// Lower limit for the numbers of all later programs.
     pub sequence: Sequence,
     /// First sequence of the open transaction.
     pub start: Sequence,
     /// Newest journal page.
     pub journal_at: Page,
-    /// No cut or failure has touched the log of the leaf.
+    /// True if no cut or failure has touched the log of the leaf.
     pub log_is_known: bool,
-    /// No head has programmed since the mount.
+    /// True if no head has programmed since the mount.
     pub heads_rest: bool,
-    /// The use of the volume ended here.
+    /// True if the use of the volume ended here.
     pub closed: bool,
 }

@@ -1,17 +1,18 @@
-//! What must never be.
+//! The forbidden results.
 
-/// What must never be.
+/// A forbidden result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Violation {
-    /// A mount found neither what was committed nor what was being committed.
+    /// A mount found neither the committed data nor the data of the commit in progress.
     CommitLostOrMixed,
-    /// A reader sees something else than was written.
+    /// A read returned other data than was written.
     WrongRead,
     /// A block with a page that a mount would name was about to be erased.
     EraseOfCommittedPage,
-    /// A page was programmed that was not erased, or not since it was touched.
+    /// A program met a page that was not erased, or not erased since it was touched.
     ProgramOfTouchedPage,
-    /// Two logical pages claim one frame, or a frame is not of the logical page that claims it, or may change.
+    /// Two logical pages claim one frame, or a frame does not belong to the logical page that
+    /// claims it, or may change.
     WrongClaim,
     /// A frame that the map names may be taken for a dead one.
     LiveMarkLost,
@@ -19,7 +20,7 @@ pub enum Violation {
     CargoTooLarge,
     /// A mount found no way on.
     MountRefused,
-    /// A mount missed something where nothing was lost.
+    /// A mount reported missing data although nothing was lost.
     ToldForNothing,
     /// A second mount found something else than the first.
     NotIdempotent,

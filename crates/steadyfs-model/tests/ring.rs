@@ -1,4 +1,5 @@
-//! The ring keeps its roots in every world; each rule that is taken away is missed.
+//! The ring keeps its roots in every world. Without any one of its rules, a world has a
+//! violation.
 
 #[macro_use]
 mod worlds;
@@ -68,14 +69,16 @@ fn settling_misses_each_of_its_rules() {
     missed.into_iter().for_each(|(scope, rule, violation, calls)| misses(scope, rule, violation, calls));
 }
 
-/// A cut erase may leave a page of the copies of an old root, and no first page of it: that looks as one that was lost.
+/// A cut erase may leave a page of the copies of an old root, but not the first page of that
+/// root. This looks like a lost page.
 #[test]
 fn as_many_cuts_as_blocks_raise_an_alarm() {
     let found = check(&Scope { may_alarm: false, ..Scope::SHORT }).expect("an old root is missed");
     assert_eq!(found.last().and_then(|action| action.state.broken), Some(ToldForNothing), "{found:?}");
 }
 
-/// As many roots that count today and not tomorrow as there are blocks, and one whose erase was cut.
+/// As many roots as there are blocks count at one mount and not at the next. The erase of one
+/// more root was cut.
 #[test]
 fn more_cuts_than_blocks_may_hide_every_root() {
     let found = check(&Scope { cuts: 5, ..Scope::SHORT }).expect("every root is unsteady");

@@ -1,4 +1,4 @@
-//! The protocol holds in every world; each rule that is taken away is missed, but for those that are named here.
+//! The protocol holds in every world. Without any one of its rules, a world has a violation.
 
 #[macro_use]
 mod worlds;

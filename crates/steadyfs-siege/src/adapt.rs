@@ -1,14 +1,14 @@
-//! The few places that know how this edition of the public API says things.
+//! The few functions that depend on details of the public API.
 
 use steadyfs::media::Flash;
 use steadyfs::{Error, FileSystem};
 
-/// Whether an error says that it is unknown if the call took effect.
+/// Returns true if an error means that the call may or may not have taken effect.
 pub fn is_unknown(error: Error) -> bool {
     error == Error::Unknown
 }
 
-/// Why a mounted volume can only be read, if it can only be read.
+/// Returns the reason why a mounted volume is read-only, or `None` if it can be written.
 pub fn why_read_only<F: Flash>(fs: &FileSystem<'_, F>) -> Option<String> {
     let health = fs.health();
     if let Some(damage) = fs.damage() {
@@ -17,12 +17,12 @@ pub fn why_read_only<F: Flash>(fs: &FileSystem<'_, F>) -> Option<String> {
     health.read_only.then(|| if health.worn_out { "worn out".to_string() } else { "read-only".to_string() })
 }
 
-/// Whether every later mount must show what this one does.
+/// Returns true if every later mount must show the same state as this mount.
 pub fn is_settled<F: Flash>(fs: &FileSystem<'_, F>) -> bool {
     fs.is_settled()
 }
 
-/// Whether the mount says that something is missing.
+/// Returns true if the mount reports damage or is read-only.
 pub fn tells_damage<F: Flash>(fs: &FileSystem<'_, F>) -> bool {
     fs.damage().is_some() || why_read_only(fs).is_some()
 }

@@ -1,8 +1,16 @@
-//! A raw NAND chip in memory, or one that programs bytes as well, that fails as chips do, and panics where a driver uses it in a way that the contract of
-//! [`Flash`] forbids.
+//! A raw NAND chip in memory, which may also program bytes. It fails as chips do. It panics if a
+//! driver uses it in a way that the contract of [`Flash`] forbids.
 //!
-//! A page is blank, whole, torn (damaged, the same at each look), unsteady (another face at each look), touched (it reads as
-//! blank and takes no program), or lost (it cannot be read). What a power cut leaves is drawn from [`fate`].
+//! A page has one of these states:
+//!
+//! - blank: erased;
+//! - whole: as it was programmed;
+//! - torn: damaged, the same at each look;
+//! - unsteady: another face at each look;
+//! - touched: it reads as blank and takes no program;
+//! - lost: it cannot be read.
+//!
+//! [`fate`] draws the states that a power cut leaves.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -18,9 +26,9 @@ use crate::strike::{Strike, Strikes};
 struct Block {
     factory_bad: bool,
     grown_bad: bool,
-    /// The last erase was reported as failed.
+    /// True if the last erase was reported as failed.
     erase_failed: bool,
-    /// Pages below this one may not be programmed before an erase.
+    /// First page that may be programmed without an erase, as an index in the block.
     next: u32,
 }
 
@@ -29,30 +37,31 @@ struct Block {
 pub struct Chip {
     geometry: Geometry,
     can_copy: bool,
-    /// A command programs several pages, and a cut leaves any of them.
+    /// True if one command programs several pages. A cut then leaves any of them.
     has_groups: bool,
     pages: Vec<Page>,
     blocks: Vec<Block>,
     register: Option<Rc<Content>>,
-    /// How pages that a cut meets end up.
+    /// Style of the pages that a cut leaves.
     pub style: Style,
     rng: fastrand::Rng,
     strikes: Strikes,
     first_page_fault: Option<PageIndex>,
     recent_tags: VecDeque<[u8; TAG_BYTES]>,
-    /// Pages programmed last, each with the number of its program.
+    /// Newest programmed pages, each with the number of its program.
     order: VecDeque<(PageIndex, u64)>,
     program_calls: u64,
     begun: VecDeque<BlockIndex>,
 }
 
-/// Tags that torn tags are made from.
+/// Number of recent tags from which torn tags are made.
 const RECENT_TAGS: usize = 12;
-/// Programs whose order is remembered.
+/// Number of newest programs whose order is kept.
 const ORDER: usize = 32;
 
 impl Chip {
-    /// A chip whose pages hold what somebody else left there, or nothing.
+    /// Creates a chip. If `is_used`, its pages hold the data of an earlier use; otherwise they
+    /// are blank.
     pub fn new(geometry: Geometry, can_copy: bool, is_used: bool, seed: u64) -> Self {
         let mut rng = fastrand::Rng::with_seed(seed);
         let count = (geometry.block_count * geometry.pages_per_block) as usize;
@@ -78,8 +87,8 @@ impl Chip {
         }
     }
 
-    /// The same chip with a command that programs several pages at once. A power cut leaves any of
-    /// them.
+    /// Returns the same chip with a command that programs several pages at once. A power cut
+    /// leaves any of these pages.
     #[must_use]
     pub fn with_groups(self) -> Self {
         Self { has_groups: true, ..self }
@@ -90,49 +99,51 @@ impl Chip {
         self.blocks[block as usize].factory_bad = true;
     }
 
-    /// What strikes the chip.
+    /// Returns the power state and the faults of the chip.
     pub fn strikes(&self) -> &Strikes {
         &self.strikes
     }
 
-    /// The same, to be armed.
+    /// Returns the power state and the faults, so that the caller can arm them.
     pub fn strikes_mut(&mut self) -> &mut Strikes {
         &mut self.strikes
     }
 
-    /// Lets the next read of the first page of one of the blocks begun last fail, once. `age` 0 is the block begun last.
+    /// Makes one read fail: the next read of the first page of a block begun recently. `age` 0 is
+    /// the block begun last.
     pub fn arm_first_page(&mut self, age: usize) {
         self.first_page_fault = self.begun.get(age).map(|block| block * self.geometry.pages_per_block);
     }
 
-    /// Power again; a cut that was to come and has not is forgotten.
+    /// Restores power, and discards an armed cut.
     pub fn power_on(&mut self) {
         self.strikes.power_on();
         self.register = None;
     }
 
-    /// Forgets faults that have not struck.
+    /// Discards faults that have not struck.
     pub fn disarm(&mut self) {
         self.strikes.disarm();
         self.first_page_fault = None;
     }
 
-    /// Whether a fault waits to strike.
+    /// Returns true if a fault is armed.
     pub fn is_armed(&self) -> bool {
         self.strikes.is_armed() || self.first_page_fault.is_some()
     }
 
-    /// Pages that hold something, in no special order.
+    /// Returns the pages with whole content, in ascending order.
     pub fn programmed(&self) -> Vec<PageIndex> {
         (0..).zip(&self.pages).filter(|(_, page)| matches!(page, Page::Whole(_))).map(|(index, _)| index).collect()
     }
 
-    /// Pages programmed last, the newest first, each with the number of its program: bytes may lie in more pages than one.
+    /// Returns the pages programmed last, newest first, each with the number of its program. A
+    /// program of bytes may lie in several pages.
     pub fn newest(&self) -> impl Iterator<Item = (PageIndex, u64)> + '_ {
         self.order.iter().copied()
     }
 
-    /// Takes a page away for good: it cannot be read, or reads as something else.
+    /// Loses a page for good: it cannot be read, or its content is damaged.
     pub fn lose(&mut self, page: PageIndex, is_unreadable: bool) {
         let state = &mut self.pages[page as usize];
         *state = match state {
@@ -147,7 +158,7 @@ impl Chip {
         };
     }
 
-    /// Flips some bits of a page that was programmed, each at a place of its own in data or tag.
+    /// Flips some bits of a programmed page, each at a random place in data or tag.
     pub fn flip_bits(&mut self, page: PageIndex, count: u32) {
         let bytes = self.geometry.page_bytes as usize + TAG_BYTES;
         for _ in 0..count {
@@ -156,7 +167,8 @@ impl Chip {
         }
     }
 
-    /// Flips a bit of a page that was programmed: of its data, or of its tag behind that.
+    /// Flips one bit of a programmed page. `byte` counts through the data and then through the
+    /// tag.
     pub fn flip_bit(&mut self, page: PageIndex, byte: usize, bit: u32) {
         if let Page::Whole(content) | Page::Torn(content) = &mut self.pages[page as usize] {
             let mut damaged = Content::clone(content);
@@ -166,7 +178,7 @@ impl Chip {
         }
     }
 
-    /// Whether a page holds what was programmed.
+    /// Returns true if a page holds the programmed content.
     pub fn is_programmed(&self, page: PageIndex) -> bool {
         matches!(self.pages[page as usize], Page::Whole(_))
     }
@@ -176,7 +188,7 @@ impl Chip {
         (page / self.geometry.pages_per_block) as usize
     }
 
-    /// One look at a page.
+    /// Reads a page once.
     fn look(&mut self, page: PageIndex) -> Result<Rc<Content>, Failure> {
         let block = self.block_of(page);
         assert!(!self.blocks[block].factory_bad, "illegal use: read of page {page} in factory bad block {block}");
@@ -206,7 +218,7 @@ impl Chip {
         }
     }
 
-    /// Programs bytes of one page that lies in a chip which can do that.
+    /// Programs bytes of one page, on a chip that programs bytes.
     fn put_bytes(&mut self, page: PageIndex, at: usize, bytes: &[u8]) -> Result<(), Failure> {
         let block = self.block_of(page);
         assert!(!self.blocks[block].factory_bad, "illegal use: program of page {page} in factory bad block {block}");
@@ -269,7 +281,8 @@ impl Chip {
         content
     }
 
-    /// The pages of a run of bytes: each with its first byte and how many.
+    /// Splits a run of bytes into pages. Each part has the page, its first byte in the page, and
+    /// its length.
     fn pages_of(&self, block: BlockIndex, offset: u32, bytes: usize) -> Vec<(PageIndex, usize, usize)> {
         let Geometry { page_bytes, pages_per_block, .. } = self.geometry;
         assert!(offset + bytes as u32 <= page_bytes * pages_per_block, "illegal use: bytes behind block {block}");
@@ -294,7 +307,7 @@ impl Chip {
         }
     }
 
-    /// Panics if a page may not be programmed. Returns its block.
+    /// Panics if a page may not be programmed. Returns the page's block.
     fn check_put(&self, page: PageIndex) -> usize {
         let block = self.block_of(page);
         let place = page % self.geometry.pages_per_block;
@@ -313,8 +326,8 @@ impl Chip {
         block
     }
 
-    /// Programs pages in one command. A strike meets all of them: each is there or not, and one is
-    /// torn.
+    /// Programs pages in one command. A strike meets all of them: each page is there or not, and
+    /// one is torn.
     fn put_together(&mut self, first: PageIndex, contents: Vec<Content>) -> Result<(), Failure> {
         self.program_calls += 1;
         let (last, block) = (first + contents.len() as u32 - 1, self.block_of(first));
@@ -538,7 +551,8 @@ impl Flash for Chip {
         Ok(self.blocks[block as usize].factory_bad)
     }
 
-    /// The driver erases the block first, or the mark spoils the page that it is written to.
+    /// Spoils the first page, or all pages: a driver erases the block first, or its mark spoils the
+    /// page that holds the mark.
     fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
         if !self.strikes.has_power() {
             return Err(Failure::Device);

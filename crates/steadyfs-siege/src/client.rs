@@ -1,4 +1,4 @@
-//! A client that does at random whatever the public API offers.
+//! A client that makes random calls of the public API.
 
 use std::rc::Rc;
 
@@ -7,38 +7,39 @@ use steadyfs::{Budget, CommitOn, OpenOptions};
 use crate::session::{Answer, Change, Commits, Handle, Session};
 use crate::tree::{Id, Tree};
 
-/// Handles that the client keeps at most.
+/// Maximum number of handles that the client keeps.
 const HANDLES_MAX: usize = 3;
-/// Files that it fills a volume with at most.
+/// Maximum number of files with which the client fills a volume.
 const FILES_MAX: u32 = 200;
-/// Largest file that the client makes.
+/// Largest file of the client, in bytes.
 const FILE_MAX: usize = 60_000;
 
-/// What a client likes to do.
+/// Habits of a client.
 #[derive(Clone, Debug)]
 pub struct Habits {
-    /// Share of the volume that it fills, in percent; more than 100 meets the end of the room all the time.
+    /// Share of the volume that the client fills, in percent. With more than 100, calls run out
+    /// of room all the time.
     pub fill_percent: usize,
-    /// Names to choose from.
+    /// Number of names to choose from.
     pub names: u32,
-    /// Writes are small, mostly.
+    /// True if most writes are small.
     pub is_small: bool,
 }
 
 impl Habits {
-    /// Any client.
+    /// Draws the habits of any client.
     pub fn any(rng: &mut fastrand::Rng) -> Self {
         let fill_percent = *rng.choice(&[20, 50, 70, 85, 95, 120]).expect("one of six");
         Self { fill_percent, names: rng.u32(4..24), is_small: rng.bool() }
     }
 
-    /// A client of a volume that is nearly full: it replaces, mostly.
+    /// Draws the habits of a client of a nearly full volume, which mostly replaces data.
     pub fn of_a_full_volume(rng: &mut fastrand::Rng) -> Self {
         Self { fill_percent: rng.usize(80..=97), names: rng.u32(4..24), is_small: rng.u32(..4) == 0 }
     }
 }
 
-/// Any choice of events, the extremes more often.
+/// Draws the events that commit. The extremes are more frequent.
 pub fn any_events(rng: &mut fastrand::Rng) -> CommitOn {
     match rng.u32(..8) {
         0..3 => CommitOn::MANUAL,
@@ -49,7 +50,8 @@ pub fn any_events(rng: &mut fastrand::Rng) -> CommitOn {
 }
 
 impl Session<'_, '_, '_> {
-    /// Makes `count` calls; stops where the session is over, or when `stop` says so after a call. Returns whether it may go on.
+    /// Makes `count` calls. Stops if the session is over, or if `each` returns false after a
+    /// call. Returns true if all calls were made and the session may go on.
     pub fn work(&mut self, habits: &Habits, count: u32, mut each: impl FnMut(&mut Self, u32) -> bool) -> bool {
         for call in 0..count {
             if let Answer::Over = self.any_call(habits) {
@@ -62,7 +64,8 @@ impl Session<'_, '_, '_> {
         true
     }
 
-    /// Fills the volume with files, as far as the habits go, and overwrites pages of them, so that every block holds some that are needed.
+    /// Fills the volume with files, as far as the habits go. Then overwrites pages of them, so
+    /// that every block holds some live pages.
     pub fn fill(&mut self, habits: &Habits) -> bool {
         for name in 0..FILES_MAX {
             let usage = self.fs.usage();
@@ -116,7 +119,7 @@ impl Session<'_, '_, '_> {
         if name.is_multiple_of(7) { format!("{name}{}", "n".repeat(60 + name as usize * 5)) } else { format!("f{name}") }
     }
 
-    /// A path that may or may not be there; now and then one that leads through a file.
+    /// Draws a path that may or may not exist. Now and then the path leads through a file.
     fn any_path(&mut self, habits: &Habits) -> String {
         let tree = self.oracle.current.clone();
         let (files, directories) = (tree.files(), tree.directories());
@@ -155,7 +158,7 @@ impl Session<'_, '_, '_> {
         }
     }
 
-    /// Opens a file, and has the session judge it.
+    /// Opens a file, and has the session judge the answer.
     fn open(&mut self, path: &str, options: OpenOptions) -> Answer<Handle> {
         let streams = u32::from(self.fs.config().streams);
         let options = OpenOptions { stream: (path.bytes().map(u32::from).sum::<u32>() % streams) as u8, ..options };
@@ -199,7 +202,7 @@ impl Session<'_, '_, '_> {
         })
     }
 
-    /// Opens, does something, closes.
+    /// Opens a file, runs a function on it, and closes it.
     fn with_file(
         &mut self,
         path: &str,
@@ -213,7 +216,7 @@ impl Session<'_, '_, '_> {
         };
         match run(self, &mut handle) {
             Answer::Over => Answer::Over,
-            // Whoever meets an error may well leave the handle open.
+            // After an error, a client may leave the handle open.
             Answer::Refused if self.was_struck && self.rng.bool() => Answer::Refused,
             answer => match self.close(handle) {
                 Answer::Done(()) => answer,
@@ -372,7 +375,8 @@ impl Session<'_, '_, '_> {
         let offset = self.rng.usize(..=end);
         let mut size = self.any_size(habits);
         if !self.oracle.current.has_name(handle.id) {
-            // Which pieces of a long write were made before an error can only be seen by the file's name.
+            // After an error, only a look at the file by name shows the written pieces of a long
+            // write. So the write stays within one logical page.
             let page = self.fs.usage().logical_bytes as usize;
             size = size.min(page - offset % page);
         }
@@ -420,7 +424,7 @@ impl Session<'_, '_, '_> {
 }
 
 impl Commits {
-    /// The lesser of two.
+    /// Returns `No` if `other` is `No`, and `self` otherwise.
     fn min_of(self, other: Self) -> Self {
         if other == Commits::No { Commits::No } else { self }
     }

@@ -1,4 +1,4 @@
-//! What a power cut leaves of the page or the block that it meets.
+//! The state of a page or block after a power cut met it.
 
 use std::rc::Rc;
 
@@ -6,16 +6,16 @@ use steadyfs::media::TAG_BYTES;
 
 use crate::page::{Content, Face, Page};
 
-/// How pages end up that a cut meets.
+/// Style of the pages that a cut leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Always unsteady.
+    /// Every page is unsteady.
     Unsteady,
-    /// Any of the states of the contract.
+    /// Any state that the contract allows.
     Mixed,
 }
 
-/// Draws one face.
+/// Draws one face by weight.
 pub fn pick<'a>(faces: &'a [(u32, Face)], rng: &mut fastrand::Rng) -> &'a Face {
     let total: u32 = faces.iter().map(|(weight, _)| weight).sum();
     let mut left = rng.u32(..total);
@@ -28,7 +28,8 @@ pub fn pick<'a>(faces: &'a [(u32, Face)], rng: &mut fastrand::Rng) -> &'a Face {
     unreachable!("the weights add up")
 }
 
-/// A damaged page: data of any bytes, and a tag that reads as anything, that of another recent page included.
+/// Makes a damaged page: its data may be any bytes, and its tag may read as anything, including
+/// the tag of another recent page.
 pub fn torn(whole: &Content, recent_tags: &[[u8; TAG_BYTES]], rng: &mut fastrand::Rng) -> Content {
     let mut page = whole.clone();
     let bytes = page.data.len();
@@ -46,7 +47,8 @@ pub fn torn(whole: &Content, recent_tags: &[[u8; TAG_BYTES]], rng: &mut fastrand
         3 => rng.fill(&mut page.tag),
         4 if !recent_tags.is_empty() => page.tag = recent_tags[rng.usize(..recent_tags.len())],
         5 | 6 if !recent_tags.is_empty() => {
-            // A stretch of another tag: its sequence with this page's kind, or the other way round.
+            // A part of another tag: for example its sequence number with this page's kind, or
+            // the reverse.
             let other = recent_tags[rng.usize(..recent_tags.len())];
             let from = rng.usize(..TAG_BYTES);
             let to = rng.usize(from..TAG_BYTES) + 1;
@@ -60,7 +62,7 @@ pub fn torn(whole: &Content, recent_tags: &[[u8; TAG_BYTES]], rng: &mut fastrand
     page
 }
 
-/// A page that shows another face at each look; the whole one is among them or not.
+/// Makes a page that shows another face at each look. The whole content may be among the faces.
 pub fn unsteady(whole: &Rc<Content>, recent_tags: &[[u8; TAG_BYTES]], rng: &mut fastrand::Rng) -> Page {
     let faces = vec![
         (rng.u32(..6), Face::Shows(whole.clone())),
@@ -72,7 +74,7 @@ pub fn unsteady(whole: &Rc<Content>, recent_tags: &[[u8; TAG_BYTES]], rng: &mut 
     Page::Unsteady(Rc::new(faces))
 }
 
-/// A page whose program was cut.
+/// Draws the state of a page whose program was cut.
 pub fn cut_program(
     whole: &Rc<Content>,
     was_fit: bool,
@@ -93,21 +95,22 @@ pub fn cut_program(
     }
 }
 
-/// Most faces of a page that was cut again and again.
+/// Maximum number of faces of a page that was cut again and again.
 const FACES_MAX: usize = 16;
 
-/// What is there of bytes whose program did not end well, or did.
+/// Result of a program of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bytes {
-    /// All of them.
+    /// All bytes are programmed.
     All,
-    /// None of them.
+    /// No byte is programmed.
     Nothing,
-    /// Some of their bits.
+    /// Some bits of the bytes are programmed.
     Some,
 }
 
-/// A page of which bytes were programmed: it shows one of `ends`, another one at each look.
+/// Returns a page after a program of bytes. The page shows one of `ends`, drawn again at each
+/// look.
 pub fn program_bytes(before: &Page, blank: &Content, at: usize, bytes: &[u8], ends: &[Bytes], rng: &mut fastrand::Rng) -> Page {
     let mut with = |content: &Content, end: Bytes| {
         let mut content = content.clone();
@@ -134,7 +137,7 @@ pub fn program_bytes(before: &Page, blank: &Content, at: usize, bytes: &[u8], en
                 .filter(|(weight, _)| *weight > 0)
                 .flat_map(|(weight, face)| ends.iter().map(move |&end| (weight, face, end)));
             let mut faces: Vec<_> = faces.map(|(&weight, face, end)| (weight, change(face, end))).collect();
-            // Each cut multiplies them.
+            // Each cut multiplies the faces.
             rng.shuffle(&mut faces);
             faces.truncate(FACES_MAX);
             return Page::Unsteady(Rc::new(faces));
@@ -150,7 +153,7 @@ pub fn program_bytes(before: &Page, blank: &Content, at: usize, bytes: &[u8], en
     }
 }
 
-/// A page that was touched before, and programmed again.
+/// Draws the state of a page that was touched before and is programmed again.
 pub fn overprogrammed(whole: &Rc<Content>, recent_tags: &[[u8; TAG_BYTES]], rng: &mut fastrand::Rng) -> Page {
     match rng.u32(..3) {
         0 => Page::Lost,
@@ -159,7 +162,7 @@ pub fn overprogrammed(whole: &Rc<Content>, recent_tags: &[[u8; TAG_BYTES]], rng:
     }
 }
 
-/// A block whose erase was cut: each page has a fate of its own.
+/// Draws the state of a block whose erase was cut. Each page has its own fate.
 pub fn cut_erase(pages: &mut [Page], page_bytes: usize, style: Style, recent_tags: &[[u8; TAG_BYTES]], rng: &mut fastrand::Rng) {
     let whole_block = rng.u32(..8);
     for page in pages {

@@ -7,26 +7,26 @@ use steadyfs::media::Failure;
 /// Kinds of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Of a page or a tag.
+    /// Read of a page or a tag.
     Read,
-    /// Of a page, from the caller's bytes or from the chip's register.
+    /// Program of a page, from the caller's bytes or from the chip's register.
     Program,
-    /// Of several pages in one command.
+    /// Program of several pages in one command.
     Group,
-    /// Of a block.
+    /// Erase of a block.
     Erase,
-    /// Of the device's write cache, which is emptied.
+    /// Flush of the device's write cache.
     Flush,
 }
 
-/// What an operation that is reported as failed does to its page, or its block.
+/// Effect of an operation, reported as failed, on its page or block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageFate {
-    /// Nothing: the driver refused without touching it.
+    /// No effect: the driver refused without touching the medium.
     Untouched,
-    /// Everything that it was to do.
+    /// The full effect.
     Holds,
-    /// A part of it.
+    /// A part of the effect.
     Torn,
     /// The page reads differently at each look.
     Unsteady,
@@ -35,25 +35,26 @@ pub enum PageFate {
 /// A fault that strikes once.
 #[derive(Clone, Debug)]
 pub struct Fault {
-    /// Which operations it waits for.
+    /// Kind of the operation that fails.
     pub kind: Kind,
-    /// Operations of that kind that it lets pass.
+    /// Number of operations of that kind that succeed before the fault.
     pub after: u32,
-    /// What the caller is told.
+    /// Error that the caller gets.
     pub failure: Failure,
-    /// What happens to the medium.
+    /// Effect on the medium.
     pub page: PageFate,
-    /// The block takes no program and no erase from now on.
+    /// True if the block takes no program and no erase from now on.
     pub is_bad_for_good: bool,
 }
 
 impl Fault {
-    /// A read that fails once.
+    /// Makes a read that fails once.
     pub fn read(after: u32, failure: Failure) -> Self {
         Self { kind: Kind::Read, after, failure, page: PageFate::Untouched, is_bad_for_good: false }
     }
 
-    /// Any fault of those that the promises name, with as many operations before it as such an operation is common.
+    /// Draws any fault that the promises name. The number of operations before it depends on how
+    /// frequent its kind is.
     pub fn any(rng: &mut fastrand::Rng) -> Self {
         match rng.u32(..100) {
             0..45 => Self::any_read(log_uniform(rng, 300), rng),
@@ -63,12 +64,12 @@ impl Fault {
         }
     }
 
-    /// A read that fails once, either way.
+    /// Draws a read that fails once, with either error.
     pub fn any_read(after: u32, rng: &mut fastrand::Rng) -> Self {
         Self::read(after, if rng.bool() { Failure::Device } else { Failure::Uncorrectable })
     }
 
-    /// A program that is reported as failed.
+    /// Draws a program that is reported as failed.
     pub fn any_program(after: u32, rng: &mut fastrand::Rng) -> Self {
         let failure = if rng.bool() { Failure::Device } else { Failure::BadBlock };
         let page = *rng.choice(&[PageFate::Untouched, PageFate::Holds, PageFate::Torn, PageFate::Unsteady]).expect("one of four");
@@ -76,12 +77,13 @@ impl Fault {
         Self { kind: Kind::Program, after, failure, page, is_bad_for_good }
     }
 
-    /// A flush that fails, and loses what was answered before where there is a cache.
+    /// Makes a flush that fails. If there is a cache, writes that the device had answered are
+    /// lost.
     pub fn flush(after: u32) -> Self {
         Self { kind: Kind::Flush, ..Self::read(after, Failure::Device) }
     }
 
-    /// An erase that is reported as failed.
+    /// Draws an erase that is reported as failed.
     pub fn any_erase(after: u32, rng: &mut fastrand::Rng) -> Self {
         let failure = if rng.bool() { Failure::Device } else { Failure::BadBlock };
         let page = *rng.choice(&[PageFate::Untouched, PageFate::Holds, PageFate::Torn]).expect("one of three");
@@ -99,7 +101,8 @@ impl fmt::Display for Fault {
     }
 }
 
-/// A number below `limit`, small ones as often as large ones.
+/// Draws a number below `limit`, with a uniform logarithm: small numbers are as frequent as large
+/// ones.
 pub fn log_uniform(rng: &mut fastrand::Rng, limit: u32) -> u32 {
     (f64::from(limit).powf(rng.f64()) - 1.0) as u32
 }

@@ -1,4 +1,4 @@
-//! What a volume's life showed: findings, and counts of what happened.
+//! The log of a volume's life: findings, and counts of events.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -6,37 +6,38 @@ use std::fmt::Display;
 use crate::campaign::repair::{Costs, Held};
 use crate::world::World;
 
-/// Something that must not be.
+/// A violation of the rules.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// The kind of failure, a few words.
+    /// Kind of failure, in a few words.
     pub class: &'static str,
-    /// What happened.
+    /// Description of the failure.
     pub detail: String,
 }
 
-/// Findings after which a volume lives on, because the model can follow: the error is another one than documented.
+/// Finding: a call returned another error than documented. The model can follow this finding and
+/// the next two, so the volume lives on.
 pub(crate) const WRONG_ERROR: &str = "a wrong error";
-/// The same: what the open transaction had was undone by a call that met a fault.
+/// Finding: a call that met a fault undid the open transaction.
 pub(crate) const UNDONE_BY_FAULT: &str = "a fault undid the open transaction";
-/// The same: by a call that lacked room.
+/// Finding: a call that lacked room undid the open transaction.
 pub(crate) const UNDONE_FOR_ROOM: &str = "want of room undid the open transaction";
 
-/// Whether the model can follow what was found.
+/// Returns true if the model can follow a finding of this class.
 pub fn is_followed(class: &str) -> bool {
     [WRONG_ERROR, UNDONE_BY_FAULT, UNDONE_FOR_ROOM].contains(&class)
 }
 
-/// Everything that is noted while a volume lives.
+/// Notes about the life of a volume.
 #[derive(Clone, Debug, Default)]
 pub struct Log {
     /// Failures.
     pub findings: Vec<Finding>,
-    /// Counts of what happened, to see that a campaign reaches what it means to.
+    /// Counts of events. They show that a campaign reaches its targets.
     pub counts: BTreeMap<&'static str, u64>,
-    /// What lost pages cost.
+    /// Costs of lost pages.
     pub costs: BTreeMap<Held, Costs>,
-    /// What it lives on.
+    /// World of the volume.
     pub world: World,
 }
 
@@ -48,7 +49,7 @@ impl Log {
         self.findings.push(Finding { class, detail });
     }
 
-    /// Takes in what was noted apart, its findings with the place where they were made.
+    /// Adds the notes of another log. The findings get the place in front.
     pub fn take_in(&mut self, other: Log, place: impl Display) {
         other.counts.into_iter().for_each(|(what, count)| *self.counts.entry(what).or_default() += count);
         other.costs.iter().for_each(|(held, costs)| self.costs.entry(*held).or_default().add(costs));
@@ -56,17 +57,17 @@ impl Log {
         self.findings.extend(other.findings.into_iter().map(placed));
     }
 
-    /// Whether the model still knows what is on the volume.
+    /// Returns true if the model can still follow the volume.
     pub fn may_go_on(&self) -> bool {
         self.findings.iter().all(|finding| is_followed(finding.class))
     }
 
-    /// Counts something.
+    /// Counts an event.
     pub fn count(&mut self, what: &'static str) {
         *self.counts.entry(what).or_default() += 1;
     }
 
-    /// Prints a line where calls are traced.
+    /// Prints a line if calls are traced.
     pub fn trace(&self, line: impl FnOnce() -> String) {
         if self.world.is_traced {
             println!("{}", line());

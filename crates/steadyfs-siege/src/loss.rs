@@ -1,4 +1,5 @@
-//! Judges what a volume shows after a page was lost for good: what can be read must be right, or the mount says that it may be old.
+//! Judges a volume after the loss of a page: all readable data must be right, or the mount must
+//! report that it may be old.
 
 use std::rc::Rc;
 
@@ -6,31 +7,31 @@ use crate::oracle::Oracle;
 use crate::tree::{Node, Tree};
 use crate::view::Partial;
 
-/// What a look at a damaged volume amounts to.
+/// Result of a look at a damaged volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Everything is there.
     Whole,
-    /// What can be read is right; the rest answers with an error.
+    /// All readable data is right; reads of the rest return an error.
     Missing {
-        /// Files of which a part cannot be read.
+        /// Number of files of which a part cannot be read.
         files: usize,
-        /// Directories whose list ends with an error.
+        /// Number of directories whose list ends with an error.
         lists: usize,
     },
-    /// Everything that differs is as it was once.
+    /// Every difference is an earlier state.
     Old(String),
-    /// Something never was as it is shown.
+    /// A difference is a state that never existed.
     Wrong(String),
 }
 
-/// Something that is not as it should be.
+/// A difference from the expected state.
 struct Deviation {
     words: String,
     was_once: bool,
 }
 
-/// Compares a look with the states that may be; the best of them counts.
+/// Compares a look with each possible state, and returns the best verdict.
 pub fn judge(partial: &Partial, oracle: &Oracle) -> Verdict {
     let mut verdict = None;
     for tree in oracle.durable.iter().rev() {
@@ -61,7 +62,8 @@ fn deviations(partial: &Partial, tree: &Tree, oracle: &Oracle) -> Vec<Deviation>
     };
     for (path, size) in &partial.sizes {
         if shape(tree.at(path)) != Some(*size) {
-            // A write of several transactions, which may end for want of room, leaves every size between as well.
+            // A write of several transactions may end for want of room. So every size between is
+            // possible as well.
             let wanted = shape(tree.at(path)).flatten();
             let is_between = |old: u64| size.is_some_and(|size| old <= size && wanted.is_some_and(|wanted| size <= wanted));
             let is_there =
@@ -87,12 +89,12 @@ fn deviations(partial: &Partial, tree: &Tree, oracle: &Oracle) -> Vec<Deviation>
     found
 }
 
-/// A path that no list could show.
+/// Returns true if a list that ended with an error may hide the path.
 fn is_excused(path: &str, partial: &Partial) -> bool {
     partial.cut_lists.iter().any(|list| list.is_empty() || path.starts_with(&format!("{list}/")))
 }
 
-/// The size of a file, nothing of a directory, nothing at all where there is neither.
+/// Returns the size of a file, `Some(None)` for a directory, and `None` if there is neither.
 fn shape(node: Option<&Node>) -> Option<Option<u64>> {
     node.map(|node| (!node.is_dir).then_some(node.data.len() as u64))
 }

@@ -1,6 +1,11 @@
-//! `steadyfs-siege CAMPAIGN --seed N --volumes N --threads N`, or `--only N --trace` for one volume of it; with `--medium card` or `card-within` they lie on cards, and
-//! with `--streams` each has several; `--long-logs` makes leaves on NOR take more changes, and records of the journal longer; with `--full` they are full
-//! before the campaign begins, and with `--cache` each mount is lent caches.
+//! Runs campaigns: `steadyfs-siege CAMPAIGN --seed N --volumes N --threads N`.
+//!
+//! - `--only N --trace` runs one volume of the campaign.
+//! - `--medium card` or `card-within`: the volumes lie on cards.
+//! - `--streams`: each volume has several streams.
+//! - `--long-logs`: leaves on NOR take more changes, and records of the journal are longer.
+//! - `--full`: the volumes are full before the campaign begins.
+//! - `--cache`: each mount is lent caches.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -19,7 +24,7 @@ struct Options {
     threads: usize,
     only: Option<u32>,
     world: World,
-    /// Findings of a class that are printed.
+    /// Number of printed findings of a class.
     shown: usize,
 }
 
@@ -58,7 +63,7 @@ fn main() -> ExitCode {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
-    // Panics are findings, and are told as such.
+    // Panics are findings, and are reported as such.
     std::panic::set_hook(Box::new(|_| ()));
     let failures: usize = options.campaigns.iter().map(|campaign| run(campaign, &options)).sum();
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }

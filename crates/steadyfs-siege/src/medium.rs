@@ -1,4 +1,4 @@
-//! What a volume lies on: a chip or a card, with the same controls.
+//! The medium of a volume: a chip or a card, with the same controls.
 
 use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
@@ -17,7 +17,7 @@ pub enum Medium {
     Card(Box<CardPages>),
 }
 
-/// Does the same with any of them, as a [`Flash`].
+/// Calls the same method of [`Flash`] on either medium.
 macro_rules! flash {
     ($self:ident, $flash:ident => $act:expr) => {
         match $self {
@@ -40,7 +40,7 @@ macro_rules! flash {
 }
 
 impl Medium {
-    /// Looks at what strikes it.
+    /// Passes the power state and the faults of the medium to `look`.
     fn strikes<R>(&self, look: impl FnOnce(&Strikes) -> R) -> R {
         match self {
             Medium::Chip(chip) => look(chip.strikes()),
@@ -48,7 +48,7 @@ impl Medium {
         }
     }
 
-    /// Arms what strikes it.
+    /// Passes the power state and the faults of the medium to `act`, which may arm them.
     fn strikes_mut(&mut self, act: impl FnOnce(&mut Strikes)) {
         match self {
             Medium::Chip(chip) => act(chip.strikes_mut()),
@@ -56,7 +56,7 @@ impl Medium {
         }
     }
 
-    /// What it is, in words.
+    /// Describes the medium in words.
     pub fn describe(&self) -> String {
         match self {
             Medium::Chip(chip) => format!("{:?} copy {}", chip.geometry(), chip.can_copy()),
@@ -64,23 +64,23 @@ impl Medium {
         }
     }
 
-    /// Lets power fail.
+    /// Arms a power cut.
     pub fn arm_cut(&mut self, cut: Cut) {
         self.strikes_mut(|strikes| strikes.arm_cut(cut));
     }
 
-    /// Lets one operation fail.
+    /// Arms a fault of one operation.
     pub fn arm_fault(&mut self, fault: Fault) {
         self.strikes_mut(|strikes| strikes.arm_fault(fault));
     }
 
-    /// Prints each operation that changes something, or none.
+    /// Turns the trace of each operation that changes something on or off.
     pub fn set_traced(&mut self, is_traced: bool) {
         self.strikes_mut(|strikes| strikes.is_traced = is_traced);
     }
 
-    /// Lets the first page of one of the blocks begun last be unreadable once; on a card it may be the block's header, for longer. `age` 0 is the
-    /// block begun last.
+    /// Makes the first page of a block begun recently unreadable once. On a card this may be the
+    /// block's header, for several looks. `age` 0 is the block begun last.
     pub fn arm_first_page(&mut self, age: usize) {
         match self {
             Medium::Chip(chip) => chip.arm_first_page(age),
@@ -88,7 +88,7 @@ impl Medium {
         }
     }
 
-    /// How pages end up that a cut meets.
+    /// Sets the style of the pages that a cut leaves.
     pub fn set_style(&mut self, style: Style) {
         match self {
             Medium::Chip(chip) => chip.style = style,
@@ -96,7 +96,8 @@ impl Medium {
         }
     }
 
-    /// Power goes, if it has not gone, and comes back; a cut that was to come and has not is forgotten.
+    /// Turns power off, if it is still on, and on again. An armed cut that has not come is
+    /// discarded.
     pub fn power_on(&mut self) {
         match self {
             Medium::Chip(chip) => chip.power_on(),
@@ -104,7 +105,7 @@ impl Medium {
         }
     }
 
-    /// Forgets faults that have not struck.
+    /// Discards faults that have not struck.
     pub fn disarm(&mut self) {
         match self {
             Medium::Chip(chip) => chip.disarm(),
@@ -112,12 +113,12 @@ impl Medium {
         }
     }
 
-    /// Whether there is power.
+    /// Returns true if there is power.
     pub fn has_power(&self) -> bool {
         self.strikes(Strikes::has_power)
     }
 
-    /// Whether a fault waits to strike.
+    /// Returns true if a fault is armed.
     pub fn is_armed(&self) -> bool {
         match self {
             Medium::Chip(chip) => chip.is_armed(),
@@ -125,27 +126,28 @@ impl Medium {
         }
     }
 
-    /// Faults that struck so far.
+    /// Returns the number of faults that have struck.
     pub fn fired(&self) -> u32 {
         self.strikes(Strikes::fired)
     }
 
-    /// Whether the fault that struck last was a flush, which has lost what was answered before.
+    /// Returns true if the fault that struck last was a flush. Such a flush has lost writes that
+    /// were answered before.
     pub fn lost_a_flush(&self) -> bool {
         self.last_fired().starts_with("Flush")
     }
 
-    /// The fault that struck last, in words.
+    /// Describes the fault that struck last.
     pub fn last_fired(&self) -> String {
         self.strikes(|strikes| strikes.last_fired().to_string())
     }
 
-    /// Operations so far.
+    /// Returns the operations so far.
     pub fn operations(&self) -> Operations {
         self.strikes(Strikes::operations)
     }
 
-    /// Pages that hold something, in no special order.
+    /// Returns the pages that hold something, in no special order.
     pub fn programmed(&self) -> Vec<PageIndex> {
         match self {
             Medium::Chip(chip) => chip.programmed(),
@@ -153,7 +155,8 @@ impl Medium {
         }
     }
 
-    /// Pages programmed last, the newest first, each with the number of its command or flush.
+    /// Returns the pages programmed last, newest first, each with the number of its command or
+    /// flush.
     pub fn newest(&self) -> Vec<(PageIndex, u64)> {
         match self {
             Medium::Chip(chip) => chip.newest().collect(),
@@ -161,13 +164,14 @@ impl Medium {
         }
     }
 
-    /// How many of the last numbers of [`newest`](Self::newest) a mount cannot tell from what a cut left. Where a cache reorders, a commit counts as flushed
-    /// when there is anything behind it: two.
+    /// Returns the number of last commands or flushes of [`newest`](Self::newest) that a mount
+    /// cannot distinguish from the result of a cut. If a cache reorders, a commit counts as
+    /// flushed only when something lies behind it: two.
     pub fn in_doubt(&self) -> usize {
         1 + usize::from(self.reorders())
     }
 
-    /// Takes a page away for good: it cannot be read, or reads as something else.
+    /// Loses a page for good: it cannot be read, or reads as something else.
     pub fn lose(&mut self, page: PageIndex, is_unreadable: bool) {
         match self {
             Medium::Chip(chip) => chip.lose(page, is_unreadable),
@@ -183,7 +187,8 @@ impl Medium {
         }
     }
 
-    /// Whether a mount sees what a page holds that was programmed with `others`, where logical pages have `unit` of these.
+    /// Returns true if a mount finds the content of a page that was programmed with `others`. A
+    /// logical page has `unit` pages.
     pub fn is_seen(&self, page: PageIndex, others: &[PageIndex], unit: u32) -> bool {
         match self {
             Medium::Chip(chip) => chip.is_programmed(page),
@@ -191,7 +196,7 @@ impl Medium {
         }
     }
 
-    /// Whether a page is one that reclamation has moved, where pages may move together.
+    /// Returns true if reclamation has moved the page, on a medium whose pages may move together.
     pub fn is_of_move(&self, page: PageIndex) -> bool {
         match self {
             Medium::Chip(_) => false,
@@ -199,7 +204,9 @@ impl Medium {
         }
     }
 
-    /// Whether a page is one of a root that nothing proves to be complete, where nothing was programmed behind it; or what a cut left of one.
+    /// Returns true if nothing proves the page's root to be complete, because nothing was
+    /// programmed behind it. Also returns true for the remains of such a root after a cut. Always
+    /// false on a chip.
     pub fn is_of_uncertain_root(&self, page: PageIndex) -> bool {
         match self {
             Medium::Chip(_) => false,
@@ -207,7 +214,7 @@ impl Medium {
         }
     }
 
-    /// Whether a page holds what was programmed.
+    /// Returns true if a page holds the programmed content.
     pub fn is_programmed(&self, page: PageIndex) -> bool {
         match self {
             Medium::Chip(chip) => chip.is_programmed(page),

@@ -1,10 +1,10 @@
-//! What a page of the chip holds, and how it reads.
+//! The content of a page of the chip, and its reads.
 
 use std::rc::Rc;
 
 use steadyfs::media::TAG_BYTES;
 
-/// What a page holds.
+/// Content of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {
     /// Data bytes of the page.
@@ -14,7 +14,7 @@ pub struct Content {
 }
 
 impl Content {
-    /// An erased page.
+    /// Makes an erased page.
     pub fn blank(page_bytes: usize) -> Self {
         Self { data: vec![0xFF; page_bytes], tag: [0xFF; TAG_BYTES] }
     }
@@ -27,7 +27,7 @@ pub enum Face {
     Blank,
     /// The ECC gives up.
     Unreadable,
-    /// It reads as this.
+    /// It reads as this content.
     Shows(Rc<Content>),
 }
 
@@ -38,12 +38,12 @@ pub enum Page {
     Blank,
     /// As it was programmed.
     Whole(Rc<Content>),
-    /// Damaged; reads the same at each look.
+    /// Damaged. It reads the same at each look.
     Torn(Rc<Content>),
     /// Each look shows one of the faces, drawn by weight.
     Unsteady(Rc<Vec<(u32, Face)>>),
-    /// Reads as erased, but an operation that was cut has touched it: it takes no program.
+    /// It reads as erased, but a cut operation has touched it, so it takes no program.
     Touched,
-    /// Cannot be read until the block is erased.
+    /// It cannot be read until the block is erased.
     Lost,
 }

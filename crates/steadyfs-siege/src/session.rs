@@ -1,7 +1,10 @@
-//! One mount of a volume: each call is made on the volume and on the model, and what the call answers is judged.
+//! One mount of a volume. Each call runs on the volume and on the model, and the session judges
+//! the answer.
 //!
-//! The rule: an error says that nothing changed. `Unknown` says that either may be, and that the volume is read-only until the
-//! next mount. Of a long write, which is documented as the sum of calls of one logical page each, the first pieces may be there.
+//! The rule: an error means that nothing changed. `Unknown` means that the call may or may not
+//! have taken effect, and that the volume is read-only until the next mount. The documentation
+//! defines a long write as the sum of calls of one logical page each. So the first pieces of a
+//! long write may be there after an error.
 
 use std::fmt::Display;
 use std::rc::Rc;
@@ -19,34 +22,34 @@ use crate::view::{self, Partial, Trouble};
 /// A volume on our medium.
 pub type Fs<'m, 'c> = FileSystem<'m, &'c mut Medium>;
 
-/// Whether a call makes durable what it does.
+/// Durability of the changes of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Commits {
-    /// Never.
+    /// The call commits nothing.
     No,
-    /// It may commit what was there before it, or itself.
+    /// The call may commit the changes before it, or its own.
     May,
     /// When it returns, everything is durable.
     Must,
 }
 
-/// What a call does, by the model.
+/// Effect of a call in the model.
 pub struct Change {
-    /// The trees after each piece of it; none when it changes nothing that can be seen.
+    /// Trees after each piece of the call. Empty if the call changes nothing visible.
     pub steps: Vec<Rc<Tree>>,
-    /// Whether it commits.
+    /// Durability of the changes.
     pub commits: Commits,
-    /// The errors that it must answer with, if it must fail.
+    /// Errors of which the call must return one. Empty if the call may succeed.
     pub refusal: Vec<Error>,
 }
 
 impl Change {
-    /// A call that changes nothing that can be seen.
+    /// Makes the change of a call that changes nothing visible.
     pub fn none(commits: Commits) -> Self {
         Self { steps: Vec::new(), commits, refusal: Vec::new() }
     }
 
-    /// A call with one step, or one that must be refused.
+    /// Makes the change of a call with one step, or of a call that must be refused.
     pub fn one(verdict: Result<Tree, Vec<Error>>, commits: Commits) -> Self {
         match verdict {
             Ok(tree) => Self { steps: vec![Rc::new(tree)], commits, refusal: Vec::new() },
@@ -55,11 +58,11 @@ impl Change {
     }
 }
 
-/// How a call ended.
+/// End of a call.
 pub enum Answer<T> {
-    /// As it should.
+    /// The call succeeded, as it should.
     Done(T),
-    /// With an error, and nothing changed.
+    /// The call returned an error, and nothing changed.
     Refused,
     /// The session is over: power failed, the answer was "unknown", or something is wrong.
     Over,
@@ -71,46 +74,47 @@ pub struct Handle {
     pub file: File,
     /// The model's file.
     pub id: Id,
-    /// Whether its changes are durable at once.
+    /// True if its changes are durable at once.
     pub is_durable: bool,
 }
 
-/// A mounted volume, and what is expected of it.
+/// A mounted volume, and its expected state.
 pub struct Session<'a, 'm, 'c> {
     /// The volume.
     pub fs: Fs<'m, 'c>,
     /// The model.
     pub oracle: &'a mut Oracle,
-    /// Chance.
+    /// Random numbers.
     pub rng: &'a mut fastrand::Rng,
-    /// What is noted.
+    /// Log of the volume.
     pub log: &'a mut Log,
     /// Handles that are open.
     pub handles: Vec<Handle>,
     /// Events that commit.
     pub events: CommitOn,
-    /// A page is lost for good: every call may answer `Corrupt`, and pages may be missing.
+    /// True if a page is lost for good. Every call may return `Corrupt`, and pages may be
+    /// missing.
     pub is_damaged: bool,
-    /// The last call met a fault and said so.
+    /// True if the last call met a fault and returned an error.
     pub was_struck: bool,
 }
 
-/// Errors that say that there is no room.
+/// Errors for want of room.
 const ROOM: [Error; 5] =
     [Error::NoSpace, Error::TooManyFiles, Error::TransactionTooLarge, Error::FileTooLarge, Error::AttributesTooLarge];
 
 impl Session<'_, '_, '_> {
-    /// The medium.
+    /// Returns the medium.
     pub fn medium(&mut self) -> &mut Medium {
         self.fs.flash_mut()
     }
 
-    /// Whether there is power.
+    /// Returns true if there is power.
     pub fn has_power(&self) -> bool {
         self.fs.flash().has_power()
     }
 
-    /// Checks the volume without a repair. Each finding and each error is logged.
+    /// Checks the volume without a repair, and logs each finding and each error.
     pub fn check(&mut self, scratch: &mut [u8]) {
         let mut findings = Vec::new();
         let checked = self.fs.check(scratch, false, &mut |finding| findings.push(format!("{finding:?}")));
@@ -119,7 +123,8 @@ impl Session<'_, '_, '_> {
         }
     }
 
-    /// What a call commits that is not durable by its handle.
+    /// Returns the durability of a call. `is_durable` is true if the call's handle makes changes
+    /// durable at once.
     pub fn commits(&self, is_durable: bool) -> Commits {
         if is_durable || self.events == CommitOn::EVERY_WRITE {
             Commits::Must
@@ -158,7 +163,7 @@ impl Session<'_, '_, '_> {
             self.oracle.current = after.clone();
             self.oracle.pass(before.clone());
         }
-        // A call that changed nothing need not have committed what was there before it.
+        // A call that changed nothing need not commit the changes before it.
         let is_idle = change.steps.last().is_some_and(|after| *after == before);
         if (change.commits == Commits::Must && !is_idle) || !self.fs.has_changes() {
             // The pieces were durable one after the other.
@@ -187,8 +192,9 @@ impl Session<'_, '_, '_> {
             return Answer::Over;
         }
         if matches!(error, Error::ReadOnly | Error::Corrupt) && self.fs.flash().lost_a_flush() {
-            // A flush of an earlier call failed, or of an earlier part of this one, which took effect as far as anybody knew. Until the next mount what was written since the flush
-            // before may be unreadable.
+            // A flush failed, in an earlier call or in an earlier part of this call, and that
+            // call seemed to take effect. Until the next mount, all writes since the flush before
+            // may be unreadable.
             self.log.count("calls refused behind a lost flush");
             self.oracle.allow(&before);
             change.steps.iter().for_each(|step| self.oracle.allow(step));
@@ -215,14 +221,14 @@ impl Session<'_, '_, '_> {
         if change.commits != Commits::No {
             self.oracle.allow(&before);
         }
-        // A call that the model refuses as well need not be looked behind each time.
+        // If the model refuses the call too, one look in eight suffices.
         if !is_struck && change.refusal.contains(&error) && self.rng.u32(..8) != 0 {
             return Answer::Refused;
         }
         self.judge(&format!("{name}: {error:?}"), &before, &change, is_struck)
     }
 
-    /// Power failed in a call.
+    /// Notes that power failed in a call: any of its steps may be there, if it commits.
     pub fn allow_interrupted(&mut self, change: &Change) {
         self.log.count("power cuts in a call");
         if change.commits != Commits::No {
@@ -231,7 +237,8 @@ impl Session<'_, '_, '_> {
         }
     }
 
-    /// A program or erase that the chip reports as failed is survived by writing elsewhere, as often as the settings say.
+    /// Logs a finding if the volume did not survive one failed program or erase. It must survive
+    /// as many as the settings allow, by writing elsewhere.
     fn check_survivable(&mut self, name: &str, error: Error) {
         if error == Error::MediaFailing && self.fs.config().failures > 0 {
             let fault = self.fs.flash().last_fired();
@@ -239,14 +246,14 @@ impl Session<'_, '_, '_> {
         }
     }
 
-    /// After an error: nothing may have changed.
+    /// Judges the volume after an error: nothing may have changed.
     fn judge<T>(&mut self, name: &str, before: &Rc<Tree>, change: &Change, is_struck: bool) -> Answer<T> {
         if self.is_damaged {
             return self.judge_damaged(name, before, change);
         }
         let pieces = change.steps.len().saturating_sub(1);
         let Some(seen) = self.see(name) else {
-            // Power failed in the look: which pieces are there stays unknown.
+            // Power failed in the look, so the number of written pieces stays open.
             if change.commits != Commits::No {
                 change.steps[..pieces].iter().for_each(|step| self.oracle.allow(step));
             }
@@ -261,7 +268,7 @@ impl Session<'_, '_, '_> {
             if change.commits == Commits::Must || !self.fs.has_changes() {
                 self.oracle.settle(piece);
             } else if change.commits == Commits::May {
-                // Each piece is a call, which may begin with a commit of what was there before it.
+                // Each piece is a call, which may begin with a commit of the changes before it.
                 change.steps.iter().take_while(|step| **step != piece).for_each(|step| self.oracle.allow(step));
                 self.oracle.allow(&piece);
             }
@@ -288,7 +295,8 @@ impl Session<'_, '_, '_> {
         Answer::Over
     }
 
-    /// The same where pages are missing: what can be read must be as before, or as after some pieces of the call.
+    /// Judges a volume with missing pages after an error. All readable data must be as before, or
+    /// as after some pieces of the call.
     fn judge_damaged<T>(&mut self, name: &str, before: &Rc<Tree>, change: &Change) -> Answer<T> {
         let piece = steadyfs::media::Flash::geometry(self.fs.flash()).page_bytes as usize;
         let partial = view::look_tolerantly(&mut self.fs, piece);
@@ -309,10 +317,11 @@ impl Session<'_, '_, '_> {
             }
             1 if !is_after && fitting[0] == *before => Answer::Refused,
             _ => {
-                // Which one it is cannot be seen, or pieces are there: the client starts again.
+                // Several states fit, or pieces are there: the client starts again.
                 fitting.extend(change.steps.last().filter(|_| is_after).cloned());
                 if change.commits != Commits::No {
-                    // Each piece is a call, which may begin with a commit of what was there before it.
+                    // Each piece is a call, which may begin with a commit of the changes before
+                    // it.
                     let last = fitting.last().expect("one fits");
                     change.steps.iter().take_while(|step| *step != last).for_each(|step| self.oracle.allow(step));
                     fitting.iter().for_each(|tree| self.oracle.allow(tree));
@@ -327,7 +336,8 @@ impl Session<'_, '_, '_> {
         matches!(loss::judge(partial, &oracle), Verdict::Whole | Verdict::Missing { .. })
     }
 
-    /// Reads everything, again if a fault struck meanwhile. `None`: power failed, or something cannot be read.
+    /// Reads everything, and again if a fault struck meanwhile. Returns `None` if power failed,
+    /// or if something cannot be read.
     fn see(&mut self, name: &str) -> Option<Seen> {
         loop {
             let fired = self.fs.flash().fired();
@@ -354,7 +364,7 @@ impl Session<'_, '_, '_> {
         }
     }
 
-    /// Handles that show something else than the model says, in words.
+    /// Describes the handles whose bytes differ from the model.
     fn other_handles(&self, tree: &Tree, seen: &Seen) -> String {
         let words = self.handles.iter().zip(&seen.handles).filter_map(|(handle, bytes)| {
             let wanted = view::wanted_of(tree, handle.id);
@@ -371,7 +381,8 @@ impl Session<'_, '_, '_> {
             && self.handles.iter().zip(&seen.handles).all(|(handle, bytes)| view::wanted_of(tree, handle.id) == bytes.as_deref())
     }
 
-    /// After a mount: the volume must show one of the states that may be. What it shows is what stays, if it is not read-only.
+    /// Checks after a mount that the volume shows one of the possible states. If `is_kept` and
+    /// the volume is not read-only, this state stays.
     pub fn verify_mount(&mut self, is_kept: bool) -> bool {
         let Some(seen) = self.see("a mount") else { return false };
         match self.oracle.durable.iter().rev().find(|tree| tree.shows_as(&seen.tree)).cloned() {
@@ -395,7 +406,7 @@ impl Session<'_, '_, '_> {
         }
     }
 
-    /// While mounted, everything must be as the model says.
+    /// Checks that the mounted volume equals the model.
     pub fn verify(&mut self, name: &str) -> bool {
         let Some(seen) = self.see(name) else { return false };
         if self.shows(&self.oracle.current, &seen) {
@@ -405,15 +416,15 @@ impl Session<'_, '_, '_> {
         false
     }
 
-    /// `commit`.
+    /// Calls `commit`.
     pub fn commit(&mut self) -> Answer<()> {
         let change = Change { steps: vec![], commits: Commits::Must, refusal: vec![] };
         self.call("commit", change, |session| session.fs.commit())
     }
 
-    /// `rollback`.
+    /// Calls `rollback`.
     pub fn rollback(&mut self) -> Answer<()> {
-        // Where only one state is durable, that is what a rollback brings back.
+        // If only one state is durable, a rollback brings it back.
         let steps = if let [only] = &self.oracle.durable[..] { vec![only.clone()] } else { vec![] };
         let change = Change { steps, commits: Commits::No, refusal: vec![] };
         let fired = self.fs.flash().fired();
@@ -424,7 +435,7 @@ impl Session<'_, '_, '_> {
             return self.failed("rollback", change, error, is_struck);
         }
         if self.is_damaged {
-            // Which of several states it is cannot be seen where pages are missing.
+            // If pages are missing, a look cannot decide between several states.
             let [tree] = &self.oracle.durable[..] else { return Answer::Over };
             self.oracle.current = tree.clone();
             return Answer::Done(());
@@ -437,7 +448,7 @@ impl Session<'_, '_, '_> {
                 self.oracle.settle(tree.clone());
                 Answer::Done(())
             }
-            // An empty file looks like another one of its name.
+            // Two empty files of one name look the same, so several states may fit.
             [_, ..] => Answer::Over,
             [] => {
                 let newest = self.oracle.durable.last().expect("there is one").clone();
@@ -448,7 +459,8 @@ impl Session<'_, '_, '_> {
         }
     }
 
-    /// Ends the use of the volume as a program does that ends well. Returns what the volume must judge once it has the chip back.
+    /// Unmounts the volume, as a program does that ends well. Returns a failed unmount, which the
+    /// volume must judge once it has the medium back.
     pub fn unmount(self) -> Option<FailedUnmount> {
         let fired = self.fs.flash().fired();
         let commits = self.events.contains(CommitOn::UNMOUNT);
@@ -473,19 +485,19 @@ impl Session<'_, '_, '_> {
 pub struct FailedUnmount {
     /// The error.
     pub error: Error,
-    /// Whether it was to commit.
+    /// True if the unmount was to commit.
     pub commits: bool,
-    /// Faults that had struck before.
+    /// Number of faults that had struck before.
     pub fired: u32,
 }
 
-/// What a look at everything showed.
+/// Result of a look at everything.
 struct Seen {
     tree: Tree,
     handles: Vec<Option<Vec<u8>>>,
 }
 
-/// The bytes that a handle shows; `None` when it is stale.
+/// Returns the bytes that a handle shows, or `None` if the handle is stale.
 fn contents(fs: &mut Fs<'_, '_>, handle: &mut Handle) -> Result<Option<Vec<u8>>, Error> {
     let size = match fs.size(&mut handle.file) {
         Ok(size) => size,

@@ -1,4 +1,4 @@
-//! Media and settings that go together, drawn from a seed.
+//! Media with matching settings, drawn from a seed.
 
 use steadyfs::media::sectors::{SectorLayout, SectorPages, TagPlace};
 use steadyfs::media::{Flash, Geometry};
@@ -9,12 +9,12 @@ use crate::card::{Cache, Card, Held};
 use crate::chip::Chip;
 use crate::medium::Medium;
 
-/// How free the choice of settings is.
+/// Freedom in the choice of settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settings {
-    /// Those of `Config::for_geometry`.
+    /// The settings of `Config::for_geometry`.
     Default,
-    /// Any that `Config::check` accepts.
+    /// Any settings that `Config::check` accepts.
     Any,
 }
 
@@ -29,7 +29,7 @@ fn any_geometry(rng: &mut fastrand::Rng, pages_max: u32) -> Geometry {
     }
 }
 
-/// The usual settings, or any.
+/// Returns the usual settings, or draws any settings.
 fn any_config(rng: &mut fastrand::Rng, usual: Config, settings: Settings) -> Config {
     let mut config = usual;
     if settings == Settings::Default {
@@ -43,19 +43,21 @@ fn any_config(rng: &mut fastrand::Rng, usual: Config, settings: Settings) -> Con
     config.bad_blocks_max = rng.u16(2..6);
     config.files_max = rng.u32(12..200);
     config.failures = rng.u8(..4);
-    // What the usual settings have chosen of this may not fit the others.
+    // The usual length of a leaf's log may not fit the other drawn settings.
     config.leaf_log_bytes = 96;
     config
 }
 
-/// The settings with leaves that take more changes, and a journal whose records are longer, each if there is room for it.
+/// Returns settings with leaves that take more changes, and with longer records of the journal.
+/// Each change applies only if there is room for it.
 pub fn with_long_logs(config: Config, geometry: &Geometry) -> Config {
     let or = |config: Config, longer: Config| if longer.check(geometry).is_ok() { longer } else { config };
     let config = or(config, Config { leaf_log_bytes: 168, ..config });
     or(config, Config { journal_pages: (2048 / geometry.page_bytes).clamp(1, 8) as u8, ..config })
 }
 
-/// The settings with moves in groups of up to sixteen frames, as many as fit, on media that level wear themselves.
+/// Returns settings with moves in groups of up to sixteen frames, as many as fit, for media that
+/// level wear themselves.
 pub fn with_groups(config: Config, geometry: &Geometry, seed: u64) -> Config {
     let most = fastrand::Rng::with_seed(!seed).u16(2..=16) * config.unit_pages;
     let fits =
@@ -63,7 +65,8 @@ pub fn with_groups(config: Config, geometry: &Geometry, seed: u64) -> Config {
     (2 * config.unit_pages..=most.min(64)).rev().find_map(fits).unwrap_or(config)
 }
 
-/// The settings with two to four streams, if the volume is large enough. Chance of its own, so that everything else is as without.
+/// Returns settings with two to four streams, if the volume is large enough. The function has its
+/// own random numbers, so that all other choices stay the same without streams.
 pub fn with_streams(config: Config, geometry: &Geometry, seed: u64) -> Config {
     let mut rng = fastrand::Rng::with_seed(!seed);
     let most = rng.u8(2..=4);
@@ -75,7 +78,7 @@ pub fn with_streams(config: Config, geometry: &Geometry, seed: u64) -> Config {
     (2..=most).rev().find_map(fits).unwrap_or(config)
 }
 
-/// A geometry and settings that go together.
+/// Draws a geometry and matching settings.
 pub fn any_shape(rng: &mut fastrand::Rng, settings: Settings, pages_max: u32) -> (Geometry, Config) {
     loop {
         let geometry = any_geometry(rng, pages_max);
@@ -86,7 +89,7 @@ pub fn any_shape(rng: &mut fastrand::Rng, settings: Settings, pages_max: u32) ->
     }
 }
 
-/// A chip that programs several pages in one command, and settings with groups of moves.
+/// Draws a chip that programs several pages in one command, and settings with groups of moves.
 pub fn any_chip_of_groups(
     rng: &mut fastrand::Rng,
     settings: Settings,
@@ -106,7 +109,7 @@ pub fn any_chip_of_groups(
     }
 }
 
-/// A chip, and settings for it.
+/// Draws a chip, and settings for it.
 pub fn any_chip(
     rng: &mut fastrand::Rng,
     settings: Settings,
@@ -123,12 +126,12 @@ pub fn any_chip(
     (Medium::Chip(Box::new(chip)), config)
 }
 
-/// Where tags of a card may lie.
+/// Places of the tags of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tags {
-    /// In sectors of their own, beside their pages or in a table.
+    /// Tags lie in sectors of their own, beside their pages or in a table.
     Apart,
-    /// Within their pages.
+    /// Tags lie within their pages.
     Within,
 }
 
@@ -167,7 +170,7 @@ fn any_cache(rng: &mut fastrand::Rng) -> Cache {
     Cache { sectors_max, reorders: rng.bool() }
 }
 
-/// A card, and settings for it. Some had a volume before.
+/// Draws a card, and settings for it. Some cards had a volume before.
 pub fn any_card(
     rng: &mut fastrand::Rng,
     settings: Settings,
@@ -178,7 +181,7 @@ pub fn any_card(
     let (layout, config) = loop {
         let layout = any_layout(rng, pages_max, tags);
         let mut config = any_config(rng, Config::for_sectors(&layout), settings);
-        // Wear and bad blocks are the card's business, mostly.
+        // On most cards, the card itself levels wear and replaces bad blocks.
         if rng.u32(..4) != 0 {
             (config.wear_spread, config.bad_blocks_max) = (0, 0);
         }
@@ -201,8 +204,9 @@ pub fn any_card(
     (Medium::Card(Box::new(pages)), config)
 }
 
-/// Every second card has sectors that cannot be read until they are written: an erase writes none of them but headers. Chance of its own, so that everything else is as
-/// without.
+/// Gives every second card sectors that cannot be read until they are written. An erase writes no
+/// sectors but headers. The function has its own random numbers, so that all other choices stay
+/// the same without it.
 fn spoil_some(card: &Card, seed: u32) {
     let mut rng = fastrand::Rng::with_seed(!u64::from(seed));
     let is_spoilt = rng.bool();
@@ -214,7 +218,7 @@ fn spoil_some(card: &Card, seed: u32) {
     }
 }
 
-/// Leaves a volume with some content, as much as has room.
+/// Leaves a volume with some content, as much as there is room for.
 fn with_a_volume(mut flash: SectorPages<Card>, config: &Config) -> SectorPages<Card> {
     let mut memory = vec![0; config.memory_bytes(&flash.geometry())];
     FileSystem::format(&mut flash, config, &mut memory).expect("a sound card");

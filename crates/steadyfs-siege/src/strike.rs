@@ -1,4 +1,5 @@
-//! What strikes a medium while it is used: power that fails, and a fault that strikes once. The same for a chip and for a card.
+//! Strikes against a medium in use: power that fails, and a fault that strikes once. Chips and
+//! cards share them.
 
 use std::fmt::Display;
 
@@ -9,36 +10,36 @@ use crate::fault::{Fault, Kind};
 /// Operations since the medium was made.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Operations {
-    /// Reads of pages and of tags; of a card, commands that read.
+    /// Reads of pages and of tags. On a card, commands that read.
     pub reads: u64,
-    /// Programs and copies; of a card, commands that write.
+    /// Programs and copies. On a card, commands that write.
     pub programs: u64,
-    /// Erases; of a card, discards.
+    /// Erases. On a card, discards.
     pub erases: u64,
 }
 
-/// When power fails.
+/// Moment of a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// In the operation after so many more of any kind.
+    /// In an operation of any kind, after this number of others.
     Operation(u32),
-    /// In the program or erase after so many more of them.
+    /// In a program or erase, after this number of others.
     Change(u32),
-    /// In the program of several pages after so many more of them.
+    /// In a program of several pages, after this number of others.
     Group(u32),
 }
 
-/// What meets an operation.
+/// Event that meets an operation.
 pub enum Strike {
-    /// Nothing.
+    /// No event.
     None,
-    /// Power fails in it.
+    /// Power fails in the operation.
     Cut,
-    /// It fails.
+    /// The operation fails.
     Fault(Fault),
 }
 
-/// Power, what is to strike, and what has struck.
+/// Power, the armed cut and fault, and the faults that have struck.
 #[derive(Clone, Debug)]
 pub struct Strikes {
     has_power: bool,
@@ -47,14 +48,14 @@ pub struct Strikes {
     fired: u32,
     last_fired: String,
     operations: Operations,
-    /// Whether the programs that come now are of several pages.
+    /// True if the next programs belong to a command of several pages.
     pub is_group: bool,
-    /// Whether each operation that changes something is printed.
+    /// True if each operation that changes something is printed.
     pub is_traced: bool,
 }
 
 impl Strikes {
-    /// A medium with power, and nothing that is to strike.
+    /// Makes strikes with power, and with nothing armed.
     pub fn new() -> Self {
         Self {
             has_power: true,
@@ -68,64 +69,64 @@ impl Strikes {
         }
     }
 
-    /// Lets power fail.
+    /// Arms a power cut.
     pub fn arm_cut(&mut self, cut: Cut) {
         self.cut = Some(cut);
     }
 
-    /// Lets one operation fail.
+    /// Arms a fault of one operation.
     pub fn arm_fault(&mut self, fault: Fault) {
         self.fault = Some(fault);
     }
 
-    /// Power again; a cut that was to come and has not is forgotten.
+    /// Restores power, and discards an armed cut.
     pub fn power_on(&mut self) {
         self.has_power = true;
         self.cut = None;
     }
 
-    /// Forgets a fault that has not struck.
+    /// Discards a fault that has not struck.
     pub fn disarm(&mut self) {
         self.fault = None;
     }
 
-    /// Whether there is power.
+    /// Returns true if there is power.
     pub fn has_power(&self) -> bool {
         self.has_power
     }
 
-    /// Whether a fault waits to strike.
+    /// Returns true if a fault is armed.
     pub fn is_armed(&self) -> bool {
         self.fault.is_some()
     }
 
-    /// Faults that struck so far.
+    /// Returns the number of faults that have struck.
     pub fn fired(&self) -> u32 {
         self.fired
     }
 
-    /// The fault that struck last, in words.
+    /// Describes the fault that struck last.
     pub fn last_fired(&self) -> &str {
         &self.last_fired
     }
 
-    /// Operations so far.
+    /// Returns the operations so far.
     pub fn operations(&self) -> Operations {
         self.operations
     }
 
-    /// Counts a fault that strikes otherwise than by [`begin`](Self::begin).
+    /// Counts a fault that strikes without [`begin`](Self::begin).
     pub fn fire(&mut self, words: String) {
         self.fired += 1;
         self.last_fired = words;
     }
 
-    /// Says where the fault struck that struck last.
+    /// Adds the place to the description of the last fault.
     pub fn at(&mut self, place: impl Display) {
         self.last_fired = format!("{} {place}", self.last_fired);
     }
 
-    /// Prints a line where operations are traced.
+    /// Prints a line if operations are traced.
     pub fn trace(&self, line: impl FnOnce() -> String) {
         if self.is_traced {
             println!("    {}", line());

@@ -1,17 +1,18 @@
-//! The model: a tree of files and directories in ordinary memory, and what each call of the public API does to it.
+//! The model: a tree of files and directories in ordinary memory, and the effect of each call of
+//! the public API on it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use steadyfs::Error;
 
-/// A file or directory of the model, for its life.
+/// Number of a file or directory of the model, the same for its whole life.
 pub type Id = u32;
 
 /// A file or directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Node {
-    /// Whether it is a directory.
+    /// True if the node is a directory.
     pub is_dir: bool,
     /// Bytes of a file.
     pub data: Rc<Vec<u8>>,
@@ -24,58 +25,58 @@ pub struct Node {
 pub struct Tree {
     /// Full paths without a leading `/`.
     pub names: BTreeMap<String, Id>,
-    /// By number; removed files that are open are here and have no name.
+    /// Nodes by number. Removed files that are still open are here and have no name.
     pub nodes: BTreeMap<Id, Node>,
 }
 
-/// What the model says of a call: the tree after it, or the errors that it may return.
+/// Result of a call in the model: the tree after it, or the errors that it may return.
 pub type Verdict = Result<Tree, Vec<Error>>;
 
 impl Tree {
-    /// The node that a path names.
+    /// Returns the node that a path names.
     pub fn at(&self, path: &str) -> Option<&Node> {
         self.names.get(path).map(|id| &self.nodes[id])
     }
 
-    /// The number of what a path names.
+    /// Returns the number of the node that a path names.
     pub fn id(&self, path: &str) -> Option<Id> {
         self.names.get(path).copied()
     }
 
-    /// Paths of all directories, the root included.
+    /// Returns the paths of all directories, the root included.
     pub fn directories(&self) -> Vec<&str> {
         let named = self.names.iter().filter(|(_, id)| self.nodes[id].is_dir).map(|(path, _)| path.as_str());
         std::iter::once("").chain(named).collect()
     }
 
-    /// Paths of all files.
+    /// Returns the paths of all files.
     pub fn files(&self) -> Vec<&str> {
         self.names.iter().filter(|(_, id)| !self.nodes[id].is_dir).map(|(path, _)| path.as_str()).collect()
     }
 
-    /// Bytes of all files.
+    /// Returns the total bytes of all files.
     pub fn bytes(&self) -> usize {
         self.names.values().map(|id| self.nodes[id].data.len()).sum()
     }
 
-    /// Whether names and what they name are the same.
+    /// Returns true if both trees have the same names, with equal nodes under them.
     pub fn shows_as(&self, other: &Tree) -> bool {
         self.names.len() == other.names.len()
             && self.names.iter().zip(&other.names).all(|((a, i), (b, j))| a == b && self.nodes[i] == other.nodes[j])
     }
 
-    /// Whether a file has a name.
+    /// Returns true if a file has a name.
     pub fn has_name(&self, id: Id) -> bool {
         self.names.values().any(|named| *named == id)
     }
 
-    /// Forgets nodes that have neither a name nor a handle.
+    /// Removes the nodes that have neither a name nor a handle.
     pub fn forget_unused(&mut self, handles: &[Id]) {
         let used: BTreeSet<Id> = self.names.values().chain(handles).copied().collect();
         self.nodes.retain(|id, _| used.contains(id));
     }
 
-    /// The error of a path whose directories are not all there.
+    /// Returns the error of a path whose directories are not all there.
     fn broken_path(&self, path: &str) -> Option<Error> {
         path.match_indices('/').find_map(|(end, _)| match self.at(&path[..end]) {
             None => Some(Error::NotFound),
@@ -95,7 +96,7 @@ impl Tree {
         tree
     }
 
-    /// `stat`, and what needs an existing path.
+    /// Models `stat`, and all calls that require an existing path.
     pub fn find(&self, path: &str) -> Result<Id, Vec<Error>> {
         match self.broken_path(path) {
             Some(error) => Err(vec![error]),
@@ -103,7 +104,7 @@ impl Tree {
         }
     }
 
-    /// `open`; a file that is created gets the number `new`.
+    /// Models `open`. A created file gets the number `new`.
     pub fn open(&self, path: &str, create: bool, create_new: bool, truncate: bool, new: Id) -> Verdict {
         if let Some(error) = self.broken_path(path) {
             return Err(vec![error]);
@@ -121,7 +122,7 @@ impl Tree {
         }
     }
 
-    /// `create_dir`.
+    /// Models `create_dir`.
     pub fn create_dir(&self, path: &str, new: Id) -> Verdict {
         if let Some(error) = self.broken_path(path) {
             return Err(vec![error]);
@@ -135,7 +136,7 @@ impl Tree {
         }))
     }
 
-    /// `remove`.
+    /// Models `remove`.
     pub fn remove(&self, path: &str) -> Verdict {
         match self.find(path).map(|id| self.nodes[&id].is_dir) {
             Err(errors) => Err(errors),
@@ -146,7 +147,7 @@ impl Tree {
         }
     }
 
-    /// `remove_dir`.
+    /// Models `remove_dir`.
     pub fn remove_dir(&self, path: &str) -> Verdict {
         match self.find(path).map(|id| self.nodes[&id].is_dir) {
             Err(errors) => Err(errors),
@@ -158,7 +159,7 @@ impl Tree {
         }
     }
 
-    /// `rename`. Where several rules are broken, any of their errors is right.
+    /// Models `rename`. If the call breaks several rules, any of their errors is right.
     pub fn rename(&self, from: &str, to: &str) -> Verdict {
         let mut errors = Vec::new();
         errors.extend(self.broken_path(from));
@@ -197,7 +198,7 @@ impl Tree {
         }))
     }
 
-    /// `write`.
+    /// Models `write`.
     pub fn write(&self, id: Id, offset: usize, bytes: &[u8]) -> Tree {
         self.with(|tree| {
             let data = Rc::make_mut(&mut tree.nodes.get_mut(&id).expect("it is there").data);
@@ -210,12 +211,12 @@ impl Tree {
         })
     }
 
-    /// `truncate`.
+    /// Models `truncate`.
     pub fn truncate(&self, id: Id, size: usize) -> Tree {
         self.with(|tree| Rc::make_mut(&mut tree.nodes.get_mut(&id).expect("it is there").data).resize(size, 0))
     }
 
-    /// `set_attribute`.
+    /// Models `set_attribute`.
     pub fn set_attribute(&self, id: Id, key: &str, value: Option<&[u8]>) -> Verdict {
         if value.is_none() && !self.nodes[&id].attributes.contains_key(key) {
             return Err(vec![Error::NotFound]);
@@ -229,7 +230,7 @@ impl Tree {
         }))
     }
 
-    /// What is different, in a few words.
+    /// Describes the difference of two trees in a few words.
     pub fn difference(&self, other: &Tree) -> String {
         let mut words = Vec::new();
         let paths: BTreeSet<&String> = self.names.keys().chain(other.names.keys()).collect();

@@ -8,10 +8,10 @@ use steadyfs::{Cursor, Error, FileSystem, InodeNumber, Kind, OpenOptions, ROOT, 
 
 use crate::tree::{Id, Node, Tree};
 
-/// Entries of a directory beyond which a listing is taken for endless.
+/// Number of entries of a directory beyond which a list counts as endless.
 const ENTRIES_MAX: usize = 5_000;
 
-/// Why a look at everything ended.
+/// Reason why a look at everything ended.
 #[derive(Debug)]
 pub enum Trouble {
     /// A call returned an error.
@@ -20,7 +20,7 @@ pub enum Trouble {
     Odd(String),
 }
 
-/// Reads everything. The numbers of nodes are inodes, not those of the model.
+/// Reads everything. The numbers of the nodes are inodes, not the model's numbers.
 ///
 /// # Errors
 /// The first trouble.
@@ -60,7 +60,7 @@ pub fn look<F: Flash>(fs: &mut FileSystem<'_, F>) -> Result<Tree, Trouble> {
 /// Reads one file or directory without its entries.
 ///
 /// # Errors
-/// Those of the calls.
+/// The errors of the calls.
 pub fn look_at<F: Flash>(fs: &mut FileSystem<'_, F>, stat: &Stat) -> Result<Node, Error> {
     let attributes = Rc::new(attributes_of(fs, stat.inode)?);
     if stat.kind == Kind::Directory {
@@ -76,10 +76,10 @@ pub fn look_at<F: Flash>(fs: &mut FileSystem<'_, F>, stat: &Stat) -> Result<Node
     Ok(Node { is_dir: false, data: Rc::new(data), attributes })
 }
 
-/// All attributes of an inode.
+/// Reads all attributes of an inode.
 ///
 /// # Errors
-/// Those of the call.
+/// The errors of the call.
 pub fn attributes_of<F: Flash>(fs: &mut FileSystem<'_, F>, inode: InodeNumber) -> Result<BTreeMap<String, Vec<u8>>, Error> {
     let mut attributes = BTreeMap::new();
     fs.attributes(inode, |key, value| {
@@ -88,10 +88,10 @@ pub fn attributes_of<F: Flash>(fs: &mut FileSystem<'_, F>, inode: InodeNumber) -
     Ok(attributes)
 }
 
-/// What a tolerant look found: what can be read, and what cannot.
+/// Result of a tolerant look: the readable parts, and the unreadable ones.
 #[derive(Debug, Default)]
 pub struct Partial {
-    /// Pieces of files that could be read: path, offset, bytes.
+    /// Pieces of files that could be read, as path, offset and bytes.
     pub pieces: Vec<(String, usize, Vec<u8>)>,
     /// Sizes of files, and directories as `None`.
     pub sizes: BTreeMap<String, Option<u64>>,
@@ -103,11 +103,11 @@ pub struct Partial {
     pub damaged: Vec<String>,
     /// Names that a directory lists twice.
     pub doubles: Vec<String>,
-    /// Errors.
+    /// Number of errors.
     pub errors: u32,
 }
 
-/// Reads everything that can be read, in pieces of `piece` bytes; an error costs the piece.
+/// Reads everything that can be read, in pieces of `piece` bytes. An error costs one piece.
 pub fn look_tolerantly<F: Flash>(fs: &mut FileSystem<'_, F>, piece: usize) -> Partial {
     let mut partial = Partial::default();
     let mut open = vec![(ROOT, String::new())];
@@ -169,7 +169,8 @@ fn pieces_of<F: Flash>(fs: &mut FileSystem<'_, F>, name: &str, stat: &Stat, piec
     }
 }
 
-/// The bytes that a handle of the model's file `id` must show in `tree`, or `None` where it is stale.
+/// Returns the bytes that a handle of the model's file `id` must show in `tree`, or `None` if the
+/// handle is stale.
 pub fn wanted_of(tree: &Tree, id: Id) -> Option<&[u8]> {
     tree.nodes.get(&id).map(|node| node.data.as_slice())
 }

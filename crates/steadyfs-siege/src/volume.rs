@@ -1,4 +1,5 @@
-//! A chip or a card with a volume on it, the model of what is on it, and the chance that drives both: all from one seed.
+//! A chip or card with a volume, its model, and the random numbers that drive both. All are drawn
+//! from one seed.
 
 use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, CommitOn, Config, Error, FileSystem, MountError};
@@ -15,41 +16,41 @@ use crate::world::{MediumKind, World};
 /// Bytes of the table of heads of a volume with one stream.
 const HEADS_BYTES: usize = 18;
 
-/// Pages of a medium that is filled, so that it does not take long.
+/// Maximum number of pages of a medium that is filled. A larger medium takes too long to fill.
 const FULL_PAGES_MAX: u32 = 1_000;
 
 /// A volume under siege.
 pub struct Volume {
-    /// What it lies on.
+    /// Medium of the volume.
     pub medium: Medium,
     /// Settings of the volume.
     pub config: Config,
     /// The model.
     pub oracle: Oracle,
-    /// Chance.
+    /// Random numbers.
     pub rng: fastrand::Rng,
-    /// What the client likes.
+    /// Habits of the client.
     pub habits: Habits,
     memory: Vec<u8>,
-    /// What each mount is lent as a cache; empty where none is.
+    /// Memory that each mount is lent as a write cache. Empty without a cache.
     cache: Vec<u8>,
-    /// The same for what was read.
+    /// Memory that each mount is lent as a read cache. Empty without a cache.
     read_cache: Vec<u8>,
 }
 
 impl Volume {
-    /// Formats a medium; both are drawn from the seed.
+    /// Formats a medium. The medium and its settings are drawn from the seed.
     ///
     /// # Errors
-    /// When a sound medium cannot be formatted.
+    /// The error of the format, if a sound medium cannot be formatted.
     pub fn new(seed: u64, settings: Settings, pages_max: u32, log: &mut Log) -> Result<Self, MountError> {
         Self::with(seed, settings, pages_max, log, |_| ())
     }
 
-    /// The same, with settings that `adjust` has changed.
+    /// Formats a medium with settings that `adjust` has changed.
     ///
     /// # Errors
-    /// When a sound medium cannot be formatted.
+    /// The error of the format, if a sound medium cannot be formatted.
     pub fn with(
         seed: u64,
         settings: Settings,
@@ -60,10 +61,10 @@ impl Volume {
         Self::made(seed, settings, pages_max, log, adjust, |_| ())
     }
 
-    /// The same; `prepare` changes the medium before the format.
+    /// Formats a medium that `prepare` has changed.
     ///
     /// # Errors
-    /// When the medium cannot be formatted.
+    /// The error of the format, if the medium cannot be formatted.
     pub fn on(
         seed: u64,
         settings: Settings,
@@ -113,7 +114,7 @@ impl Volume {
         Ok(volume)
     }
 
-    /// Fills a new volume, and ends it well.
+    /// Fills a new volume, and unmounts it.
     fn fill(&mut self, log: &mut Log) -> Result<(), MountError> {
         let habits = self.habits.clone();
         let failed = self.mount(Access::ReadWrite, log, |mut session| {
@@ -124,10 +125,10 @@ impl Volume {
         Ok(())
     }
 
-    /// Mounts the volume and lets `run` use it. The memory lent holds what happened to be in it.
+    /// Mounts the volume and lets `run` use it. The lent memory holds arbitrary bytes.
     ///
     /// # Errors
-    /// Those of the mount.
+    /// The errors of the mount.
     pub fn mount<R>(
         &mut self,
         access: Access,
@@ -135,7 +136,8 @@ impl Volume {
         run: impl FnOnce(Session<'_, '_, '_>) -> R,
     ) -> Result<R, MountError> {
         log.count("mounts");
-        // The seeds that are kept are of a time when the volume needed less by the table of heads.
+        // Recorded seeds come from a time when the volume needed less memory, by the table of
+        // heads. So the random bytes stop before it.
         let known = self.memory.len() - HEADS_BYTES;
         self.rng.fill(&mut self.memory[..known]);
         let fired = self.medium.fired();
@@ -164,7 +166,8 @@ impl Volume {
         Ok(run(session))
     }
 
-    /// Judges an unmount that returned an error: it has committed nothing, or says that this is unknown, or power failed.
+    /// Judges an unmount that returned an error. The unmount committed nothing, or it returned
+    /// `Unknown`, or power failed.
     pub fn judge_unmount(&mut self, failed: Option<FailedUnmount>, log: &mut Log) {
         let Some(failed) = failed else { return };
         let is_struck = self.medium.fired() != failed.fired;

@@ -1,4 +1,4 @@
-//! What a campaign runs on.
+//! The conditions under which a campaign runs.
 
 use crate::fault::{Fault, Kind, log_uniform};
 use crate::strike::Cut;
@@ -9,11 +9,11 @@ pub enum MediumKind {
     /// Raw flash: [`Chip`](crate::chip::Chip).
     #[default]
     Chip,
-    /// The same. One command programs several pages, and a cut leaves any of them.
+    /// Raw flash with commands for several pages. A cut leaves any of them.
     ChipGroups,
     /// A device of sectors: [`Card`](crate::card::Card).
     Card,
-    /// The same, whose pages hold their tags.
+    /// A device of sectors, whose pages hold their tags.
     CardWithin,
 }
 
@@ -29,12 +29,12 @@ impl MediumKind {
         }
     }
 
-    /// Checks whether it is a device of sectors.
+    /// Returns true for a device of sectors.
     pub fn is_card(self) -> bool {
         matches!(self, Self::Card | Self::CardWithin)
     }
 
-    /// Its name.
+    /// Returns the name on the command line.
     fn name(self) -> &'static str {
         match self {
             Self::Chip => "chip",
@@ -45,36 +45,37 @@ impl MediumKind {
     }
 }
 
-/// What the volumes of a campaign have in common.
+/// Common properties of the volumes of a campaign.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct World {
-    /// What they lie on.
+    /// Kind of their medium.
     pub medium: MediumKind,
-    /// They have several streams.
+    /// True if they have several streams.
     pub has_streams: bool,
-    /// Their leaves have long logs, and their journal long records, where the medium programs bytes.
+    /// True if their leaves have long logs and their journals long records, on media that program
+    /// bytes.
     pub has_long_logs: bool,
-    /// They are nearly full, and all that is written makes pages move.
+    /// True if they are nearly full, so that every write makes pages move.
     pub is_full: bool,
-    /// Each mount is lent caches, for what is written and for what is read.
+    /// True if each mount is lent a write cache and a read cache.
     pub has_cache: bool,
-    /// Each call is printed.
+    /// True if each call is printed.
     pub is_traced: bool,
 }
 
 impl World {
-    /// Checks whether pages move together all the time. They do on a full medium with commands for
-    /// several.
+    /// Returns true if pages move together all the time, as on a full medium with commands for
+    /// several pages.
     pub fn has_groups(&self) -> bool {
         self.is_full && self.medium != MediumKind::Chip
     }
 
-    /// A power cut: one in two meets pages that move together, where they do.
+    /// Draws a power cut. If pages move together, every second cut meets such a move.
     pub fn any_cut(&self, rng: &mut fastrand::Rng, limit: u32) -> Cut {
         if self.has_groups() && rng.bool() { Cut::Group(rng.u32(..6)) } else { Cut::Operation(log_uniform(rng, limit)) }
     }
 
-    /// A fault: one in two meets pages that move together, where they do.
+    /// Draws a fault. If pages move together, every second fault meets such a move.
     pub fn any_fault(&self, rng: &mut fastrand::Rng) -> Fault {
         if self.has_groups() && rng.bool() {
             let after = rng.u32(..6);
@@ -86,7 +87,7 @@ impl World {
         Fault::any(rng)
     }
 
-    /// A fault to strike in a mount.
+    /// Draws a fault to strike in a mount.
     pub fn any_fault_of_a_mount(&self, rng: &mut fastrand::Rng) -> Fault {
         if self.medium.is_card() && rng.u32(..4) == 0 {
             return Fault::flush(rng.u32(..3));
@@ -107,7 +108,7 @@ impl World {
         }
     }
 
-    /// The command that lets one volume of a campaign live again.
+    /// Returns the command that replays one volume of a campaign.
     pub fn replay(&self, campaign: &str, seed: u64, index: u32) -> String {
         let mut command = format!("cargo run --release -p steadyfs-siege -- {campaign} --seed {seed} --only {index} --trace");
         if self.medium != MediumKind::Chip {

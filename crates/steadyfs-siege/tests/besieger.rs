@@ -1,4 +1,5 @@
-//! The besieger itself: its chip breaks no rule, its model moves what it should, and a seed tells everything.
+//! The besieger itself: its chip breaks no rule, its model moves the right nodes, and a seed
+//! determines everything.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -31,7 +32,7 @@ fn read(chip: &mut Chip, page: u32) -> Result<(Vec<u8>, [u8; 16]), Failure> {
     chip.read(page, &mut data, &mut tag).map(|()| (data, tag))
 }
 
-/// Whether the chip calls an action illegal.
+/// Returns true if the chip reports an action as illegal.
 fn is_illegal(action: impl FnOnce()) -> bool {
     catch_unwind(AssertUnwindSafe(action)).is_err()
 }
@@ -146,7 +147,8 @@ fn a_card_keeps_what_was_flushed_and_the_order_where_it_says_so() {
         assert_eq!(sector(&mut card, 0), Ok(1), "it was flushed");
         let states: Vec<_> = (1..10).map(|at| sector(&mut card, at)).collect();
         let first_lost = states.iter().position(|state| *state != Ok(2)).unwrap_or(9);
-        // What is behind one that is lost in order holds what it held.
+        // Behind the first lost sector of a card that keeps the order, every sector holds its old
+        // content.
         let is_in_order = states.iter().skip(first_lost + 1).all(|state| *state == Ok(0));
         assert!(is_in_order || reorders, "{states:?}");
         is_out_of_order |= !is_in_order;
@@ -154,7 +156,8 @@ fn a_card_keeps_what_was_flushed_and_the_order_where_it_says_so() {
     assert!(is_out_of_order);
 }
 
-/// A medium that takes pages one by one never shows what a cut leaves of a command of several.
+/// A medium that takes pages one by one never shows the result of a cut in a command of several
+/// pages.
 #[test]
 fn pages_of_one_command_fail_together() {
     let layout = SectorLayout { first: 0, sectors: 200, block_sectors: 40, page_bytes: 512, tags: TagPlace::Beside, volume: 1 };

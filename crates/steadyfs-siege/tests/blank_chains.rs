@@ -1,7 +1,7 @@
-//! Four cuts in a row after a clean end, each at one place, and a block that reads as blank once and as what it held later: what was acknowledged
-//! after them stays.
+//! Four cuts in a row after a clean end, each at one place. A block reads as blank once, and as
+//! its old content later. Data that was acknowledged after the cuts stays.
 //!
-//! The seeds are those of 300,000 with which it was lost when a root did not say which one it follows.
+//! Of 300,000 seeds, these lost the data when a root did not name the root before it.
 
 use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, Config, Error, FileSystem, MountError, OpenOptions};
@@ -9,7 +9,7 @@ use steadyfs_siege::chip::Chip;
 use steadyfs_siege::fate::Style;
 use steadyfs_siege::strike::Cut;
 
-/// Pages of a root, after which its first seal is cut.
+/// Number of pages of a root. The cut meets the first seal behind them.
 const ROOT_PAGES: u32 = 2;
 
 fn change(chip: &mut Chip, memory: &mut [u8], name: &str) -> Result<(), MountError> {

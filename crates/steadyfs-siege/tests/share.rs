@@ -1,4 +1,4 @@
-//! A share of each campaign; what fails here is replayed with the command that it prints.
+//! A share of each campaign. A failure prints the command that replays it.
 
 use std::ops::Range;
 use steadyfs_siege::campaign::Campaign;
@@ -32,7 +32,7 @@ const LONG_LOGS: World = World {
     is_traced: false,
 };
 
-/// On cards that are nearly full, where pages move together in one command.
+/// On cards that are nearly full. Their pages move together in one command.
 const FULL_CARDS: World = World { is_full: true, ..CARDS };
 /// On cards whose pages hold their tags.
 const CARDS_WITHIN: World = World { medium: MediumKind::CardWithin, ..CARDS };
@@ -41,12 +41,12 @@ const CACHED_CARDS: World = World { has_cache: true, ..FULL_CARDS };
 /// On chips that are nearly full.
 const FULL_CHIPS: World = World { medium: MediumKind::Chip, ..FULL_CARDS };
 
-/// Runs a few volumes of a campaign, and says how to replay those that fail.
+/// Runs a few volumes of a campaign, and prints the commands that replay the failed ones.
 fn hold(name: &str, seed: u64, volumes: Range<u32>) {
     hold_in(World::default(), name, seed, volumes);
 }
 
-/// The same in another world.
+/// Does the same in another world.
 fn hold_in(world: World, name: &str, seed: u64, volumes: Range<u32>) {
     let campaign = Campaign::named(name).expect("a campaign");
     let mut failures = Vec::new();
@@ -63,7 +63,8 @@ fn a_failure_that_passes_costs_its_call_alone() {
     hold("transient", 2, 0..300);
 }
 
-/// A command of several pages was cut nowhere, and failed nowhere: the media took it for as many commands as pages.
+/// No cut and no failure met a command of several pages. The media split it into one command for
+/// each page.
 #[test]
 fn pages_that_move_together_are_cut_together() {
     hold_in(FULL_CARDS, "transient", 1, 0..60);
@@ -86,7 +87,7 @@ fn cards_whose_pages_hold_their_tags_lose_nothing() {
     hold_in(CARDS_WITHIN, "repair", 11, 0..1);
 }
 
-/// Files of small volumes read as zeros after a repair, and no finding named those that were gone.
+/// Files of small volumes read as zeros after a repair, and no finding named the missing files.
 #[test]
 fn a_page_that_a_small_volume_loses_is_an_error_or_named() {
     hold("newest", 1, 0..3);
@@ -103,33 +104,38 @@ fn a_repair_takes_no_file_for_what_lies_behind_the_size_of_another() {
     hold("ends", 7, 93..94);
 }
 
-/// Names that were mended were gone again, inodes and pages were taken twice, and the next change found it.
+/// After a repair, mended names were gone again. Inodes and pages were allocated twice, and the
+/// next change found it.
 #[test]
 fn a_repaired_volume_lives_on() {
     hold("repair", 2, 0..3);
     hold_in(STREAMS, "repair", 3, 0..1);
 }
 
-/// A page that was lost moved, as lost, and was the last record but for a frame that could not be made. No mount copied it, and none succeeded.
+/// A lost page was moved as lost. Its move was the last record, apart from a frame that could not
+/// be made. No mount copied it, and no mount succeeded.
 #[test]
 fn a_lost_page_that_moved_last_is_mounted() {
     hold("repair", 61, 934..935);
 }
 
-/// The commit behind the copy of a page that was lost long ago was taken for one that a cut had left without what lies before it.
+/// A commit lay behind the copy of a page that was lost long ago. A mount took it for a commit
+/// that a cut had left without the records before it.
 #[test]
 fn the_copy_of_a_lost_page_ends_nothing() {
     hold_in(FULL_CARDS, "lost", 502, 7..8);
 }
 
-/// A leaf named the copy of a page that a cut had torn, and counted, for the copy was taken for one that had been lost before it moved.
+/// A leaf named the copy of a page that a cut had torn. The leaf counted, because the mount took
+/// the copy for one of a page that was lost before it moved.
 #[test]
 fn the_copy_of_a_sound_page_ends_what_was_not_flushed() {
     hold_in(CACHED_CARDS, "transient", 801, 266..267);
     hold_in(CACHED_CARDS, "transient", 1, 0..40);
 }
 
-/// Without a leaf that was lost there were more changes than the overlay takes, and no mount came to an end.
+/// A leaf was lost, and without it there were more changes than the overlay takes. No mount came
+/// to an end.
 #[test]
 fn a_full_volume_that_lost_a_leaf_can_be_read() {
     hold_in(FULL_CHIPS, "lost", 502, 0..1);
@@ -145,7 +151,7 @@ fn a_repair_in_which_a_program_fails_is_ended_by_the_next_one() {
     hold("repair-faults", 1, 0..1);
 }
 
-/// A read that failed once was taken for a loss, and a file that was whole was taken away.
+/// A repair took a read that failed once for a loss. It removed a whole file.
 #[test]
 fn a_read_that_fails_once_in_a_repair_costs_nothing() {
     hold("repair-reads", 1, 0..2);
@@ -167,7 +173,7 @@ fn a_command_of_several_pages_may_leave_any_of_them() {
     hold("groups", 5, 0..40);
 }
 
-/// Each call and each mount came to the block first that took no writes: volumes refused every
+/// Each call and each mount came first to the block that took no writes. Volumes refused every
 /// call, or could never be mounted for writing.
 #[test]
 fn sectors_that_take_no_writes_cost_their_block() {
@@ -194,13 +200,15 @@ fn long_lives_with_torn_tags_lose_nothing() {
     hold("lives", 2, 0..100);
 }
 
-/// Both closed, both behind the first page of their copies. One mount began with the first, the next with the second.
+/// Two roots were closed, and each failed behind the first page of its copy. One mount began with
+/// the first root, the next mount with the second.
 #[test]
 fn two_roots_that_fail_at_the_end_of_a_use_hide_no_commit() {
     hold("lives", 2, 5010..5011);
 }
 
-/// Calls failed on cards of which a power cut had torn a header, and what was answered was gone where a program had failed on a card that reorders.
+/// Calls failed on cards after a power cut had torn a header. On cards that reorder, a failed
+/// program lost acknowledged data.
 #[test]
 fn volumes_on_cards_lose_nothing_and_fail_no_call() {
     hold_in(CARDS, "transient", 2, 0..100);

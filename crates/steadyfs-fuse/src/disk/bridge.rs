@@ -30,7 +30,7 @@ impl<F: Flash + 'static> DiskBridge<F> {
     }
 
     fn post(&self, job: impl for<'v, 'm> FnOnce(&mut DiskVolume<'v, 'm, F>) + Send + 'static) {
-        // If the thread has ended, the job is dropped and its reply says EIO.
+        // If the thread has ended, the job is dropped and its reply returns EIO.
         let _ = self.disk.send(Message::Job(Box::new(job)));
     }
 }
@@ -38,7 +38,7 @@ impl<F: Flash + 'static> DiskBridge<F> {
 impl<F: Flash + 'static> Filesystem for DiskBridge<F> {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
         let _ = config.set_max_write(WRITE_BYTES_MAX);
-        // A disk is opened as a device is: to cut it there means nothing.
+        // A disk is opened as a device is, so truncation at opening has no effect.
         let _ = config.add_capabilities(InitFlags::FUSE_ATOMIC_O_TRUNC);
         Ok(())
     }
@@ -170,7 +170,8 @@ impl<F: Flash + 'static> Filesystem for DiskBridge<F> {
         reply.ok();
     }
 
-    /// A disk has no room left, whatever is on it: who looks for room asks the file system on it.
+    /// A disk always reports no free room. Programs that look for room must ask the file system
+    /// on it.
     fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
         self.post(move |disk| {
             let (page_bytes, pages) = disk.pages();
@@ -179,7 +180,7 @@ impl<F: Flash + 'static> Filesystem for DiskBridge<F> {
     }
 
     fn access(&self, _: &Request, number: INodeNo, _: AccessFlags, reply: ReplyEmpty) {
-        // The kernel checks permissions itself; what is left is whether the file is there.
+        // The kernel checks permissions itself. Only the existence of the file is left to check.
         self.post(move |disk| empty(reply, disk.stat(number).map(drop)));
     }
 

@@ -1,11 +1,12 @@
-//! What each request of the kernel does to a disk, which is the one file of its directory.
+//! The effect of each request of the kernel on a disk, which is the only file of its directory.
 //!
 //! | file | idea |
 //! |---|---|
 //! | [`bridge`] | requests of the kernel as jobs, and answers |
 //! | [`sectors`] | bytes at any place, on a medium of sectors |
 //!
-//! The file has one size, which nothing changes. It keeps neither owner nor times: they are those of the mount.
+//! The file has one size, which nothing changes. It stores neither owner nor times: they come
+//! from the mount.
 
 mod bridge;
 mod sectors;
@@ -29,7 +30,7 @@ use steadyfs::{CommitLimits, CommitOn};
 
 /// The name of the file.
 pub(crate) const NAME: &str = "disk";
-/// The kernel's number of the file; that of the directory is 1.
+/// The kernel's number of the file. The directory has number 1.
 const FILE: INodeNo = INodeNo(2);
 
 /// A disk that serves the kernel.
@@ -38,15 +39,15 @@ pub(crate) struct DiskVolume<'v, 'm, F> {
     timer: Timer,
     commit_on: CommitOn,
     limits: CommitLimits,
-    /// What was written since the oldest change that waits.
+    /// Changes since the oldest change that waits.
     waiting: CommitLimits,
     modified: SystemTime,
     owner: (u32, u32),
-    /// Changes of mode and owner are accepted, and change nothing.
+    /// True if changes of mode and owner are accepted and change nothing.
     quiet_permissions: bool,
 }
 
-/// What `setattr` is to change.
+/// Attributes that `setattr` is to change.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Set {
     pub changes_owner: bool,
@@ -99,7 +100,8 @@ impl<'v, 'm, F: Flash> DiskVolume<'v, 'm, F> {
         Ok(Node { attr, generation: Generation(0) })
     }
 
-    /// The size of a disk cannot be set, only said again; nor can what it does not keep.
+    /// Sets the time of modification. Size, mode and owner cannot change: other values than the
+    /// present ones are refused, or ignored for mode and owner if `quiet_permissions` is set.
     pub fn set(&mut self, number: INodeNo, set: Set) -> Result<Node, Errno> {
         let old = self.stat(number)?.attr;
         let changes_mode = set.mode.is_some_and(|mode| mode & 0o7777 != u32::from(old.perm));
@@ -119,7 +121,7 @@ impl<'v, 'm, F: Flash> DiskVolume<'v, 'm, F> {
         self.stat(number)
     }
 
-    /// Whether somebody else is to be the owner.
+    /// Returns true if the call names another owner.
     pub fn changes_owner(&self, uid: Option<u32>, gid: Option<u32>) -> bool {
         uid.is_some_and(|uid| uid != self.owner.0) || gid.is_some_and(|gid| gid != self.owner.1)
     }
@@ -129,7 +131,7 @@ impl<'v, 'm, F: Flash> DiskVolume<'v, 'm, F> {
         if offset >= end { Ok(Vec::new()) } else { self.sectors.read(offset, (end - offset) as usize) }
     }
 
-    /// Writes up to the end of the disk; returns how much.
+    /// Writes up to the end of the disk. Returns the number of written bytes.
     pub fn write(&mut self, offset: u64, data: &[u8]) -> Result<u32, Errno> {
         let left = self.sectors.bytes().saturating_sub(offset);
         if left == 0 && !data.is_empty() {
@@ -142,7 +144,8 @@ impl<'v, 'm, F: Flash> DiskVolume<'v, 'm, F> {
         Ok(data.len() as u32)
     }
 
-    /// Zeros a part of the disk, and gives its whole logical pages back; or keeps room, all of which a disk has at once.
+    /// Zeros a part of the disk, and gives its whole logical pages back. A request to keep room
+    /// does nothing, because a disk has all its room at once.
     pub fn allocate(&mut self, offset: u64, length: u64, mode: i32) -> Result<(), Errno> {
         let mode = FallocateFlags::from_bits_retain(mode.cast_unsigned());
         let (punches, zeros) = (FallocateFlags::PUNCH_HOLE, FallocateFlags::ZERO_RANGE);
@@ -161,7 +164,7 @@ impl<'v, 'm, F: Flash> DiskVolume<'v, 'm, F> {
         self.was_changed()
     }
 
-    /// Before a change of so many bytes: counts it.
+    /// Counts a change of `bytes` bytes, before it is made.
     fn begin_change(&mut self, bytes: u64) {
         if !self.sectors.has_changes() {
             self.waiting = CommitLimits::default();
@@ -169,24 +172,24 @@ impl<'v, 'm, F: Flash> DiskVolume<'v, 'm, F> {
         self.waiting.add(u32::try_from(bytes).unwrap_or(u32::MAX));
     }
 
-    /// After a change: makes it durable where every write is, or so much waits.
+    /// Commits after a change, if every write commits or if the limits are reached.
     fn was_changed(&mut self) -> Result<(), Errno> {
         self.modified = SystemTime::now();
         let is_many = self.commit_on.contains(CommitOn::MANY) && self.limits.are_reached(&self.waiting);
         if is_many || self.commit_on.contains(CommitOn::WRITE) { self.sectors.commit() } else { Ok(()) }
     }
 
-    /// Makes everything durable that was written.
+    /// Makes all written data durable.
     pub fn sync(&mut self) -> Result<(), Errno> {
         self.sectors.commit()
     }
 
-    /// A program closes one of its descriptors.
+    /// Commits when a program closes one of its descriptors, if the events contain that.
     pub fn close_descriptor(&mut self) -> Result<(), Errno> {
         if self.commit_on.contains(CommitOn::CLOSE) { self.sectors.commit() } else { Ok(()) }
     }
 
-    /// Bytes of a logical page, and how many of them the disk has.
+    /// Returns the bytes of a logical page, and the number of logical pages of the disk.
     pub fn pages(&self) -> (u32, u64) {
         let page_bytes = self.sectors.page_bytes();
         (page_bytes, self.sectors.bytes() / u64::from(page_bytes))
@@ -200,6 +203,6 @@ impl<'v, 'm, F: Flash> Kept for DiskVolume<'v, 'm, F> {
         (&mut self.timer, &mut self.sectors)
     }
 
-    /// Nothing is kept for an open file.
+    /// Does nothing: the disk keeps no state for an open file.
     fn close_all(&mut self) {}
 }

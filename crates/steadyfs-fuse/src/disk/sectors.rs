@@ -1,4 +1,4 @@
-//! Bytes at any place, on a medium of sectors: sectors that are changed in part are read first.
+//! Bytes at any place, on a medium of sectors. Sectors that are changed in part are read first.
 
 use crate::errno::errno;
 use crate::upkeep::Upkeep;
@@ -16,7 +16,8 @@ pub(crate) struct Sectors<'v, 'm, F> {
     has_changed: bool,
 }
 
-/// The sectors in which a part of the disk lies: the first one, how many bytes of it lie before the part, and the bytes of all of them.
+/// Returns the sectors in which a part of the disk lies: the first one, the number of its bytes
+/// before the part, and the bytes of all sectors.
 fn cover(offset: u64, length: usize) -> (u32, usize, usize) {
     let before = (offset % SECTOR) as usize;
     ((offset / SECTOR) as u32, before, (before + length).next_multiple_of(SECTOR as usize))
@@ -27,12 +28,12 @@ impl<'v, 'm, F: Flash> Sectors<'v, 'm, F> {
         Self { disk, is_timed: commit_on.contains(CommitOn::TIMED), has_changed: false }
     }
 
-    /// Bytes of the disk.
+    /// Returns the bytes of the disk.
     pub fn bytes(&self) -> u64 {
         u64::from(self.disk.sectors()) * SECTOR
     }
 
-    /// Bytes of a logical page.
+    /// Returns the bytes of a logical page.
     pub fn page_bytes(&self) -> u32 {
         self.disk.page_sectors() * SECTOR_BYTES
     }
@@ -121,7 +122,7 @@ impl<F: Flash> Upkeep for Sectors<'_, '_, F> {
         self.disk.maintain(budget, 0)
     }
 
-    /// Idle work frees no sectors.
+    /// Idle work frees no sectors, so this is always 0.
     fn used_bytes(&self) -> u64 {
         0
     }

@@ -1,7 +1,8 @@
 //! Making the mount.
 //!
-//! `fuser` could do it, but it unmounts the path that it was given when a session ends, whatever is mounted there by then. So it only serves a
-//! connection that is made here.
+//! `fuser` could do it. But at the end of a session it unmounts the path that it was given, even
+//! if another file system is mounted there by then. So `fuser` only serves a connection that is
+//! made here.
 
 use super::ours::{Ours, open_place};
 use crate::options::Options;
@@ -23,11 +24,12 @@ use std::process::{Command, Stdio};
 const DEVICE: &str = "/dev/fuse";
 const HELPER: &str = "fusermount3";
 
-/// Mounts on a directory, and gives the connection to the kernel. Nobody serves it yet: until somebody does, whoever uses the mount waits.
+/// Mounts on a directory, and returns the connection to the kernel. Programs that use the mount
+/// wait until the connection is served.
 pub(super) fn attach(mountpoint: &Path, options: &Options) -> io::Result<(OwnedFd, Ours)> {
     match fsopen("fuse", FsOpenFlags::FSOPEN_CLOEXEC) {
         Ok(context) => by_ourselves(&context, mountpoint, options),
-        // Users who are not root have a helper for that, and so have kernels before 5.2.
+        // Users who are not root need a helper for that, and so do kernels before 5.2.
         Err(Errno::PERM | Errno::NOSYS) => by_helper(mountpoint, options),
         Err(error) => Err(at("FUSE", error.into())),
     }
@@ -37,7 +39,8 @@ fn at(what: &str, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{what}: {error}"))
 }
 
-/// Makes the file system and its mount, and attaches it last. The mount's number is known before anybody else sees it.
+/// Makes the file system and its mount, and attaches it last. So the mount's number is known
+/// before any other process sees the mount.
 fn by_ourselves(context: &OwnedFd, mountpoint: &Path, options: &Options) -> io::Result<(OwnedFd, Ours)> {
     let device = OpenOptions::new().read(true).write(true).open(DEVICE).map_err(|error| at(DEVICE, error))?;
     let (number, user, group) = (device.as_raw_fd(), getuid().as_raw(), getgid().as_raw());
@@ -61,13 +64,14 @@ fn by_ourselves(context: &OwnedFd, mountpoint: &Path, options: &Options) -> io::
     Ok((device.into(), Ours::of(mount)?))
 }
 
-/// What the kernel and the helper are told alike. The kernel checks permissions, against the modes that the volume answers.
+/// Returns the options that the kernel and the helper share. The kernel checks permissions,
+/// against the modes that the volume answers.
 fn flags(options: &Options) -> impl Iterator<Item = &'static str> {
     let chosen = [("default_permissions", true), ("ro", options.read_only), ("allow_other", options.allow_other)];
     chosen.into_iter().filter_map(|(flag, is_chosen)| is_chosen.then_some(flag))
 }
 
-/// Lets `fusermount3` mount, which sends the connection through its standard input.
+/// Lets `fusermount3` mount. It sends the connection through its standard input.
 fn by_helper(mountpoint: &Path, options: &Options) -> io::Result<(OwnedFd, Ours)> {
     let (socket, theirs) = UnixStream::pair()?;
     // Commas separate options.
@@ -92,7 +96,8 @@ fn by_helper(mountpoint: &Path, options: &Options) -> io::Result<(OwnedFd, Ours)
     }
 }
 
-/// The open file that the other end of a socket sends; nothing when it is closed before.
+/// Receives the open file that the other end of a socket sends. Returns `None` if that end is
+/// closed before.
 fn receive(socket: &UnixStream) -> io::Result<Option<OwnedFd>> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);

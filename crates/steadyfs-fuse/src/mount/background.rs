@@ -1,4 +1,4 @@
-//! A volume that is served by a thread of its own.
+//! A volume that its own thread serves.
 
 use super::failure::Failure;
 use super::ours::Ours;
@@ -13,7 +13,7 @@ use steadyfs::disk::Disk;
 use steadyfs::media::Flash;
 use steadyfs::{Access, FileSystem};
 
-/// A volume that is mounted and served by a thread of its own, from [`spawn`].
+/// A volume that is mounted and served by its own thread, from [`spawn`].
 ///
 /// Dropping it takes the mount away and waits for nothing.
 #[derive(Debug)]
@@ -23,11 +23,12 @@ pub struct Background<F> {
     thread: Option<JoinHandle<Result<F, Failure>>>,
 }
 
-/// Mounts the volume on a medium and serves it in a thread. `memory` is what [`FileSystem::mount`] asks for. Signals are the
-/// caller's.
+/// Mounts the volume on a medium and serves it in a thread. `memory` has the size that
+/// [`FileSystem::mount`] requires. Signals are left to the caller.
 ///
 /// # Errors
-/// [`Failure::Mountpoint`], before the medium is touched; [`Failure::Volume`], [`Failure::Kernel`].
+/// [`Failure::Mountpoint`], before the medium is touched; [`Failure::Volume`],
+/// [`Failure::Kernel`].
 pub fn spawn<F: Flash + Send + 'static>(
     flash: F,
     access: Access,
@@ -39,17 +40,17 @@ pub fn spawn<F: Flash + Send + 'static>(
         let mut memory = memory;
         let mut fs = FileSystem::mount(flash, access, &mut memory).map_err(Failure::Volume)?;
         let served = serve_files(&mut fs, mountpoint, options, OnSignals::LeaveToCaller, |ours| tell(&ready, ours));
-        // However serving ended, what was changed is kept.
+        // Changes are kept, however serving ended.
         let flash = fs.unmount().map_err(Failure::Commit)?;
         served.map(|()| flash)
     })
 }
 
-/// Mounts the disk on a medium as the one file of a directory, and serves it in a thread. `memory` is what [`Disk::mount`] asks for.
-/// Signals are the caller's.
+/// Mounts the disk on a medium as the only file of a directory, and serves it in a thread.
+/// `memory` has the size that [`Disk::mount`] requires. Signals are left to the caller.
 ///
 /// # Errors
-/// Those of [`spawn`].
+/// The errors of [`spawn`].
 pub fn spawn_disk<F: Flash + Send + 'static>(
     flash: F,
     access: Access,
@@ -84,13 +85,13 @@ fn begin<F: Send + 'static>(
     Ok(background)
 }
 
-/// Tells who waits for it that the mount is there.
+/// Reports to the waiting thread that the mount is there.
 fn tell(ready: &Sender<Ours>, ours: &Ours) {
     let _ = ready.send(ours.clone());
 }
 
 impl<F> Background<F> {
-    /// Waits for the mount. When its thread ends instead, the thread knows why.
+    /// Waits for the mount. If its thread ends instead, the thread's result has the reason.
     fn wait_until(&mut self, is_ready: &Receiver<Ours>) -> Result<(), Failure> {
         match is_ready.recv() {
             Ok(ours) => {
@@ -105,12 +106,13 @@ impl<F> Background<F> {
         self.thread.take().ok_or(Failure::Panicked)?.join().unwrap_or(Err(Failure::Panicked))
     }
 
-    /// The directory on which it is mounted.
+    /// Returns the directory on which it is mounted.
     pub fn mountpoint(&self) -> &Path {
         &self.mountpoint
     }
 
-    /// Takes the mount away, unless the thread has ended: then somebody else did, and its numbers may be those of another one.
+    /// Takes the mount away, unless the thread has ended. In that case it is unmounted already,
+    /// and its numbers may belong to another mount.
     fn take_away(&self) -> Result<(), Failure> {
         let is_served = self.thread.as_ref().is_some_and(|thread| !thread.is_finished());
         match &self.ours {
@@ -119,11 +121,11 @@ impl<F> Background<F> {
         }
     }
 
-    /// Unmounts, commits, and gives the medium back. Waits until nobody has a file open.
+    /// Unmounts, commits, and gives the medium back. Waits until all files are closed.
     ///
     /// # Errors
-    /// [`Failure::Kept`] when other mounts lie on it: then it is served until somebody else unmounts it. [`Failure::Commit`],
-    /// [`Failure::Kernel`], [`Failure::Panicked`].
+    /// [`Failure::Kept`] if other mounts lie on it: then it is served until another process
+    /// unmounts it. [`Failure::Commit`], [`Failure::Kernel`], [`Failure::Panicked`].
     pub fn unmount(mut self) -> Result<F, Failure> {
         self.take_away()?;
         self.join()

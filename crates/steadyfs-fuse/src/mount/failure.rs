@@ -1,11 +1,11 @@
-//! What can go wrong.
+//! The failures of mounting, serving and unmounting.
 
 use super::place::Refusal;
 use std::fmt;
 use std::io;
 use steadyfs::{Error, MountError};
 
-/// Why a volume could not be mounted, served or unmounted.
+/// Reason why a volume could not be mounted, served or unmounted.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Failure {
@@ -13,7 +13,7 @@ pub enum Failure {
     Volume(MountError),
     /// The last commit failed.
     Commit(Error),
-    /// A volume is not mounted there. Nothing was changed.
+    /// The directory is not suitable. Nothing was changed.
     Mountpoint(Refusal),
     /// The kernel did not mount or serve it.
     Kernel(io::Error),

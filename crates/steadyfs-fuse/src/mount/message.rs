@@ -1,13 +1,13 @@
-//! What the volume's thread is told.
+//! Messages to the volume's thread.
 
-/// A job, or what becomes of the mount.
+/// A job, or news of the mount.
 pub(crate) enum Message<J> {
-    /// To do something.
+    /// A job to do.
     Job(J),
-    /// To make everything durable that was done so far.
+    /// Makes all changes so far durable.
     Commit,
-    /// That the file system is not mounted any more.
+    /// The file system is not mounted any more.
     Unmounted,
-    /// That it is to end although the file system is in use.
+    /// The service ends although the file system is in use.
     Stop,
 }

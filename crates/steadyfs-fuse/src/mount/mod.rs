@@ -30,41 +30,47 @@ use steadyfs::disk::Disk;
 use steadyfs::media::Flash;
 use steadyfs_convert::Tree;
 
-/// Mounts a volume on a directory and serves it until it is unmounted (`umount`, `fusermount3 -u`) or a signal says so.
+/// Mounts a volume on a directory, and serves it until it is unmounted (`umount`,
+/// `fusermount3 -u`) or a signal ends it.
 ///
-/// The first SIGINT or SIGTERM commits, and takes the directory away from the tree of files; who has files open may go on, which is told on
-/// standard error, and the call returns when the last one is closed. The second one makes it return at once, and what is open says `EIO` from then on. Both signals do nothing
-/// after the call.
+/// The first SIGINT or SIGTERM commits, and detaches the directory from the tree of files.
+/// Programs with open files may go on, and a message on standard error reports them. The call
+/// returns when the last file is closed. The second signal makes it return at once, and open
+/// files return `EIO` from then on. Both signals do nothing after the call.
 ///
-/// Only this mount is ever unmounted. If another one lies on it, the first signal only says so, on standard error.
+/// Only this mount is ever unmounted. If another one lies on it, the first signal only prints
+/// that on standard error.
 ///
-/// The volume is not unmounted: it is the caller's, to [unmount](FileSystem::unmount) or to look at. It keeps the
-/// [events that commit](FileSystem::set_commit_on) which `options` chose.
+/// The volume is not unmounted: the caller may [unmount](FileSystem::unmount) it or look at it.
+/// It keeps the [events that commit](FileSystem::set_commit_on) which `options` chose.
 ///
 /// # Errors
-/// [`Failure::Mountpoint`] and [`Failure::Kernel`] when it cannot be mounted there; [`Failure::Kernel`] also when the kernel ends the
-/// session with an error; [`Failure::Kept`] when a second signal ended the service of a mount that another one lies on.
+/// - [`Failure::Mountpoint`] and [`Failure::Kernel`] if it cannot be mounted there.
+/// - [`Failure::Kernel`] also if the kernel ends the session with an error.
+/// - [`Failure::Kept`] if a second signal ended the service of a mount on which another one lies.
 pub fn mount<F: Flash + 'static>(fs: &mut FileSystem<'_, F>, mountpoint: &Path, options: &Options) -> Result<(), Failure> {
     serve_files(fs, mountpoint, options, OnSignals::Unmount, |_| {})
 }
 
-/// Mounts a disk on a directory as the one file of it, `disk`, and serves it as [`mount`] serves a file system.
+/// Mounts a disk on a directory as its only file, `disk`, and serves it as [`mount`] serves a
+/// file system.
 ///
-/// The disk is not unmounted: it is the caller's, to [unmount](Disk::unmount) or to look at.
+/// The disk is not unmounted: the caller may [unmount](Disk::unmount) it or look at it.
 ///
 /// # Errors
-/// Those of [`mount`].
+/// The errors of [`mount`].
 pub fn mount_disk<F: Flash + 'static>(disk: &mut Disk<'_, F>, mountpoint: &Path, options: &Options) -> Result<(), Failure> {
     serve_disk(disk, mountpoint, options, OnSignals::Unmount, |_| {})
 }
 
-/// Mounts a tree of files, of an image of any format, on a directory, and serves it as [`mount`] serves a file system. Nothing can be changed.
+/// Mounts a tree of files, from an image of any format, on a directory. Serves it as [`mount`]
+/// serves a file system. Nothing can be changed.
 ///
 /// # Errors
-/// Those of [`mount`].
+/// The errors of [`mount`].
 pub fn mount_tree(tree: Tree, mountpoint: &Path, options: &Options) -> Result<(), Failure> {
     let options = Options { read_only: true, ..options.clone() };
-    // Nothing is handed on: the session's thread answers.
+    // The session's thread answers itself, so no job is handed on.
     let bridge = |_: Sender<Message<fn(&mut TreeServed)>>| TreeBridge::new(tree, options.opened.clone());
     serve(&mut TreeServed, bridge, mountpoint, &options, OnSignals::Unmount, |_| {})
 }

@@ -1,4 +1,4 @@
-//! The mount that this process made, and how it is taken away: that one, or nothing.
+//! The mount that this process made. Only this mount is ever taken away.
 
 use super::table::{self, Entry};
 use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags, open, statx};
@@ -10,28 +10,29 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// `STATX_MNT_ID_UNIQUE`, since Linux 6.8: a number of a mount that no other one ever gets.
+/// `STATX_MNT_ID_UNIQUE`, since Linux 6.8: a number of a mount that no other mount ever gets.
 const UNIQUE: StatxFlags = StatxFlags::from_bits_retain(0x4000);
 
-/// A mount that this process made. It is known by its numbers, because others may move it, unmount it, mount over it, or mount something else
-/// where it was.
+/// A mount that this process made. Its numbers identify it, because other processes may move it,
+/// unmount it, mount over it, or mount something else in its place.
 #[derive(Clone, Debug)]
 pub(super) struct Ours {
     number: Number,
     device: String,
 }
 
-/// What tells a mount from others.
+/// Numbers that distinguish a mount from others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Number {
-    /// As in the table of mounts.
+    /// Number in the table of mounts.
     id: u64,
-    /// Where the kernel has such a number.
+    /// Unique number, if the kernel has one.
     unique: Option<u64>,
 }
 
 impl Number {
-    /// The number of the mount that an open directory is in. Asks the kernel only, never whoever serves the file system.
+    /// Returns the number of the mount that contains an open directory. Queries only the kernel,
+    /// never the server of the file system.
     fn of(directory: impl AsFd) -> io::Result<Self> {
         let info = format!("/proc/self/fdinfo/{}", directory.as_fd().as_raw_fd());
         let text = fs::read_to_string(&info)?;
@@ -44,20 +45,20 @@ impl Number {
         Ok(Self { id, unique })
     }
 
-    /// The number of the mount that a path leads to.
+    /// Returns the number of the mount to which a path leads.
     fn at(path: &Path) -> io::Result<Self> {
         Self::of(open_place(path)?)
     }
 }
 
-/// Opens a directory as a place only, which no file system is asked about.
+/// Opens a directory as a place only, without a request to its file system.
 pub(super) fn open_place(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(open(path, flags, Mode::empty())?)
 }
 
 impl Ours {
-    /// The mount that an open directory is in, which must be one of FUSE.
+    /// Returns the mount that contains an open directory. It must be a mount of FUSE.
     pub fn of(directory: impl AsFd) -> io::Result<Self> {
         let number = Number::of(directory)?;
         let entry = table::read()?.into_iter().find(|entry| entry.id == number.id && entry.kind.starts_with("fuse"));
@@ -65,13 +66,15 @@ impl Ours {
         Ok(Self { number, device: entry.device })
     }
 
-    /// Takes the mount away from the tree of files, if it is still there; it ends when nobody has a file of it open any more. Tells whether somebody
-    /// has.
+    /// Takes the mount away from the tree of files, if it is still there. The mount ends when no
+    /// file of it is open any more. Returns true if files are still open.
     ///
     /// # Errors
-    /// When another mount lies on it, or on the way to it: that one would go instead, or along. Nothing was changed.
+    /// If another mount lies on it, or on the way to it: that mount would go instead, or along.
+    /// Nothing was changed.
     pub fn take_away(&self) -> io::Result<bool> {
-        // The first try is refused if the mount is in use, also by what somebody mounted on it since it was looked at.
+        // The first try is refused if the mount is in use. A mount that was made on it after the
+        // look above also counts.
         for is_lazy in [false, true] {
             let table = table::read()?;
             let Some(entry) = self.find(&table) else { return Ok(false) };
@@ -89,7 +92,7 @@ impl Ours {
         table.iter().find(|entry| entry.id == self.number.id && entry.device == self.device)
     }
 
-    /// Checks that the path of the mount leads to it, and that no other lies on it.
+    /// Checks that the path of the mount leads to it, and that no other mount lies on it.
     fn check_way(&self, entry: &Entry, table: &[Entry]) -> io::Result<()> {
         let point = entry.point.display();
         if let Some(other) = table.iter().find(|other| other.parent == entry.id) {
@@ -107,11 +110,11 @@ fn busy(what: String) -> io::Error {
     io::Error::new(io::ErrorKind::ResourceBusy, what)
 }
 
-/// Unmounts; lazily even if files of the mount are open.
+/// Unmounts. A lazy unmount succeeds even if files of the mount are open.
 fn take(point: &Path, is_lazy: bool) -> io::Result<()> {
     let lazy = if is_lazy { UnmountFlags::DETACH } else { UnmountFlags::empty() };
     match unmount(point, lazy | UnmountFlags::NOFOLLOW) {
-        // Users who are not root have a helper for that.
+        // Users who are not root need a helper for that.
         Err(Errno::PERM) => fusermount(point, is_lazy),
         result => Ok(result?),
     }
@@ -123,7 +126,7 @@ fn fusermount(point: &Path, is_lazy: bool) -> io::Result<()> {
     if status.success() { Ok(()) } else { Err(io::Error::other("fusermount3 could not unmount it")) }
 }
 
-/// Takes a mount away when it is dropped, unless that is known to be done.
+/// Takes a mount away when it is dropped, unless that is done already.
 #[derive(Debug)]
 pub(super) struct Guard(Option<Ours>);
 
@@ -132,7 +135,7 @@ impl Guard {
         Self(Some(ours))
     }
 
-    /// The mount is gone, and its numbers may be those of another one soon.
+    /// Notes that the mount is gone. Its numbers may belong to another mount soon.
     pub fn forget(&mut self) {
         self.0 = None;
     }

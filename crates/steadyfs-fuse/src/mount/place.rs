@@ -1,7 +1,8 @@
-//! Where a volume may be mounted.
+//! The directories on which a volume may be mounted.
 //!
-//! What lies below a mount cannot be reached while it is there, and a mount that others lie below takes them along when it is detached.
-//! So a volume is mounted on a directory that nothing else depends on, or not at all.
+//! Files below a mount cannot be reached while it is there. Mounts below a mount go with it when
+//! it is detached. So a volume is mounted on a directory that nothing else depends on, or not at
+//! all.
 
 use super::table::{self, Entry};
 use std::fmt;
@@ -9,7 +10,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a volume is not mounted on a path. Nothing was changed.
+/// Reason why a volume is not mounted on a path. Nothing was changed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -21,12 +22,13 @@ pub enum Refusal {
     Root,
     /// Other mounts lie below it.
     MountsBelow {
-        /// The first of them.
+        /// The first of these mounts.
         first: PathBuf,
-        /// How many there are.
+        /// Number of these mounts.
         count: usize,
     },
-    /// Files lie in it, which the mount would hide, and [`nonempty`](crate::Options::nonempty) was not asked for.
+    /// Files lie in it, which the mount would hide, and [`nonempty`](crate::Options::nonempty) is
+    /// not set.
     NotEmpty,
 }
 
@@ -49,11 +51,12 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Tells whether a volume may be mounted on a path, and gives the path with links resolved. [`mount`](crate::mount()) and
-/// [`spawn`](crate::spawn) ask this themselves; who asks before opening a medium has not touched it when the answer is no.
+/// Checks that a volume may be mounted on a path, and returns the path with links resolved.
+/// [`mount`](crate::mount()) and [`spawn`](crate::spawn) call this themselves. A caller that
+/// checks before it opens a medium has not touched the medium if the path is refused.
 ///
 /// # Errors
-/// What is wrong with the path.
+/// The fault of the path.
 pub fn check_mountpoint(path: &Path, nonempty: bool) -> Result<PathBuf, Refusal> {
     let path = path.canonicalize().map_err(Refusal::Unreachable)?;
     if !path.is_dir() {
@@ -66,7 +69,8 @@ pub fn check_mountpoint(path: &Path, nonempty: bool) -> Result<PathBuf, Refusal>
     Ok(path)
 }
 
-/// Refuses the root directory, and what other mounts lie below. A mount on the path itself stays as it is below the new one.
+/// Refuses the root directory, and directories with other mounts below. A mount on the path
+/// itself stays as it is below the new one.
 fn check_mounts(path: &Path, table: &[Entry]) -> Result<(), Refusal> {
     if path == Path::new("/") {
         return Err(Refusal::Root);

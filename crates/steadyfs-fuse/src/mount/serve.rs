@@ -1,4 +1,4 @@
-//! The loop that serves the kernel, whatever the volume holds.
+//! The loop that serves the kernel, for all kinds of volumes.
 
 use super::attach::attach;
 use super::failure::Failure;
@@ -15,26 +15,28 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// What jobs are done on, in the thread of the caller.
+/// The target of jobs, in the thread of the caller.
 pub(crate) trait Served {
-    /// How long there is nothing to do without a request; `None`: for ever.
+    /// Returns the time for which there is nothing to do without a request. `None` means for
+    /// ever.
     fn wait(&mut self, now: Instant) -> Option<Duration>;
 
-    /// Does what is to be done without a request.
+    /// Does the work that is due without a request.
     fn rest(&mut self, now: Instant);
 
-    /// Makes everything durable that was done so far, because the end is near.
+    /// Makes all changes so far durable, because the end is near.
     fn commit(&mut self);
 
-    /// Closes what the kernel did not: it gives up open files when it is told to unmount at once.
+    /// Closes the files that the kernel did not close: it abandons open files if it must unmount
+    /// at once.
     fn close_all(&mut self);
 }
 
-/// A volume, which has commits that are timed, and idle work.
+/// A volume with timed commits and idle work.
 pub(crate) trait Kept {
     type Store: Upkeep;
 
-    /// What happens without a request, and to what.
+    /// Returns the timer for work without a request, and the store for that work.
     fn upkeep(&mut self) -> (&mut Timer, &mut Self::Store);
 
     /// As [`Served::close_all`].
@@ -52,7 +54,7 @@ impl<K: Kept> Served for K {
         timer.rest(store, now);
     }
 
-    /// What cannot be committed now is tried again when the volume is unmounted, which tells of it.
+    /// Ignores an error: the unmount of the volume tries again, and reports it.
     fn commit(&mut self) {
         let (_, store) = self.upkeep();
         if store.has_changes() {
@@ -65,14 +67,15 @@ impl<K: Kept> Served for K {
     }
 }
 
-/// Whether the caller of [`serve`] wants signals to unmount.
+/// Reaction to signals that the caller of [`serve`] wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OnSignals {
     Unmount,
     LeaveToCaller,
 }
 
-/// Mounts and serves; `bridge` makes jobs of the kernel's requests, and `ready` is called once the file system is there.
+/// Mounts and serves. `bridge` makes jobs of the kernel's requests. `ready` is called once the
+/// file system is there.
 pub(super) fn serve<S, J, B>(
     served: &mut S,
     bridge: impl FnOnce(Sender<Message<J>>) -> B,
@@ -87,8 +90,9 @@ where
     B: Filesystem,
 {
     let mountpoint = check_mountpoint(mountpoint, options.nonempty).map_err(Failure::Mountpoint)?;
-    // It is dropped after the queue, so that nobody waits for an answer while the mount is taken away. Also if the loop below panics, as
-    // simulated chips do: a mount without anyone who serves it would stay.
+    // The guard is dropped after the queue, so that no request waits for an answer while the
+    // mount is taken away. It also acts if the loop below panics, as simulated chips do: a mount
+    // without a server would stay.
     let mut guard;
     let (sender, receiver) = channel();
     let catches = on_signals == OnSignals::Unmount;
@@ -104,7 +108,7 @@ where
     served.close_all();
     drop((signals, receiver));
     if !is_ended {
-        // The session's thread ends when the last file is closed, whenever that is.
+        // The session's thread ends when the last file is closed, at any later time.
         return guard.take_away().map_err(Failure::Kept);
     }
     session.join().unwrap_or_else(|_| Err(io::Error::other("the session's thread panicked"))).map_err(Failure::Kernel)?;
@@ -112,13 +116,14 @@ where
     Ok(())
 }
 
-/// Hands the kernel's requests on, in a thread of its own, until the file system is unmounted.
+/// Hands the kernel's requests on, in its own thread, until the file system is unmounted.
 fn start<B: Filesystem, J: Send + 'static>(
     session: Session<B>,
     volume: Sender<Message<J>>,
 ) -> io::Result<JoinHandle<io::Result<()>>> {
     thread::Builder::new().name("steadyfs-fuse".into()).spawn(move || {
-        // The kernel may abort the connection that an unmount ends, and say so to whoever reads the next request.
+        // An unmount ends the connection. The kernel may abort it, and the next read of a request
+        // then returns an error.
         let result = session.run().or_else(|error| match error.kind() {
             io::ErrorKind::ConnectionAborted => Ok(()),
             _ => Err(error),
@@ -128,7 +133,8 @@ fn start<B: Filesystem, J: Send + 'static>(
     })
 }
 
-/// Does what the kernel asks for, timed commits and idle work, until the file system is unmounted; `false` when told to stop before that.
+/// Does the jobs of the kernel, timed commits and idle work, until the file system is unmounted.
+/// Returns `false` if it must stop before that.
 fn work<S: Served, J: FnOnce(&mut S)>(served: &mut S, messages: &Receiver<Message<J>>) -> bool {
     loop {
         let message = match served.wait(Instant::now()) {

@@ -8,7 +8,8 @@ use std::io::{self, Write};
 use std::sync::mpsc::Sender;
 use std::thread::{self, JoinHandle};
 
-/// Signals that wait until somebody takes the mount away for them: a signal that comes right behind the mount must not end the service as it ends others.
+/// Signals that wait until a thread takes the mount away for them. A signal right behind the
+/// mount must not end the process without that.
 pub(super) struct Waiting(signal_hook::iterator::Signals);
 
 /// Signals that are caught until this is dropped.
@@ -18,12 +19,12 @@ pub(super) struct Signals {
 }
 
 impl Waiting {
-    /// From now on signals wait.
+    /// Makes signals wait from now on.
     pub fn new() -> io::Result<Self> {
         signal_hook::iterator::Signals::new([SIGINT, SIGTERM]).map(Self)
     }
 
-    /// The first signal takes the mount away, the second one ends the service.
+    /// Catches signals: the first one takes the mount away, the second one ends the service.
     pub fn catch<J: Send + 'static>(self, ours: Ours, volume: Sender<Message<J>>) -> io::Result<Signals> {
         let mut signals = self.0;
         let handle = signals.handle();
@@ -33,15 +34,16 @@ impl Waiting {
                     let _ = volume.send(Message::Stop);
                     continue;
                 }
-                // Whatever comes next, what was done until now is on the medium.
+                // All changes so far become durable first.
                 let _ = volume.send(Message::Commit);
                 let told = match ours.take_away() {
                     Ok(false) => continue,
                     Ok(true) => "unmounted; the service goes on for files that are still open (EBUSY)".into(),
-                    // The service goes on: without it, the kernel would drop the mounts that lie in this one.
+                    // The service goes on: without it, the kernel would drop the mounts that lie
+                    // in this one.
                     Err(error) => format!("still mounted and served: {error}"),
                 };
-                // Nobody may be there to read it.
+                // The other end of standard error may be closed.
                 let _ = writeln!(io::stderr(), "{told}. A second signal ends it nevertheless.");
             }
         })?;

@@ -15,9 +15,10 @@ pub(super) struct Entry {
     pub id: u64,
     /// The number of the mount that it lies on.
     pub parent: u64,
-    /// The device number of its file system, as `major:minor`. It stays with the file system for as long as anybody uses that.
+    /// Device number of its file system, as `major:minor`. The number stays with the file system
+    /// as long as any mount uses that.
     pub device: String,
-    /// Where it is, with links resolved.
+    /// Path of the mount, with links resolved.
     pub point: PathBuf,
     /// The kind of its file system.
     pub kind: String,
@@ -26,13 +27,14 @@ pub(super) struct Entry {
 /// Reads the table.
 ///
 /// # Errors
-/// When it cannot be read, or a line of it cannot be understood: whoever asks is about to mount or unmount, and must not guess.
+/// If the table cannot be read, or a line of it is not understood. The caller is about to mount
+/// or unmount, and must not guess.
 pub(super) fn read() -> io::Result<Vec<Entry>> {
     let text = fs::read(TABLE).map_err(|error| io::Error::new(error.kind(), format!("{TABLE}: {error}")))?;
     parse(&text)
 }
 
-/// All lines of a table.
+/// Parses all lines of a table.
 pub(super) fn parse(text: &[u8]) -> io::Result<Vec<Entry>> {
     let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     lines.map(|line| parse_line(line).ok_or_else(|| unexpected(line))).collect()
@@ -43,7 +45,7 @@ fn unexpected(line: &[u8]) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("{TABLE}: expected a line of proc_pid_mountinfo(5), found {line:?}"))
 }
 
-/// `id parent major:minor root point options [optional...] - kind source options`.
+/// Parses `id parent major:minor root point options [optional...] - kind source options`.
 fn parse_line(line: &[u8]) -> Option<Entry> {
     let mut fields = line.split(|&byte| byte == b' ');
     let mut text = || fields.next().and_then(|field| std::str::from_utf8(field).ok());
@@ -55,7 +57,8 @@ fn parse_line(line: &[u8]) -> Option<Entry> {
     Some(Entry { id, parent, device, point, kind: String::from_utf8_lossy(kind).into_owned() })
 }
 
-/// A field as it was before the kernel wrote space, tab, line feed and backslash as `\` and three octal digits.
+/// Restores a field. The kernel writes space, tab, line feed and backslash as `\` and three octal
+/// digits.
 fn unescape(field: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(field.len());
     let mut rest = field;

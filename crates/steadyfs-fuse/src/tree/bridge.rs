@@ -30,7 +30,7 @@ impl TreeBridge {
     }
 }
 
-/// Answers with bytes, or with how many there are where no room was given.
+/// Answers with bytes, or with their number if the caller gave no room.
 fn bytes(reply: ReplyXattr, size: u32, result: Result<&[u8], Errno>) {
     match result {
         Ok(value) if size == 0 => reply.size(value.len() as u32),
@@ -51,7 +51,7 @@ impl Filesystem for TreeBridge {
 
     fn open(&self, _: &Request, number: INodeNo, _: OpenFlags, reply: ReplyOpen) {
         self.record(|recorder| recorder.opened(number));
-        // Nobody changes what the kernel has read.
+        // The tree never changes, so the kernel may keep its cache.
         reply.opened(FileHandle(0), FopenFlags::FOPEN_KEEP_CACHE);
     }
 
@@ -114,7 +114,7 @@ impl Filesystem for TreeBridge {
     }
 
     fn access(&self, _: &Request, number: INodeNo, _: AccessFlags, reply: ReplyEmpty) {
-        // The kernel checks permissions itself; what is left is whether the file is there.
+        // The kernel checks permissions itself. Only the existence of the file is left to check.
         empty(reply, self.view.stat(number).map(drop));
     }
 }

@@ -1,4 +1,5 @@
-//! A tree of files in memory, which nobody changes: requests of the kernel are answered in the session's thread.
+//! A tree of files in memory, which never changes. The session's thread answers requests of the
+//! kernel.
 
 mod bridge;
 #[cfg(test)]
@@ -15,7 +16,7 @@ use steadyfs_convert::{Inode, InodeIndex, Kind, Tree};
 /// Bytes of a block, as `stat` counts them.
 const BLOCK_BYTES: u64 = 512;
 
-/// What the caller's thread has to do for a tree: to wait for the end.
+/// The work of the caller's thread for a tree: it waits for the end.
 pub(crate) struct TreeServed;
 
 impl Served for TreeServed {
@@ -30,10 +31,10 @@ impl Served for TreeServed {
     fn close_all(&mut self) {}
 }
 
-/// A tree, with what the kernel asks of it.
+/// A tree, with queries for the kernel's requests.
 pub(crate) struct View {
     tree: Tree,
-    /// Names of each inode, and of a directory those in it that are directories.
+    /// Link count of each inode: its names, and for a directory its subdirectories.
     links: Vec<u32>,
 }
 
@@ -52,7 +53,7 @@ impl View {
         Self { tree, links }
     }
 
-    /// The inode that the kernel has this number of.
+    /// Returns the inode of a number of the kernel.
     fn inode(&self, number: INodeNo) -> Result<(InodeIndex, &Inode), Errno> {
         let index = usize::try_from(number.0).ok().and_then(|number| number.checked_sub(1)).ok_or(Errno::ENOENT)?;
         Ok((index, self.tree.inodes().get(index).ok_or(Errno::ENOENT)?))
@@ -103,7 +104,7 @@ impl View {
         }
     }
 
-    /// The entries of a directory, from one on.
+    /// Returns the entries of a directory, from an index on.
     pub fn entries(&self, number: INodeNo, from: usize) -> Result<impl Iterator<Item = (&[u8], INodeNo, FileType)>, Errno> {
         let Kind::Directory(entries) = &self.inode(number)?.1.kind else { return Err(Errno::ENOTDIR) };
         Ok(entries
@@ -112,17 +113,17 @@ impl View {
             .map(|(name, &index)| (name.as_slice(), self::number(index), file_type(&self.tree.inode(index).kind))))
     }
 
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     pub fn attribute(&self, number: INodeNo, name: &[u8]) -> Result<&[u8], Errno> {
         self.inode(number)?.1.attributes.get(name).map(Vec::as_slice).ok_or(Errno::ENODATA)
     }
 
-    /// The names of all attributes, each with a zero behind it.
+    /// Returns the names of all attributes, each with a zero behind it.
     pub fn attributes(&self, number: INodeNo) -> Result<Vec<u8>, Errno> {
         Ok(self.inode(number)?.1.attributes.keys().flat_map(|name| [name, &b"\0"[..]].concat()).collect())
     }
 
-    /// Blocks of all files, and how many inodes there are.
+    /// Returns the blocks of all files, and the number of inodes.
     pub fn totals(&self) -> (u64, u64) {
         let bytes = |inode: &Inode| if let Kind::File(content) = &inode.kind { content.len() as u64 } else { 0 };
         let blocks = self.tree.inodes().iter().map(|inode| bytes(inode).div_ceil(BLOCK_BYTES)).sum();
@@ -153,7 +154,7 @@ fn file_type(kind: &Kind) -> FileType {
     }
 }
 
-/// The number of a device, as Linux has it in 32 bits; 0 of all else.
+/// Returns the number of a device in the 32 bits of Linux, or 0 for other kinds.
 fn device(kind: &Kind) -> u32 {
     match *kind {
         Kind::Device { major, minor, .. } => steadyfs_convert::device::number(major, minor).unwrap_or(0),

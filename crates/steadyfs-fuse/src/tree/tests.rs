@@ -1,4 +1,4 @@
-//! What the kernel is told of a tree.
+//! The answers to the kernel from a tree.
 
 use super::{View, device};
 use fuser::{Errno, FileType, INodeNo};

@@ -1,9 +1,9 @@
-//! What happens without a request, whatever the volume holds.
+//! Work without a request, for all kinds of volumes.
 //!
 //! | file | idea |
 //! |---|---|
 //! | [`timer`] | timed commits, and work for idle times |
-//! | [`scrub`] | data at rest is looked at |
+//! | [`scrub`] | reads of data at rest |
 
 mod scrub;
 mod timer;
@@ -14,21 +14,21 @@ use fuser::Errno;
 use steadyfs::media::BlockIndex;
 use steadyfs::{BlockInfo, Budget, Description, Error, Health};
 
-/// A volume, as the timer sees it.
+/// A volume in the view of the timer.
 pub(crate) trait Upkeep {
-    /// Whether anything was changed or committed since this was asked last.
+    /// Returns true if anything was changed or committed since the last call.
     fn take_changed(&mut self) -> bool;
-    /// Whether changes wait that a timed commit is to make durable.
+    /// Returns true if changes wait for a timed commit.
     fn waits_for_timer(&self) -> bool;
-    /// Whether changes wait for a commit.
+    /// Returns true if changes wait for a commit.
     fn has_changes(&self) -> bool;
-    /// Makes everything durable that was done so far.
+    /// Makes all changes so far durable.
     fn commit(&mut self) -> Result<(), Errno>;
-    /// Does idle work; whether none is left.
+    /// Does idle work. Returns true if none is left.
     fn maintain(&mut self, budget: Budget) -> Result<bool, Error>;
-    /// Bytes that idle work may free.
+    /// Returns the used bytes, of which idle work may free some.
     fn used_bytes(&self) -> u64;
-    /// Reads data at rest; whether a round ended.
+    /// Reads data at rest. Returns true if a round ended.
     fn scrub(&mut self, budget: Budget) -> Result<bool, Error>;
     fn health(&self) -> Health;
     fn describe(&self) -> Description;

@@ -1,22 +1,24 @@
-//! Data at rest is looked at, so that pages whose bits have begun to flip move while the ECC still corrects them.
+//! Reads data at rest, so that pages whose bits have begun to flip move while the ECC still
+//! corrects them.
 //!
-//! A few pages at a time, when nobody asks for anything, and so slowly that a round through everything takes a month of mounted time.
-//! The round begins anew with each mount.
+//! It reads a few pages at a time, when there are no requests. A round through everything takes a
+//! month of mounted time. The round begins anew with each mount.
 
 use super::Upkeep;
 use std::time::{Duration, Instant};
 use steadyfs::Budget;
 
-/// Time for a round. Bits of data at rest flip over years, so a month leaves the ECC room for several rounds, and reads this seldom
-/// disturb nothing.
+/// Time for a round. Bits of data at rest flip over years. So a month leaves the ECC room for
+/// several rounds, and such rare reads disturb nothing.
 const ROUND: Duration = Duration::from_secs(30 * 24 * 3600);
 /// Shortest time between two steps, on chips so large that a month is too short.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 
-/// When the next step is due.
+/// Time of the next step.
 #[derive(Debug)]
 pub(super) struct Scrub {
-    /// Nothing where scrubbing is of no use: the chip does not tell what it corrects, nothing can be moved, or it does not answer.
+    /// `None` if scrubbing is of no use: the chip does not report corrected bits, nothing can be
+    /// moved, or the chip does not answer.
     due: Option<Instant>,
 }
 
@@ -25,12 +27,12 @@ impl Scrub {
         Self { due: Some(now + PAUSE_MIN) }
     }
 
-    /// How long the next step may wait.
+    /// Returns the time for which the next step may wait.
     pub fn wait(&self, now: Instant) -> Option<Duration> {
         self.due.map(|due| due.saturating_duration_since(now))
     }
 
-    /// Reads a few pages if it is time; returns whether something is weak, and waits to be moved.
+    /// Reads a few pages if a step is due. Returns true if blocks are weak and wait to be moved.
     pub fn step(&mut self, volume: &mut impl Upkeep, now: Instant) -> bool {
         if self.wait(now) != Some(Duration::ZERO) {
             return false;
@@ -40,26 +42,27 @@ impl Scrub {
     }
 }
 
-/// Time that a step of so many reads may take of a round through so many pages.
+/// Returns the time that a step of `reads` reads may take in a round through `pages` pages.
 fn pause(reads: u32, pages: u64) -> Duration {
     let share = f64::from(reads) / pages.max(1) as f64;
     ROUND.mul_f64(share.min(1.0)).max(PAUSE_MIN)
 }
 
-/// Reads a few pages, and counts them; nothing where that is of no use.
+/// Reads a few pages and returns their number, or `None` if scrubbing is of no use.
 fn read_some(volume: &mut impl Upkeep) -> Option<u32> {
     let before = volume.health();
-    // The mount has read something, so the strength is known.
+    // The mount has read something, so the strength of the ECC has a value.
     if before.read_only || before.worst.strength == 0 {
         return None;
     }
-    // A block takes a root and more, so this suffices for a step, and at most a block is read.
+    // A block takes a root and more. So this budget suffices for a step, and at most a block is
+    // read.
     let budget = Budget::Operations(volume.describe().geometry.pages_per_block);
     volume.scrub(budget).ok()?;
     Some(volume.health().reads.wrapping_sub(before.reads))
 }
 
-/// Pages that hold something.
+/// Returns the number of pages in live frames.
 fn live_pages(volume: &impl Upkeep) -> u64 {
     let description = volume.describe();
     let live = |block| volume.block(block).map_or(0, |block| u64::from(block.live));
@@ -90,7 +93,7 @@ mod tests {
         BitErrors::new(Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1))
     }
 
-    /// A volume with a file, on a chip that may forget it.
+    /// Runs a test on a volume with a file, on a chip that may lose its bits.
     fn volume<T>(chip: Chip, access: Access, test: impl FnOnce(&mut Changes<'_, '_, Chip>, &mut Timer) -> T) -> T {
         let config = Config::for_geometry(&GEOMETRY);
         let mut memory = vec![0; config.memory_bytes(&GEOMETRY)];
@@ -110,7 +113,7 @@ mod tests {
         nand().with_model(AGEING, 1).with_erases(100_000)
     }
 
-    /// Lets time pass up to the next step, and makes it; returns the time.
+    /// Lets time pass up to the next step, and makes it. Returns the time.
     fn step(volume: &mut Changes<'_, '_, Chip>, timer: &mut Timer, now: Instant) -> Instant {
         let next = now + timer.scrub.wait(now).expect("scrubbing is of use");
         timer.scrub.step(volume, next);

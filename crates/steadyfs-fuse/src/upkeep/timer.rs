@@ -1,23 +1,23 @@
-//! What happens without a request: timed commits, and work for idle times.
+//! Work without a request: timed commits, and work for idle times.
 
 use super::Upkeep;
 use super::scrub::Scrub;
 use std::time::{Duration, Instant};
 use steadyfs::Budget;
 
-/// After so long without a request the volume has time for itself.
+/// Time without a request after which the volume does idle work.
 const IDLE_AFTER: Duration = Duration::from_millis(100);
-/// Time of the medium that a request may have to wait for work which was begun before it came.
+/// Time of the medium that a request may have to wait for idle work that began before it.
 const IDLE_SLICE: Budget = Budget::TimeNs(200_000_000);
 
-/// What waits for its time.
+/// Work that waits for its time.
 #[derive(Debug)]
 pub(crate) struct Timer {
     commit_interval: Duration,
-    /// When the oldest change was made that waits for a timed commit. The time of the system's clock is no measure: someone may set it
-    /// back.
+    /// Time of the oldest change that waits for a timed commit. The system's clock is no measure,
+    /// because it may be set back.
     changed_at: Option<Instant>,
-    /// How much of the idle work was done that the last change left.
+    /// Progress of the idle work that the last change left.
     idle: Idle,
     pub(super) scrub: Scrub,
 }
@@ -34,8 +34,8 @@ impl Timer {
         Self { commit_interval, changed_at: None, idle: Idle::NotBegun, scrub: Scrub::new(Instant::now()) }
     }
 
-    /// Makes the timed commit if it is due; returns how long the next request may be waited for before [`rest`](Self::rest) is
-    /// called, if at all.
+    /// Makes the timed commit if it is due. Returns the longest time to wait for the next request
+    /// before a call of [`rest`](Self::rest). `None` means that no such call is needed.
     pub fn wait(&mut self, volume: &mut impl Upkeep, now: Instant) -> Option<Duration> {
         if volume.take_changed() {
             self.idle = Idle::NotBegun;
@@ -45,12 +45,12 @@ impl Timer {
             Idle::Begun => Some(Duration::ZERO),
             Idle::Done => None,
         };
-        // Only a time without requests is for that, also when it is late.
+        // Scrubbing uses only a time without requests, also when it is late.
         let scrub = self.scrub.wait(now).map(|wait| wait.max(IDLE_AFTER));
         self.commit_in_time(volume, now).into_iter().chain(idle).chain(scrub).min()
     }
 
-    /// How long the commit of what was changed may wait, if there is anything to commit.
+    /// Returns the time for which the commit of changes may wait, if there is anything to commit.
     fn commit_in_time(&mut self, volume: &mut impl Upkeep, now: Instant) -> Option<Duration> {
         if !volume.waits_for_timer() {
             self.changed_at = None;
@@ -61,14 +61,17 @@ impl Timer {
         if !left.is_zero() {
             return Some(left);
         }
-        // What cannot be committed now is tried again; the next fsync tells of it.
+        // A commit that fails now is tried again. The next fsync reports the error.
         let _ = volume.commit();
         self.changed_at = None;
         volume.has_changes().then_some(self.commit_interval)
     }
 
-    /// Uses a time without requests: frees pages of removed files, so that later calls need not, and `statfs` tells of them; moves what
-    /// is weak; and looks for it.
+    /// Uses a time without requests:
+    ///
+    /// - frees pages of removed files, so that later calls need not, and `statfs` includes them;
+    /// - moves weak pages;
+    /// - looks for weak pages.
     pub fn rest(&mut self, volume: &mut impl Upkeep, now: Instant) {
         if self.idle == Idle::Done {
             if self.scrub.step(volume, now) {

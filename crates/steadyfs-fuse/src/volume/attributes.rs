@@ -12,16 +12,16 @@ use steadyfs::media::Flash;
 use steadyfs::{Error, InodeNumber};
 use steadyfs_host::plain;
 
-/// Attributes that programs may name.
+/// Prefix of the attributes that programs may name.
 const NAMESPACE: &str = "user.";
-/// More bytes than an attribute can have.
+/// Buffer size that exceeds the bytes of any attribute.
 const VALUE_BYTES_MAX: usize = 256;
 
-/// What `setattr` is to change.
+/// Values that `setattr` is to change.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Set {
     pub permissions: Change,
-    /// Who asks has no right to keep the privileges of a file that it cuts.
+    /// True if the caller has no right to keep the privileges of a file that it truncates.
     pub ends_privileges: bool,
     pub size: Option<u64>,
     pub modified: Option<TimeOrNow>,
@@ -33,7 +33,7 @@ pub(crate) struct Set {
 pub(crate) struct Space {
     pub blocks: u64,
     pub blocks_free: u64,
-    /// Those that a write gets.
+    /// Blocks that a write can use.
     pub blocks_available: u64,
     pub files: u64,
     pub files_free: u64,
@@ -116,7 +116,7 @@ impl<F: Flash> Volume<'_, '_, F> {
         self.changes.make(|fs| fs.set_attribute(inode, key, Some(value)))
     }
 
-    /// Refuses what says nothing of the files of a directory.
+    /// Refuses a value that is no rule for the files of a directory.
     fn check_rule(&mut self, number: INodeNo, value: &[u8]) -> Result<(), Errno> {
         self.directory(number)?;
         let rule = std::str::from_utf8(value).ok().and_then(|text| text.parse::<plain::Rule>().ok());
@@ -129,12 +129,12 @@ impl<F: Flash> Volume<'_, '_, F> {
         self.changes.make(|fs| fs.set_attribute(inode, key, None))
     }
 
-    /// The names of all attributes, each with a NUL behind it.
+    /// Returns the names of all attributes, each with a NUL behind it.
     pub fn attributes(&mut self, number: INodeNo) -> Result<Vec<u8>, Errno> {
         let inode = inode_of(number)?;
         let mut names = Vec::new();
         let see = |key: &str, _: &[u8]| match key {
-            // Programs do not see the attributes of the tools.
+            // The attributes of the tools are hidden from programs.
             key if plain::is_own(key) => {}
             key => names.extend([NAMESPACE.as_bytes(), key.as_bytes(), &[0]].concat()),
         };
@@ -143,7 +143,7 @@ impl<F: Flash> Volume<'_, '_, F> {
     }
 }
 
-/// The volume's key of an attribute.
+/// Returns the volume's key of an attribute.
 fn key_of(name: &str) -> Result<&str, Errno> {
     name.strip_prefix(NAMESPACE).filter(|&key| !plain::is_own(key)).ok_or(Errno::EOPNOTSUPP)
 }

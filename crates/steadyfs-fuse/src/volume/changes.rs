@@ -1,8 +1,11 @@
 //! Calls that change the volume.
 //!
-//! One that fails has changed nothing, and what earlier ones did waits for its commit as before: so nothing that programs were told of
-//! as done is undone behind their backs. A commit that fails is made again with the next `fsync`, which says so if it fails too. Where
-//! nobody knows whether a commit is there, the volume refuses every change from then on, and every `fsync` of what waits.
+//! A call that fails has changed nothing, and the changes of earlier calls wait for their commit
+//! as before. So nothing is undone that programs saw succeed. A commit that fails is made again
+//! with the next `fsync`, which returns an error if it fails too.
+//!
+//! If the result of a commit is unknown, the volume refuses every change from then on. It also
+//! refuses every `fsync` while changes wait.
 
 use crate::errno::errno;
 use crate::upkeep::Upkeep;
@@ -15,11 +18,12 @@ use steadyfs::{BlockInfo, Budget, CommitOn, Description, Error, FileSystem, Heal
 pub(crate) struct Changes<'v, 'm, F> {
     fs: &'v mut FileSystem<'m, F>,
     has_changed: bool,
-    /// Half of something is in the open transaction: nothing else is done before that is rolled back.
+    /// True if the open transaction contains half of a change. It must be rolled back before
+    /// anything else.
     must_roll_back: bool,
 }
 
-/// The time of the host, in nanoseconds since 1970; 0 if its clock is before that.
+/// Returns the time of the host, in nanoseconds since 1970, or 0 if its clock is before that.
 pub(super) fn now_ns() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
 }
@@ -29,7 +33,7 @@ impl<'v, 'm, F: Flash> Changes<'v, 'm, F> {
         Self { fs, has_changed: false, must_roll_back: false }
     }
 
-    /// The volume, for calls that change nothing.
+    /// Returns the volume, for calls that change nothing.
     pub fn fs(&mut self) -> &mut FileSystem<'m, F> {
         self.fs
     }
@@ -45,7 +49,7 @@ impl<'v, 'm, F: Flash> Changes<'v, 'm, F> {
         change(self.fs).map_err(errno)
     }
 
-    /// Lets nothing be done, and nothing be committed, before the open transaction is rolled back.
+    /// Requires a rollback of the open transaction before any other change or commit.
     pub fn roll_back_first(&mut self) {
         self.must_roll_back = true;
     }

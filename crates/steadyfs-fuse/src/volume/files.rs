@@ -1,4 +1,4 @@
-//! Reading, writing, cutting, keeping room.
+//! Reading, writing, truncating, reserving room.
 
 use super::Volume;
 use super::handles::Handle;
@@ -11,7 +11,7 @@ use steadyfs::media::Flash;
 use steadyfs::{CommitOn, Part};
 use steadyfs_host::plain::{self, PlainFile};
 
-/// The flags with which a program opens a file.
+/// Returns the flags with which a program opens a file.
 pub(super) fn open_flags(flags: i32) -> OFlags {
     OFlags::from_bits_retain(flags.cast_unsigned())
 }
@@ -24,9 +24,11 @@ impl<F: Flash> Volume<'_, '_, F> {
         if let Some(recorder) = self.recorder.as_mut().filter(|_| !flags.contains(OFlags::WRONLY)) {
             recorder.opened(number);
         }
-        // The kernel keeps programs from reading through handles that only write; it reads through them itself, to fill a page
-        // that is written in part. It also knows where the end is for those that append, and says so: what is written back from
-        // a mapped page goes through such a handle too, and not to the end.
+        // The kernel does not let programs read through handles that only write. It reads through
+        // them itself, to fill a page that is written in part.
+        //
+        // For programs that append, the kernel computes the end and passes it as the offset.
+        // Mapped pages are written back through such a handle too, and not at the end.
         let truncate = flags.contains(OFlags::TRUNC);
         if truncate && !may_write {
             self.set_size(number, None, 0)?;
@@ -59,9 +61,11 @@ impl<F: Flash> Volume<'_, '_, F> {
         Ok(data)
     }
 
-    /// Writes page by page, or chunk by chunk; returns how much, which is less than asked for only when a page fails behind others.
+    /// Writes page by page, or chunk by chunk. Returns the number of written bytes. It is less
+    /// than the request only if a page fails behind others.
     ///
-    /// With `whole`, that is an error: the kernel asks for it when it writes mapped pages back, and does not look at how much was written.
+    /// With `whole`, that is an error. The kernel sets it when it writes mapped pages back, and
+    /// does not check the number of written bytes.
     pub fn write(&mut self, handle: FileHandle, offset: u64, data: &[u8], whole: bool) -> Result<u32, Errno> {
         let handle = self.handles.get(handle)?;
         let (inode, was_packed) = (handle.file.inode(), handle.file.is_packed());
@@ -79,7 +83,7 @@ impl<F: Flash> Volume<'_, '_, F> {
                         break;
                     }
                 };
-                // One commit for the request, where each write commits, and not for each step.
+                // If each write commits, the request makes one commit, and not one for each step.
                 let is_last = done + step == data.len();
                 fs.set_commit_on(if is_last { events } else { events.without(CommitOn::WRITE) });
                 match handle.file.write(fs, at, &data[done..done + step]) {
@@ -89,7 +93,8 @@ impl<F: Flash> Volume<'_, '_, F> {
             }
             fs.set_commit_on(events);
             if let Some(error) = failure {
-                // What is there of the request is durable, as that of one that ends well.
+                // The written part of the request becomes durable, as in a request that ends
+                // well.
                 if done > 0 && events.contains(CommitOn::WRITE) {
                     fs.commit()?;
                 }
@@ -110,20 +115,20 @@ impl<F: Flash> Volume<'_, '_, F> {
         result
     }
 
-    /// Takes the privileges of a file away that is about to be written.
+    /// Takes away the privileges of a file that is about to be written.
     pub fn end_privileges_of(&mut self, handle: FileHandle) -> Result<(), Errno> {
         let inode = self.handles.get(handle)?.file.inode();
         self.end_privileges(inode)
     }
 
-    /// The first byte from `offset` on that is data, or in a hole.
+    /// Returns the first byte from `offset` on that is data, or in a hole.
     pub fn seek(&mut self, handle: FileHandle, offset: u64, part: Part) -> Result<u64, Errno> {
         let handle = self.handles.get(handle)?;
         let found = handle.file.seek(self.changes.fs(), offset, part).map_err(|error| errno(error.into()))?;
         found.ok_or(Errno::ENXIO)
     }
 
-    /// Cuts a file or makes it larger, through a handle if there is one that may.
+    /// Truncates or extends a file, through a handle if there is a writable one.
     pub(super) fn set_size(&mut self, number: INodeNo, handle: Option<FileHandle>, size: u64) -> Result<(), Errno> {
         if let Some(handle) = handle
             && let Ok(handle) = self.handles.get(handle)
@@ -143,7 +148,8 @@ impl<F: Flash> Volume<'_, '_, F> {
         result
     }
 
-    /// Keeps room for a part of a file, holes in it included. What is kept behind its end stays until the file is cut.
+    /// Reserves room for a part of a file, including holes in it. Room behind its end stays until
+    /// the file is truncated.
     pub fn allocate(&mut self, handle: FileHandle, offset: u64, length: u64, mode: i32) -> Result<(), Errno> {
         let mode = FallocateFlags::from_bits_retain(mode.cast_unsigned());
         if !FallocateFlags::KEEP_SIZE.contains(mode) {
@@ -155,7 +161,7 @@ impl<F: Flash> Volume<'_, '_, F> {
         let mut kept = offset;
         while kept < end {
             kept = self.changes.make(|fs| Ok(handle.file.reserve(fs, kept, end)?)).inspect_err(|_| {
-                // Cutting a file at its end gives all room behind it back.
+                // Truncating a file at its end gives all room behind it back.
                 let _ = self.changes.make(|fs| Ok(handle.file.truncate(fs, size)?));
             })?;
         }
@@ -176,8 +182,9 @@ impl<F: Flash> Volume<'_, '_, F> {
         self.changes.make(steadyfs::FileSystem::sync)
     }
 
-    /// A program closes one of its descriptors of a file. The last one is followed by a release, for whose end nobody waits; so a commit
-    /// that belongs to closing is made here.
+    /// Commits when a program closes one of its descriptors of a file, if closing commits. A
+    /// release follows the last descriptor, but no program waits for its end. So the commit is
+    /// made here.
     pub fn close_descriptor(&mut self, handle: FileHandle) -> Result<(), Errno> {
         let may_write = self.handles.get(handle)?.may_write;
         if may_write && self.changes.fs().commit_on().contains(CommitOn::CLOSE) { self.changes.commit() } else { Ok(()) }

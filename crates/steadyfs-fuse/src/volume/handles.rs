@@ -13,7 +13,7 @@ pub(super) struct Handle {
     pub may_write: bool,
 }
 
-/// The open files, by the number that the kernel was given.
+/// The open files, by their numbers for the kernel.
 #[derive(Debug, Default)]
 pub(super) struct Handles {
     next: u64,
@@ -31,12 +31,13 @@ impl Handles {
         self.open.get_mut(&number.0).ok_or(Errno::EBADF)
     }
 
-    /// Lets the other handles of a file look again: it was changed.
+    /// Makes the other handles of a file look again, because it was changed.
     pub fn forget(&mut self, inode: InodeNumber) {
         self.open.values_mut().filter(|handle| handle.file.inode() == inode).for_each(|handle| handle.file.forget());
     }
 
-    /// Lets the handles of a file look again: one of them made it a compressed file. Those that cannot are closed, for they would read what is stored.
+    /// Makes the handles of a file look again, because one of them made it a compressed file.
+    /// Handles that fail are closed, because they would read the stored bytes.
     pub fn look_again<F: Flash>(&mut self, inode: InodeNumber, fs: &mut FileSystem<'_, F>) {
         let failed =
             |_: &u64, handle: &mut Handle| handle.file.inode() == inode && handle.file.look_again(fs, handle.may_write).is_err();

@@ -14,7 +14,7 @@ impl<F: Flash> Volume<'_, '_, F> {
         self.created(parent, inode, creator)
     }
 
-    /// What a link names.
+    /// Returns the target of a link.
     pub fn read_link(&mut self, number: INodeNo) -> Result<Vec<u8>, Errno> {
         let inode = inode_of(number)?;
         let fs = self.changes.fs();

@@ -1,7 +1,8 @@
 //! Directories, read from any offset.
 //!
-//! An offset is the volume's [`Cursor`], which stays right whatever is created and removed between two reads, so that nothing needs to
-//! be kept for an open directory. It is packed into 55 bits because the kernel's offsets are signed:
+//! An offset is the volume's [`Cursor`]. It stays right through any creations and removals
+//! between two reads. So an open directory needs no state. The cursor is packed into 55 bits
+//! because the kernel's offsets are signed:
 //!
 //! ```text
 //! 0: "."     1: ".."     2 + (place in the order of hashes << 22 | inode)
@@ -16,7 +17,7 @@ use steadyfs::{Cursor, Stat};
 
 /// The offset of the first name.
 const FIRST_NAME: u64 = 2;
-/// Bits for the number of an inode, of which there are at most 1,048,592.
+/// Bits for the number of an inode. There are at most 1,048,592 inodes.
 const NUMBER_BITS: u32 = 22;
 const NUMBER_MASK: u64 = (1 << NUMBER_BITS) - 1;
 
@@ -25,9 +26,10 @@ pub(crate) struct Listed<'n> {
     pub number: INodeNo,
     pub kind: FileType,
     pub name: &'n str,
-    /// Where the entry behind it is.
+    /// Offset of the next entry.
     pub next: u64,
-    /// What it names, where that was asked for; of `.` and `..` the kernel wants no more than their numbers.
+    /// Node of the entry, if the caller wants nodes. The kernel uses only the numbers of `.` and
+    /// `..`.
     pub node: Option<Node>,
 }
 
@@ -42,7 +44,8 @@ fn cursor_at(offset: u64) -> Cursor {
 }
 
 impl<F: Flash> Volume<'_, '_, F> {
-    /// Lists a directory from `offset` on, until `add` says that it has no more room; `with_nodes` with what the entries name.
+    /// Lists a directory from `offset` on, until `add` returns true because it has no more room.
+    /// With `with_nodes`, each entry has its node.
     pub fn list(
         &mut self,
         directory: INodeNo,
@@ -85,8 +88,9 @@ impl<F: Flash> Volume<'_, '_, F> {
     }
 }
 
-/// Whether the kernel takes a name. No volume has others, unless it is damaged or made to do harm: the kernel would refuse the whole
-/// directory for one with `/`, and programs would take `..` for the directory above.
+/// Returns true if the kernel accepts a name. A volume has other names only if it is damaged or
+/// made to do harm. The kernel would refuse the whole directory for a name with `/`, and programs
+/// would take `..` for the directory above.
 fn is_listable(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && !name.contains(['/', '\0'])
 }

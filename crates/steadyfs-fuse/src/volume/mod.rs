@@ -1,18 +1,18 @@
-//! What each request of the kernel does to the volume.
+//! The effect of each request of the kernel on the volume.
 //!
 //! | file | idea |
 //! |---|---|
-//! | [`changes`] | calls that change the volume, and how they fail |
-//! | [`nodes`] | numbers, generations and links, as the kernel knows them |
+//! | [`changes`] | calls that change the volume, and their failures |
+//! | [`nodes`] | the kernel's numbers, generations and links |
 //! | [`handles`] | open files |
 //! | [`names`] | look-up, creation, removal, renaming |
-//! | [`files`] | reading, writing, cutting, keeping room |
+//! | [`files`] | reading, writing, truncating, reserving room |
 //! | [`listing`] | directories, read from any offset |
 //! | [`attributes`] | `stat`, `setattr`, `statfs`, extended attributes |
 //! | [`permissions`] | mode, owner and group |
 //! | [`links`] | symbolic links |
 //!
-//! Nothing here knows of replies: each function returns what the kernel is to be told.
+//! No function here handles replies: each one returns the content of the reply.
 
 mod attributes;
 mod changes;
@@ -49,9 +49,9 @@ pub(crate) struct Volume<'v, 'm, F> {
     nodes: Nodes,
     timer: Timer,
     recorder: Option<Recorder>,
-    /// How files are compressed where their directory does not say it.
+    /// Compression of files whose directory does not set it.
     usual_packing: Option<Packing>,
-    /// Permissions that the volume does not keep are set without an error.
+    /// True if permissions that the volume does not keep are set without an error.
     quiet_permissions: bool,
 }
 

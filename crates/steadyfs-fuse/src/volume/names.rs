@@ -18,20 +18,20 @@ impl<F: Flash> Volume<'_, '_, F> {
         Ok(node)
     }
 
-    /// The kernel is told what a name names.
+    /// Notes that a reply to the kernel contains a name and its node.
     pub(super) fn told(&mut self, parent: INodeNo, name: &str, node: &Node) {
         if let Some(recorder) = &mut self.recorder {
             recorder.named(parent, name.as_bytes(), node.attr.ino);
         }
     }
 
-    /// What a name in a directory names.
+    /// Returns the status of the file or directory that a name in a directory names.
     fn named(&mut self, (parent, name): (INodeNo, &str)) -> Result<Stat, Errno> {
         let parent = self.directory(parent)?;
         self.changes.fs().stat((parent, name)).map_err(errno)
     }
 
-    /// The inode of a directory that is still there.
+    /// Returns the inode of a directory that is still there.
     pub(super) fn directory(&mut self, number: INodeNo) -> Result<InodeNumber, Errno> {
         let stat = self.stat_of(number)?;
         if stat.kind == steadyfs::Kind::Directory { Ok(stat.inode) } else { Err(Errno::ENOTDIR) }
@@ -42,12 +42,12 @@ impl<F: Flash> Volume<'_, '_, F> {
         self.changes.fs().stat_inode(inode).map_err(errno)
     }
 
-    /// What the kernel is told of a file or directory.
+    /// Returns the node of a file or directory for a reply to the kernel.
     pub(super) fn node(&mut self, stat: &Stat) -> Result<Node, Errno> {
         let stat = &plain::stat(self.changes.fs(), *stat);
         let permissions = self.permissions(stat)?;
         let allocated = match self.changes.fs().allocated(stat.inode) {
-            // Its pages are to be read, or not; what the rest says is as true.
+            // If the map of its pages is damaged, only the number of blocks is unknown.
             Err(Error::Corrupt) => 0,
             result => result.map_err(errno)?,
         };
@@ -55,14 +55,14 @@ impl<F: Flash> Volume<'_, '_, F> {
         Ok(self.nodes.node(stat, &Details { permissions, allocated }, logical_bytes))
     }
 
-    /// Gives what was just created its permissions, or takes it away again; what the kernel is told of it.
+    /// Gives a new file or directory its permissions, and returns its node for the kernel.
     pub(super) fn created(&mut self, parent: InodeNumber, inode: InodeNumber, creator: Creator) -> Result<Node, Errno> {
         self.own(parent, inode, creator)?;
         let stat = self.changes.fs().stat_inode(inode).map_err(errno)?;
         self.node(&stat)
     }
 
-    /// Opens a file, which is created if it is not there.
+    /// Opens a file. Creates it if it is not there.
     pub fn create(&mut self, parent: INodeNo, name: &str, flags: i32, creator: Creator) -> Result<(Node, FileHandle), Errno> {
         let parent = self.directory(parent)?;
         let is_there = self.changes.fs().stat((parent, name)).is_ok();
@@ -72,7 +72,8 @@ impl<F: Flash> Volume<'_, '_, F> {
         let stream = self.stream_of(name);
         let usual = self.usual_packing;
         let packing = plain::rule_or(self.changes.fs(), parent, usual).map_err(|error| errno(error.into()))?;
-        // The kernel checks what a handle may do; a file can be created through one that only reads.
+        // The kernel checks the permitted use of a handle. A file can be created through a handle
+        // that only reads.
         let options = OpenOptions { create_new: is_new, stream, ..OpenOptions::CREATE };
         let file = self.changes.make(|fs| {
             let file = fs.open((parent, name), options)?;
@@ -102,7 +103,8 @@ impl<F: Flash> Volume<'_, '_, F> {
         Ok((node, handle))
     }
 
-    /// The stream of a file that is created with a name: temporary files of SQLite have streams of their own where the volume has several.
+    /// Returns the stream of a new file, from its name. Temporary files of SQLite have their own
+    /// streams on a volume with several.
     fn stream_of(&mut self, name: &str) -> u8 {
         sqlite_stream(name.as_bytes(), self.changes.fs().config().streams)
     }

@@ -1,7 +1,8 @@
-//! Numbers, generations and links, as the kernel knows them.
+//! Numbers, generations and links for the kernel.
 //!
-//! The kernel's number of a file is its inode plus one, because the kernel's root is 1 and ours is 0. A number may name another file
-//! once the kernel's knowledge of the first one is still there; the generation tells them apart.
+//! The kernel's number of a file is its inode plus one, because the kernel's root is 1 and ours
+//! is 0. A number may name another file while the kernel still caches the first one. The
+//! generation distinguishes them.
 
 use fuser::{Errno, FileAttr, FileType, Generation, INodeNo};
 use rustix::process::{getgid, getuid};
@@ -9,29 +10,29 @@ use std::collections::HashMap;
 use std::time::{Duration, UNIX_EPOCH};
 use steadyfs::{InodeNumber, Kind, Permissions, Stat};
 
-/// Bytes of a file whose data may lie in its inode, and which has no pages then.
+/// Maximum bytes of a file whose data may lie in its inode. Such a file has no pages.
 const INLINE_BYTES_MAX: u64 = 144;
 /// Bytes of a block in which `st_blocks` counts.
 const STAT_BLOCK_BYTES: u64 = 512;
 
-/// A file or directory as the kernel is told of it.
+/// A file or directory in a reply to the kernel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
     pub attr: FileAttr,
     pub generation: Generation,
 }
 
-/// The inode of a kernel's number.
+/// Returns the inode of a kernel's number.
 pub(super) fn inode_of(number: INodeNo) -> Result<InodeNumber, Errno> {
     number.0.checked_sub(1).and_then(|inode| InodeNumber::try_from(inode).ok()).ok_or(Errno::ENOENT)
 }
 
-/// The kernel's number of an inode.
+/// Returns the kernel's number of an inode.
 pub(super) fn number_of(inode: InodeNumber) -> INodeNo {
     INodeNo(u64::from(inode) + 1)
 }
 
-/// The kernel's word for a kind.
+/// Returns the kernel's type for a kind.
 pub(super) fn type_of(kind: Kind) -> FileType {
     match kind {
         Kind::Directory => FileType::Directory,
@@ -40,7 +41,7 @@ pub(super) fn type_of(kind: Kind) -> FileType {
     }
 }
 
-/// What is told of a file beside what the volume says at once.
+/// Details of a file that need further calls of the volume.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Details {
     pub permissions: Permissions,
@@ -52,11 +53,11 @@ pub(super) struct Details {
 #[derive(Clone, Copy, Debug, Default)]
 struct Open {
     handles: u32,
-    /// Its name was removed.
+    /// True if its name was removed.
     is_orphan: bool,
 }
 
-/// What is known of files beyond what the volume keeps.
+/// State of files that the volume does not store.
 #[derive(Debug)]
 pub(super) struct Nodes {
     open: HashMap<InodeNumber, Open>,
@@ -64,7 +65,8 @@ pub(super) struct Nodes {
 }
 
 impl Nodes {
-    /// What has no permissions of its own belongs to the user who mounts.
+    /// Makes an empty state. Files without permissions of their own belong to the user who
+    /// mounts.
     pub fn new() -> Self {
         Self { open: HashMap::new(), owner: (getuid().as_raw(), getgid().as_raw()) }
     }
@@ -90,12 +92,13 @@ impl Nodes {
         }
     }
 
-    /// What the kernel is told of a file or directory.
+    /// Returns the node of a file or directory for a reply to the kernel.
     pub fn node(&self, stat: &Stat, details: &Details, logical_bytes: u32) -> Node {
         Node { attr: self.attr(stat, details, logical_bytes), generation: Generation(u64::from(stat.generation)) }
     }
 
-    /// The permissions of what has none of its own: it belongs to the user who mounts.
+    /// Returns the permissions of a file or directory without its own ones. It belongs to the
+    /// user who mounts.
     pub fn usual_permissions(&self, kind: Kind) -> Permissions {
         let mode = match kind {
             Kind::Directory => 0o755,
@@ -121,13 +124,15 @@ impl Nodes {
             uid: details.permissions.uid,
             gid: details.permissions.gid,
             rdev: 0,
-            // Linux takes its logarithm, and pages of cards that hold their tags are no power of two.
+            // Linux takes the logarithm of this value, and pages of cards that hold their tags
+            // are no power of two.
             blksize: logical_bytes.next_power_of_two(),
             flags: 0,
         }
     }
 
-    /// The entries that name it: for a directory its own, `.`, and the `..` of each that it holds.
+    /// Returns the number of entries that name a node. A directory has its own entry, `.`, and
+    /// the `..` of each subdirectory.
     fn links(&self, stat: &Stat) -> u32 {
         match stat.kind {
             Kind::Directory => stat.subdirectories.saturating_add(2),
@@ -136,7 +141,8 @@ impl Nodes {
     }
 }
 
-/// Blocks of a file. Never 0 for one whose data lies in its inode: archivers take such a file for one large hole.
+/// Returns the blocks of a file. The result is never 0 for a file whose data lies in its inode,
+/// because archivers would take such a file for one large hole.
 fn blocks(stat: &Stat, allocated: u64) -> u64 {
     match stat.kind {
         Kind::File if allocated == 0 && stat.size <= INLINE_BYTES_MAX => stat.size.div_ceil(STAT_BLOCK_BYTES),

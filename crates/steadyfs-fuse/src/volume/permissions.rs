@@ -1,7 +1,10 @@
 //! Mode, owner and group.
 //!
-//! A volume that keeps them answers what was set, any other one the same for everything. The kernel asks who may do what, and takes away what a
-//! change of owner or a write ends, if it is not told that this is done here: [`without_privileges`].
+//! A volume that keeps them returns the set values. Any other volume returns the same values for
+//! everything.
+//!
+//! The kernel checks access. It also removes the privileges that a change of owner or a write
+//! ends, unless this crate announces that it removes them itself: [`without_privileges`].
 
 use super::Volume;
 use crate::errno::errno;
@@ -13,7 +16,7 @@ const SET_UID: u16 = 0o4000;
 const SET_GID: u16 = 0o2000;
 const GROUP_EXECUTE: u16 = 0o010;
 
-/// Permissions, each of which may be left as it is.
+/// Permissions to set. `None` leaves a value as it is.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Change {
     pub mode: Option<u32>,
@@ -21,7 +24,7 @@ pub(crate) struct Change {
     pub gid: Option<u32>,
 }
 
-/// Who creates something, and with which permissions.
+/// Creator of a file or directory, and its permissions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Creator {
     pub mode: u32,
@@ -29,7 +32,7 @@ pub(crate) struct Creator {
     pub gid: u32,
 }
 
-/// Those without the right to become the owner or the group.
+/// Returns the permissions without the right to become the owner or the group.
 fn without_privileges(permissions: Permissions) -> Permissions {
     let group = if permissions.mode & GROUP_EXECUTE != 0 { SET_GID } else { 0 };
     Permissions { mode: permissions.mode & !(SET_UID | group), ..permissions }
@@ -42,7 +45,8 @@ impl<F: Flash> Volume<'_, '_, F> {
         Ok(own.unwrap_or_else(|| self.nodes.usual_permissions(stat.kind)))
     }
 
-    /// Sets permissions. Where the volume keeps none, what changes nothing is accepted, and the rest if it was asked to be ignored.
+    /// Sets permissions. On a volume that keeps none, a change without effect is accepted. Other
+    /// changes are refused, or ignored if `quiet_permissions` is set.
     pub(super) fn change_permissions(&mut self, stat: &Stat, change: Change) -> Result<(), Errno> {
         let Change { mode, uid, gid } = change;
         if (mode, uid, gid) == (None, None, None) {
@@ -63,7 +67,8 @@ impl<F: Flash> Volume<'_, '_, F> {
         }
     }
 
-    /// Gives what was just created its permissions: those of its creator, the group that of a directory which passes its own on.
+    /// Gives a new file or directory the permissions of its creator. If the directory above
+    /// passes its group on, the new file or directory gets that group.
     pub(super) fn own(&mut self, parent: InodeNumber, inode: InodeNumber, creator: Creator) -> Result<(), Errno> {
         if !self.changes.fs().config().permissions {
             return Ok(());
@@ -77,7 +82,7 @@ impl<F: Flash> Volume<'_, '_, F> {
         self.changes.make(|fs| fs.set_permissions(inode, new))
     }
 
-    /// Takes the privileges of a file away of which the content changes.
+    /// Takes away the privileges of a file whose content changes.
     pub(super) fn end_privileges(&mut self, inode: InodeNumber) -> Result<(), Errno> {
         let Some(old) = self.changes.fs().permissions(inode).map_err(errno)? else { return Ok(()) };
         match without_privileges(old) {

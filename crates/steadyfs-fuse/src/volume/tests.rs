@@ -1,4 +1,5 @@
-//! What a failing medium does to programs that were told of success, and what a hostile volume tells the kernel.
+//! A failing medium under programs whose calls succeeded, and the answers to the kernel from a
+//! hostile volume.
 
 use super::{Creator, Volume};
 use crate::options::Options;
@@ -28,7 +29,7 @@ fn volume_with_streams<T>(streams: u8, test: impl FnOnce(&mut Volume<'_, '_, Fai
 const CREATOR: Creator = Creator { mode: 0o600, uid: 1, gid: 2 };
 const READ_WRITE: i32 = OFlags::RDWR.bits().cast_signed();
 
-/// Lets as many programs fail as a call does not survive, from the `first` one on.
+/// Lets programs fail from the `first` one on: one more than a call survives.
 fn fail_programs(volume: &mut Volume<'_, '_, FailOps<Nand>>, first: u64) {
     let count = 1 + u64::from(volume.changes.fs().config().failures);
     for program in first..first + count {
@@ -48,7 +49,7 @@ fn a_call_in_which_the_medium_fails_undoes_itself_alone() {
         assert_eq!(error.code(), fuser::Errno::EIO.code());
         assert_eq!(volume.read(second, 0, 100).unwrap(), b"");
         assert_eq!(volume.read(first, 0, 100).unwrap(), b"told to be written");
-        // Nobody is told of what another program knows already.
+        // An error is reported only to the program whose call failed.
         volume.sync(first).unwrap();
         volume.sync(second).unwrap();
         assert!(!volume.changes.fs().has_changes());
@@ -71,7 +72,8 @@ fn a_write_says_how_far_it_came_unless_it_must_be_whole() {
     });
 }
 
-/// Where each write commits, a request of many steps does so once, and what it has done of them when one fails is durable.
+/// If each write commits, a request of many steps commits once. If a step fails, the steps before
+/// it are durable.
 #[test]
 fn a_request_commits_once() {
     volume(|volume| {
@@ -94,7 +96,7 @@ fn a_request_commits_once() {
         volume.changes.fs().rollback().unwrap();
         assert_eq!(volume.read(file, u64::from(page) - 1, 2).unwrap(), [8, 7]);
     });
-    // Also where the kernel is told of an error.
+    // The same holds if the request returns an error to the kernel.
     volume(|volume| {
         let (_, file) = volume.create(INodeNo::ROOT, "file", READ_WRITE, CREATOR).unwrap();
         volume.changes.fs().set_commit_on(CommitOn::EVERY_WRITE);
@@ -114,7 +116,7 @@ fn a_commit_that_nobody_knows_of_is_told_by_every_sync_and_locks_the_volume() {
         let (_, second) = volume.create(INodeNo::ROOT, "second", READ_WRITE, CREATOR).unwrap();
         volume.sync(first).unwrap();
         volume.write(first, 0, b"told to be written", false).unwrap();
-        // A commit is repeated once more than others are.
+        // A commit is repeated once more than other calls are.
         fail_programs(volume, 1);
         fail_programs(volume, 2);
         let codes = [first, second, first].map(|file| volume.sync(file).unwrap_err().code());
@@ -124,7 +126,7 @@ fn a_commit_that_nobody_knows_of_is_told_by_every_sync_and_locks_the_volume() {
     });
 }
 
-/// The stream of what a name names now.
+/// Returns the stream of the file under a name.
 fn stream_of(volume: &mut Volume<'_, '_, FailOps<Nand>>, name: &str) -> u8 {
     let fs = volume.changes.fs();
     let file = fs.open(name, OpenOptions::READ).unwrap();
@@ -139,7 +141,7 @@ fn temporary_files_of_sqlite_have_streams_of_their_own() {
     for (streams, expected) in [(4, [0, 2, 2, 3, 3, 3, 0]), (2, [0, 1, 1, 1, 1, 1, 0]), (1, [0; 7])] {
         volume_with_streams(streams, |volume| {
             for (at, name) in names.into_iter().enumerate() {
-                // Half of them as `open` does it, half as `mknod`.
+                // Half of them are made as `open` makes them, half as `mknod` does.
                 if at % 2 == 0 {
                     let (_, handle) = volume.create(INodeNo::ROOT, name, READ_WRITE, CREATOR).unwrap();
                     volume.release(handle).unwrap();
@@ -195,7 +197,8 @@ fn two_names_are_exchanged() {
 
 const FILE_BYTES: usize = 54_321;
 
-/// A volume with a file and a directory of five directories, of which bytes were forged.
+/// Makes a volume with a file and a directory of five directories, some of whose bytes are
+/// forged.
 fn forged<T>(changes: &[(&[u8], &[u8])], test: impl FnOnce(&mut Volume<'_, '_, Ram>) -> T) -> T {
     let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
     let config = Config::for_geometry(&geometry);
@@ -274,7 +277,7 @@ fn compressed_files_are_plain_bytes_of_their_plain_size_to_all_handles() {
         assert_eq!(volume.read(reader, 13 * 400, 26).unwrap(), b"99.9 degrees\n21.5 degrees\n");
         volume.write(writer, text.len() as u64, b"the end", false).unwrap();
         assert_eq!(volume.read(reader, text.len() as u64, 100).unwrap(), b"the end");
-        // The attribute is none that a program sees or sets.
+        // Programs can neither read nor set this attribute.
         assert_eq!(volume.attributes(node.attr.ino).unwrap(), b"");
         assert!(volume.set_attribute(node.attr.ino, "user.steadyfs.packed", b"", 0).is_err());
         volume.set_size(node.attr.ino, None, 5).unwrap();
@@ -285,14 +288,14 @@ fn compressed_files_are_plain_bytes_of_their_plain_size_to_all_handles() {
     });
 }
 
-/// A directory whose files are compressed.
+/// Makes a directory whose files are compressed.
 fn packing_directory(volume: &mut Volume<'_, '_, FailOps<Nand>>) -> INodeNo {
     let directory = volume.make_directory(INodeNo::ROOT, "packed", CREATOR).unwrap().attr.ino;
     volume.set_attribute(directory, "user.steadyfs.compress", b"lz4/4KiB", 0).unwrap();
     directory
 }
 
-/// Bytes of the pages of a file, and of its content.
+/// Returns the bytes of the pages of a file, and the bytes of its content.
 fn sizes(volume: &mut Volume<'_, '_, FailOps<Nand>>, number: INodeNo) -> (u64, u64) {
     let attr = volume.stat(number).unwrap().attr;
     (attr.blocks * 512, attr.size)
@@ -322,14 +325,15 @@ fn files_of_a_directory_that_says_so_are_compressed_where_that_saves_pages() {
             assert_eq!(volume.read(file, 0, 200_000).unwrap(), content, "{name}");
             volume.release(file).unwrap();
         }
-        // Elsewhere, and where a directory below says so, they are not.
+        // Files in other directories are not compressed, and neither are files below if the
+        // directory there sets `none`.
         volume.set_attribute(below, "user.steadyfs.compress", b"none", 0).unwrap();
         for (parent, name) in [(INodeNo::ROOT, "elsewhere"), (below, "not")] {
             let (node, file) = volume.create(parent, name, READ_WRITE, CREATOR).unwrap();
             volume.write(file, 0, &text, false).unwrap();
             let (taken, size) = sizes(volume, node.attr.ino);
             assert!(taken >= size, "{name}");
-            // Kept room is for pages as they are.
+            // Reserved room is for uncompressed pages.
             let (node, file) = volume.create(directory, name, READ_WRITE, CREATOR).unwrap();
             volume.allocate(file, 0, 100_000, 0).unwrap();
             volume.write(file, 0, &text[..60_000], false).unwrap();

@@ -14,7 +14,7 @@ use steadyfs_fuse::{Background, Failure, Options, spawn, spawn_disk};
 use steadyfs_sim::{Metered, Nand, NandTiming, PowerCut, Profile, TimingChoice};
 use tempfile::TempDir;
 
-/// Files that may be open at once beside the eight that the memory has room for anyway.
+/// Number of files that may be open at once, beside the eight that always have room.
 const OPEN_FILES: usize = 1024;
 
 /// A chip whose power the test can cut while a volume on it is mounted. Clones are the same chip.
@@ -22,17 +22,17 @@ const OPEN_FILES: usize = 1024;
 pub struct Chip(Arc<Mutex<PowerCut<Nand>>>);
 
 impl Chip {
-    /// 16 MiB with pages of 2 KiB.
+    /// Makes a chip of 16 MiB with pages of 2 KiB, with an empty volume on it.
     pub fn small(seed: u64) -> Self {
         Self::with_blocks(128, seed)
     }
 
-    /// A chip of blocks of 128 KiB, with an empty volume on it.
+    /// Makes a chip of blocks of 128 KiB, with an empty volume on it.
     pub fn with_blocks(block_count: u32, seed: u64) -> Self {
         Self::formatted(Self::nand(block_count, seed), false, seed)
     }
 
-    /// 16 MiB with an empty volume that keeps permissions.
+    /// Makes a chip of 16 MiB with an empty volume that keeps permissions.
     pub fn with_permissions(seed: u64) -> Self {
         Self::formatted(Self::nand(128, seed), true, seed)
     }
@@ -42,13 +42,13 @@ impl Chip {
         Nand::with_geometry(geometry, NandTiming::ROUND, seed)
     }
 
-    /// Micron MT29F1G01: 128 MiB.
+    /// Makes a Micron MT29F1G01 of 128 MiB, with an empty volume on it.
     pub fn large(seed: u64) -> Self {
         let profile = Profile::named("mt29f1g01abafd").unwrap();
         Self::formatted(Nand::new(&profile, TimingChoice::Typical, seed), false, seed)
     }
 
-    /// A chip of blocks of 128 KiB, with an empty disk on it.
+    /// Makes a chip of blocks of 128 KiB, with an empty disk on it.
     pub fn disk(block_count: u32, seed: u64) -> Self {
         let nand = Self::nand(block_count, seed);
         let config = Config::for_disk(&nand.geometry());
@@ -68,17 +68,19 @@ impl Chip {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The chip as it is now; what happens to one of them does not happen to the other.
+    /// Returns a copy of the chip in its present state. Changes of one copy do not affect the
+    /// other.
     pub fn snapshot(&self) -> Self {
         Self(Arc::new(Mutex::new(self.lock().clone())))
     }
 
-    /// Pages that were programmed since the chip was made.
+    /// Returns the number of programs since the chip was made.
     pub fn programs(&self) -> u64 {
         self.lock().counters().programs
     }
 
-    /// Verifies every page and every reference of the volume. What it does to the chip, a recovery after a power cut, is undone.
+    /// Verifies every page and every reference of the volume. It works on a copy of the chip, so
+    /// the recovery after a power cut is undone.
     #[track_caller]
     pub fn check(&self) {
         let mut chip = self.lock().clone();
@@ -90,7 +92,7 @@ impl Chip {
         assert!(findings.is_empty(), "the volume is damaged: {findings:?}");
     }
 
-    /// Memory for a volume on the chip.
+    /// Allocates the memory for a volume on the chip.
     pub fn memory(&self) -> Vec<u8> {
         let geometry = self.geometry();
         vec![0; Config::for_geometry(&geometry).memory_bytes(&geometry) + 12 * OPEN_FILES]
@@ -145,7 +147,8 @@ pub struct Mounted {
 }
 
 impl Mounted {
-    /// Mounts the volume of a chip; `None`, with the reason printed, where nobody may mount.
+    /// Mounts the volume of a chip. If mounting is not permitted, prints the reason and returns
+    /// `None`.
     pub fn new(chip: Chip) -> Option<Self> {
         Self::with_options(chip, Options::default())
     }
@@ -170,7 +173,7 @@ impl Mounted {
         Ok(())
     }
 
-    /// Where a file of the volume is.
+    /// Returns the path of a file of the volume.
     pub fn path(&self, name: impl AsRef<Path>) -> PathBuf {
         self.directory.path().join(name)
     }
@@ -186,13 +189,13 @@ impl Mounted {
         self.mount().unwrap();
     }
 
-    /// Cuts power now, and mounts what the chip holds then.
+    /// Cuts power now, and mounts the state that the chip has then.
     pub fn cut_and_remount(&mut self) {
         self.chip.lock().cut_now();
         self.recover();
     }
 
-    /// After a cut: checks and mounts what the chip holds.
+    /// Checks and mounts the state that a cut left on the chip.
     pub fn recover(&mut self) {
         // The last commit fails, if there was anything to commit.
         let _ = self.unmount();
@@ -210,7 +213,8 @@ pub struct MountedDisk {
 }
 
 impl MountedDisk {
-    /// Mounts the disk of a chip; `None`, with the reason printed, where nobody may mount.
+    /// Mounts the disk of a chip. If mounting is not permitted, prints the reason and returns
+    /// `None`.
     pub fn new(chip: Chip, options: Options) -> Option<Self> {
         let directory = tempfile::Builder::new().prefix("steadyfs-disk-").tempdir().unwrap();
         match spawn_disk(chip.clone(), Access::ReadWrite, chip.memory(), directory.path(), options) {
@@ -223,12 +227,12 @@ impl MountedDisk {
         }
     }
 
-    /// Where the disk is.
+    /// Returns the path of the disk.
     pub fn file(&self) -> PathBuf {
         self.directory.path().join("disk")
     }
 
-    /// The directory that it is mounted on.
+    /// Returns the directory on which it is mounted.
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
@@ -238,14 +242,15 @@ impl MountedDisk {
     }
 }
 
-/// Whether an error says that this machine does not mount for us, rather than that something is wrong.
+/// Returns true if an error means that this machine does not permit the mount. Other errors are
+/// failures.
 pub fn is_refused(error: &io::Error) -> bool {
     let no_device = OpenOptions::new().read(true).write(true).open("/dev/fuse").is_err();
     let not_root = !rustix::process::geteuid().is_root();
     no_device || not_root || matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound)
 }
 
-/// The error number of a call that is expected to fail.
+/// Returns the error number of a call that must fail.
 #[track_caller]
 pub fn errno<T>(result: Result<T, impl Into<io::Error>>) -> i32 {
     match result {

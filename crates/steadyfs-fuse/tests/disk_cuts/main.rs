@@ -1,8 +1,10 @@
-//! File systems of Linux on a disk whose power is cut: every file that `fsync` acknowledged is there when their own tools have repaired what
-//! is left.
+//! File systems of Linux on a disk whose power is cut. Their own tools repair the remains. After
+//! that, every file that `fsync` acknowledged is there.
 //!
-//! Needs root, a mount namespace of its own, loop devices and minutes: `tools/disk-cuts.sh` runs it. Environment: `STEADYFS_ON` (a file system;
-//! all by default), `STEADYFS_CUTS`, `STEADYFS_FILES`, `STEADYFS_BEFORE` (files that are written before power may fail) and `STEADYFS_SEED`.
+//! The test needs root, its own mount namespace, loop devices and minutes: `tools/disk-cuts.sh`
+//! runs it. Environment: `STEADYFS_ON` (a file system; all by default), `STEADYFS_CUTS`,
+//! `STEADYFS_FILES`, `STEADYFS_BEFORE` (files that are written before power may fail) and
+//! `STEADYFS_SEED`.
 
 #![cfg(target_os = "linux")]
 
@@ -20,15 +22,15 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use steadyfs_fuse::Options;
 
-/// Directories among which the files are.
+/// Number of directories that contain the files.
 const DIRECTORIES: u32 = 20;
 
-/// A number of the environment.
+/// Returns a number from the environment.
 fn setting(name: &str, usual: u64) -> u64 {
     std::env::var(name).map_or(usual, |text| text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
 }
 
-/// What a file holds.
+/// Returns the content of a file.
 fn content(file: u32) -> Vec<u8> {
     let mut rng = Rng::with_seed(file.into());
     let length = rng.usize(100..8_000);
@@ -39,7 +41,7 @@ fn path_of(root: &Path, file: u32) -> std::path::PathBuf {
     root.join(format!("directory-{}", file % DIRECTORIES)).join(format!("file-{file}"))
 }
 
-/// Makes a file durable, as programs do: the file, and the directory that names it.
+/// Writes a file and makes it durable, as programs do: the file, and the directory that names it.
 fn write_file(root: &Path, file: u32) -> io::Result<()> {
     let path = path_of(root, file);
     let mut open = File::create(&path)?;
@@ -48,18 +50,20 @@ fn write_file(root: &Path, file: u32) -> io::Result<()> {
     File::open(path.parent().expect("a directory"))?.sync_all()
 }
 
-/// Writes files until all are there, or one is refused; returns the first one that was not acknowledged.
+/// Writes files until all are there, or one is refused. Returns the first one that was not
+/// acknowledged.
 fn write_files(root: &Path, files: Range<u32>) -> u32 {
     let end = files.end;
     files.into_iter().find(|&file| write_file(root, file).is_err()).unwrap_or(end)
 }
 
-/// Which of the acknowledged files are not what was written.
+/// Returns the acknowledged files whose content differs from the written one.
 fn lost(root: &Path, acknowledged: u32) -> Vec<u32> {
     (0..acknowledged).filter(|&file| fs::read(path_of(root, file)).ok().as_ref() != Some(&content(file))).collect()
 }
 
-/// A disk with a file system, its directories, and the files that are written before power may fail.
+/// Makes a disk with a file system, its directories, and the files that are written before power
+/// may fail.
 fn prepare(kind: &Kind, before: u32, seed: u64) -> Option<Chip> {
     let disk = MountedDisk::new(Chip::disk(kind.blocks, seed), options())?;
     kind.make(&disk.file());
@@ -75,12 +79,12 @@ fn prepare(kind: &Kind, before: u32, seed: u64) -> Option<Chip> {
     Some(chip)
 }
 
-/// Nothing is made durable but by flushes.
+/// Returns options with which only flushes make data durable.
 fn options() -> Options {
     Options { commit_interval: Duration::from_secs(3600), ..Options::default() }
 }
 
-/// Programs and erases that writing the files takes.
+/// Returns the number of programs and erases for writing the files.
 fn operations(kind: &Kind, base: &Chip, files: Range<u32>) -> u64 {
     let disk = MountedDisk::new(base.snapshot(), options()).expect("it was mounted before");
     let before = disk.chip.lock().operations();
@@ -92,16 +96,17 @@ fn operations(kind: &Kind, base: &Chip, files: Range<u32>) -> u64 {
     spent
 }
 
-/// Cuts power in an operation, and returns how many files were acknowledged and which of them are lost.
+/// Cuts power in an operation. Returns the number of acknowledged files, and the lost ones among
+/// them.
 fn cut(kind: &Kind, base: &Chip, files: Range<u32>, operation: u64) -> (u32, Vec<u32>) {
     let disk = MountedDisk::new(base.snapshot(), options()).expect("it was mounted before");
     disk.chip.lock().cut_at(operation);
     // The cut may meet the mount of the file system as well.
     let acknowledged = kind.try_mount(&disk.file()).map_or(files.start, |mounted| write_files(mounted.path(), files.clone()));
     let chip = disk.chip.clone();
-    // Where idle work was spared, the operation has not come yet.
+    // If idle work was spared, the operation has not come yet.
     chip.lock().cut_now();
-    // Nobody can commit without power.
+    // Without power no commit succeeds.
     let _ = disk.unmount();
     chip.lock().power_on();
     let disk = MountedDisk::new(chip, options()).expect("it was mounted before");

@@ -1,4 +1,4 @@
-//! The file systems: how they are made, mounted through a loop device, repaired and checked.
+//! The file systems: their commands to make, mount through a loop device, repair and check.
 
 use std::fs;
 use std::path::Path;
@@ -7,9 +7,9 @@ use tempfile::TempDir;
 
 /// A file system of Linux.
 pub struct Kind {
-    /// Its name, as mount(8) knows it.
+    /// Name in mount(8).
     pub name: &'static str,
-    /// Blocks of 128 KiB of the chip that it is on.
+    /// Number of blocks of 128 KiB of its chip.
     pub blocks: u32,
     make: &'static [&'static str],
     repair: &'static [&'static str],
@@ -20,12 +20,12 @@ pub const KINDS: [Kind; 3] = [
     Kind {
         name: "ext4",
         blocks: 512,
-        // Everything at once: no thread of the kernel goes on with it later.
+        // Everything at once, so that no thread of the kernel goes on with it later.
         make: &["mke2fs", "-q", "-F", "-t", "ext4", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"],
         repair: &["e2fsck", "-fy"],
         check: &["e2fsck", "-fn"],
     },
-    // It keeps more than half of a small disk for itself.
+    // F2FS keeps more than half of a small disk for itself.
     Kind {
         name: "f2fs",
         blocks: 1024,
@@ -36,11 +36,11 @@ pub const KINDS: [Kind; 3] = [
     Kind { name: "vfat", blocks: 512, make: &["mkfs.vfat"], repair: &["fsck.vfat", "-a"], check: &["fsck.vfat", "-n"] },
 ];
 
-/// A file system that is mounted. It is unmounted when this is dropped.
+/// A mounted file system. Dropping this unmounts it.
 pub struct Attached(TempDir);
 
 impl Attached {
-    /// Where it is mounted.
+    /// Returns the directory on which it is mounted.
     pub fn path(&self) -> &Path {
         self.0.path()
     }
@@ -52,14 +52,14 @@ impl Drop for Attached {
     }
 }
 
-/// A tool on a disk: its exit code, and what it said.
+/// Runs a tool on a disk. Returns its exit code and its output.
 fn run(line: &[&str], disk: &Path) -> (Option<i32>, String) {
     let output = Command::new(line[0]).args(&line[1..]).arg(disk).output().unwrap_or_else(|error| panic!("{}: {error}", line[0]));
     (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr))
 }
 
 impl Kind {
-    /// Whether this machine has the tools and the kernel for it.
+    /// Checks that this machine has the tools and the kernel for it.
     pub fn is_possible(&self) -> Result<(), String> {
         let known = fs::read_to_string("/proc/filesystems").unwrap_or_default();
         if !known.lines().any(|line| line.trim() == self.name) {
@@ -77,13 +77,13 @@ impl Kind {
         assert_eq!(code, Some(0), "{}: {said}", self.make[0]);
     }
 
-    /// Repairs what a cut has left, or finds nothing to repair.
+    /// Repairs the remains of a cut. The tool may also find nothing to repair.
     pub fn repair(&self, disk: &Path) {
         let (code, said) = run(self.repair, disk);
         assert!(matches!(code, Some(0 | 1)), "{} says {code:?}: {said}", self.repair[0]);
     }
 
-    /// Finds nothing to repair.
+    /// Checks that there is nothing to repair.
     pub fn check(&self, disk: &Path) {
         let (code, said) = run(self.check, disk);
         assert_eq!(code, Some(0), "{}: {said}", self.check[0]);
@@ -93,7 +93,7 @@ impl Kind {
         self.try_mount(disk).unwrap_or_else(|error| panic!("{}: {error}", self.name))
     }
 
-    /// Mounts the file system; the error is what mount(8) says.
+    /// Mounts the file system. The error is the output of mount(8).
     pub fn try_mount(&self, disk: &Path) -> Result<Attached, String> {
         let directory = tempfile::Builder::new().prefix("steadyfs-on-disk-").tempdir().unwrap();
         let output = Command::new("mount").args(["-t", self.name, "-o", "loop"]).args([disk, directory.path()]).output().unwrap();

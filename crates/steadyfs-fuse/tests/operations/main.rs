@@ -1,6 +1,8 @@
-//! Random operations on a mounted volume, against an oracle in memory, with remounts and power cuts.
+//! Random operations on a mounted volume, against an oracle in memory, with remounts and power
+//! cuts.
 //!
-//! `STEADYFS_FUSE_OPERATIONS` and `STEADYFS_FUSE_SEED` choose how many and which; a failure prints the command that repeats it.
+//! `STEADYFS_FUSE_OPERATIONS` sets the number of operations, and `STEADYFS_FUSE_SEED` selects
+//! them. A failure prints the command that repeats it.
 
 #![cfg(target_os = "linux")]
 
@@ -18,14 +20,14 @@ use std::path::Path;
 use steadyfs::CommitOn;
 use steadyfs_fuse::Options;
 
-/// Operations in the usual tests.
+/// Number of operations in the usual tests.
 const OPERATIONS: u64 = 4_000;
-/// Largest file.
+/// Largest file, in bytes.
 const SIZE_MAX: usize = 400_000;
-/// Most names.
+/// Maximum number of names.
 const NAMES_MAX: usize = 60;
 
-/// A file that is open, and which one of the oracle it is.
+/// An open file, and its number in the oracle.
 struct Open {
     file: File,
     id: u64,
@@ -35,7 +37,7 @@ struct Run {
     mounted: Mounted,
     rng: fastrand::Rng,
     state: State,
-    /// Every state since the last one that is known to be durable, that one first.
+    /// All states since the last durable one, which comes first.
     history: Vec<State>,
     open: Vec<Open>,
 }
@@ -44,7 +46,7 @@ fn from_env(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }
 
-/// Tells how to repeat a run that panics.
+/// Prints the command that repeats a run, if the run panics.
 struct Repeat(u64, u64);
 
 impl Drop for Repeat {
@@ -61,7 +63,7 @@ impl Drop for Repeat {
 #[test]
 fn random_operations_do_what_the_oracle_says() {
     let (seed, operations) = (from_env("STEADYFS_FUSE_SEED", 1), from_env("STEADYFS_FUSE_OPERATIONS", OPERATIONS));
-    // No timed commits: a run is to be repeated as it was.
+    // No timed commits, so that a run can be repeated exactly.
     let options = Options { commit_on: CommitOn::ON_FLUSH, ..Options::default() };
     let Some(mounted) = Mounted::with_options(Chip::small(seed), options) else { return };
     println!("{operations} operations, seed {seed}");
@@ -94,7 +96,7 @@ impl Run {
         }
     }
 
-    /// A name in some directory that is there; often one that is taken.
+    /// Draws a name in some existing directory. The name is often taken already.
     fn pick_name(&mut self) -> String {
         if self.rng.u32(..3) > 0
             && let Some(name) = self.pick(|_| true)
@@ -118,7 +120,7 @@ impl Run {
         self.history.push(self.state.clone());
     }
 
-    /// Holds a result of the file system against that of the oracle.
+    /// Compares a result of the file system with the result of the oracle.
     #[track_caller]
     fn agree<T>(&mut self, what: &str, result: io::Result<T>, expected: Result<(), Errno>) -> Option<T> {
         let error = result.as_ref().err().map(|error| error.raw_os_error().unwrap());
@@ -151,7 +153,7 @@ impl Run {
         }
     }
 
-    /// An open file, by its place in the list.
+    /// Draws an open file, as an index of the list.
     fn pick_open(&mut self) -> Option<usize> {
         if self.open.is_empty() {
             self.open_file();
@@ -159,7 +161,7 @@ impl Run {
         (!self.open.is_empty()).then(|| self.rng.usize(..self.open.len()))
     }
 
-    /// Sizes and offsets: mostly small ones, sometimes large ones, often whole pages.
+    /// Draws a size or offset: mostly small ones, sometimes large ones, often whole pages.
     fn amount(&mut self, most: usize) -> usize {
         let amount = match self.rng.u32(..4) {
             0 => self.rng.usize(..200),
@@ -248,7 +250,7 @@ impl Run {
         self.history = vec![self.state.clone()];
     }
 
-    /// Reads everything back.
+    /// Reads everything back, and compares it.
     fn compare(&mut self) {
         assert!(read_back(&self.mounted.path("")) == self.state.visible(), "the volume differs from the oracle");
     }
@@ -261,12 +263,12 @@ impl Run {
         self.compare();
     }
 
-    /// Cuts power: what is there then is one of the states since the last that was durable.
+    /// Cuts power. The volume must then be in one of the states since the last durable one.
     fn cut(&mut self, number: u64) {
         if self.rng.bool()
             && let Some(index) = self.pick_open()
         {
-            // In the middle of a program or erase of the operations that follow.
+            // The cut comes in the middle of a program or erase of the next operations.
             let operation = self.rng.u64(1..40);
             self.mounted.chip.lock().cut_at(operation);
             self.write_until_cut(index);
@@ -287,7 +289,7 @@ impl Run {
             let offset = self.rng.usize(..SIZE_MAX / 4096 - 1) * 4096;
             let data = [round as u8; 4096];
             let open = &self.open[index];
-            // A write that fails may be there all the same: power can go after its commit.
+            // A write that fails may be there all the same: power can fail after its commit.
             self.history.extend(self.state.write(open.id, offset, &data));
             if open.file.write_all_at(&data, offset as u64).is_err() || (round % 3 == 0 && open.file.sync_data().is_err()) {
                 return;
@@ -300,7 +302,7 @@ fn list(directory: &Path) -> Vec<String> {
     fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// Every name below a directory, with what it names.
+/// Returns every name below a directory, with its content.
 fn read_back(root: &Path) -> oracle::Visible {
     let mut visible = oracle::Visible::new();
     let mut directories = vec![String::new()];

@@ -1,10 +1,10 @@
-//! What a file system is: names, and the bytes behind them.
+//! The model of a file system: names, and the bytes behind them.
 
 use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Bytes of a page of the volume: a longer write is one change per page.
+/// Bytes of a page of the volume. A longer write is one change per page.
 const PAGE_BYTES: usize = 4096;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub enum Entry {
     File(u64),
 }
 
-/// Every name, with the bytes of a file or nothing.
+/// All names, with the bytes of a file, or `None` for a directory.
 pub type Visible = BTreeMap<String, Option<Arc<[u8]>>>;
 
 /// One state of a file system. Copies share the bytes.
@@ -37,7 +37,7 @@ impl State {
         self.names.get(name).copied()
     }
 
-    /// The error of a path whose directories are not all there.
+    /// Checks that all directories of a path are there. Returns the error of the path otherwise.
     fn check_parents(&self, name: &str) -> Result<(), Errno> {
         for (end, _) in name.match_indices('/') {
             match self.get(&name[..end]) {
@@ -73,7 +73,7 @@ impl State {
         self.files[&id].clone()
     }
 
-    /// Writes; returns the state after each page.
+    /// Writes data. Returns the state after each page.
     pub fn write(&mut self, id: u64, offset: usize, data: &[u8]) -> Vec<State> {
         let (mut states, mut done) = (Vec::new(), 0);
         while done < data.len() {
@@ -162,7 +162,7 @@ impl State {
         self.names.iter().filter(move |(name, _)| parent(name) == directory)
     }
 
-    /// The last names of what a directory holds, sorted.
+    /// Returns the last names of the entries of a directory, sorted.
     pub fn list(&self, directory: &str) -> Vec<String> {
         let mut names: Vec<String> =
             self.children(directory).map(|(name, _)| name.rsplit('/').next().unwrap().to_string()).collect();
@@ -174,7 +174,7 @@ impl State {
         self.children(directory).filter(|(_, entry)| **entry == Entry::Directory).count()
     }
 
-    /// Forgets files that nothing names, when nobody has them open any more.
+    /// Discards files that no name leads to. No such file may be open any more.
     pub fn forget_removed(&mut self) {
         let names = &self.names;
         self.files.retain(|id, _| names.values().any(|entry| *entry == Entry::File(*id)));

@@ -1,4 +1,4 @@
-//! What a call leads to, and what must hold after it.
+//! The result of a call, and the checks after it.
 
 use super::call::Call;
 use super::chip::{Cell, Chip, LOG, Page, Record, Root, Seen, Stop};
@@ -10,7 +10,7 @@ use super::violation::Violation;
 use crate::choices::Choices;
 use std::collections::HashSet;
 
-/// A call with the answers to what was not determined, and what it led to.
+/// A call with the answers to its choices, and its result.
 #[derive(Clone, PartialEq)]
 pub struct Action {
     /// The call.
@@ -30,7 +30,7 @@ impl std::fmt::Debug for Action {
 }
 
 impl State {
-    /// A formatted chip without power.
+    /// Makes a formatted chip without power.
     pub fn formatted(scope: &Scope) -> Self {
         let mut state = State::blank(scope);
         let full = std::mem::replace(&mut state.chip, State::blank(scope).chip);
@@ -45,7 +45,7 @@ impl State {
         state
     }
 
-    /// All that may follow.
+    /// Adds all actions that may follow.
     pub fn follow(&self, scope: &Scope, actions: &mut Vec<Action>) {
         if self.broken.is_some() {
             return;
@@ -74,7 +74,8 @@ impl State {
         }
     }
 
-    /// All mounts: first what may be found, then what may follow from that.
+    /// Adds all mounts: first the states that a mount may find, then the actions that may follow
+    /// from each.
     fn mount(&self, scope: &Scope, actions: &mut Vec<Action>) {
         let (mut choices, mut seen) = (Choices::default(), HashSet::new());
         loop {
@@ -105,7 +106,7 @@ impl State {
             if let Some(newest) = ram.root.newest.filter(|_| !scope.every_look)
                 && let Cell::Good(page) | Cell::Unsteady(page) = chip.cell(newest)
             {
-                // It was read already.
+                // The root search read it already.
                 machine.seen.push((newest, Seen::Page(page)));
             }
             let settles = !ram.root.closed && !ram.damaged && scope.has(Rule::SettleRoot);
@@ -121,7 +122,7 @@ impl State {
         }
     }
 
-    /// The state after another call than a mount; `None` when it is refused.
+    /// Returns the state after a call other than a mount, or `None` if the call is refused.
     fn after(&self, scope: &Scope, call: Call, choices: &mut Choices) -> Option<State> {
         let mut state = self.clone();
         let Some(ram) = state.ram.take() else { return state.lose(choices).then_some(state) };
@@ -147,7 +148,7 @@ impl State {
         if machine.ram.root.closed {
             machine.open_ring()?;
         }
-        // What only older roots need may be destroyed from here on.
+        // From here on, data that only older roots need may be destroyed.
         self.promise.needed = self.promise.needed.max(machine.ram.root.number);
         let (value, at) = (machine.ram.value + 1, (LOG, machine.ram.root.head));
         self.promise.attempted = Some(value);
@@ -160,7 +161,8 @@ impl State {
         Ok(())
     }
 
-    /// A page is lost. Not the last complete record of all, or one that was cut behind it: nobody can tell one from the other.
+    /// Loses a page. The last complete record of all stays, and so does a cut record behind it:
+    /// no mount can distinguish the two.
     fn lose(&mut self, choices: &mut Choices) -> bool {
         let ring =
             self.chip.ring.iter().zip(0..).flat_map(|(block, place)| (0..block.len() as u8).map(move |page| (place, page)));
@@ -175,21 +177,22 @@ impl State {
         true
     }
 
-    /// Ends a call: what the caller may rely on from now on, and whether it is so.
+    /// Ends a call: updates the caller's promise, and checks that it is kept.
     fn end(mut self, scope: &Scope, call: Call, mut ram: Ram, result: Step) -> Self {
         let has_lost = self.chip.losses < scope.losses;
         let promise = &mut self.promise;
         match result {
             Err(Stop::Broken(violation)) => self.broken = Some(violation),
             Err(_) => {}
-            // It can only be read, and says so.
+            // The volume can only be read, and reports that.
             Ok(()) if call == Call::Mount && ram.damaged => {
                 let may_be = has_lost || self.chip.reads < scope.reads || scope.may_alarm;
                 self.broken = (!may_be).then_some(Violation::ToldForNothing);
             }
             Ok(()) if call == Call::Mount => {
                 if ram.unreadable {
-                    // Whoever reads it is told, and may store another value.
+                    // A read of the value reports the loss, and the caller may store another
+                    // value.
                     ram.value = promise.attempted.unwrap_or(promise.committed);
                     self.broken = (!promise.lost).then_some(Violation::Unreadable);
                 } else if ram.value != promise.committed && Some(ram.value) != promise.attempted {

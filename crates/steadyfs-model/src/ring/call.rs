@@ -1,6 +1,6 @@
 //! The calls.
 
-/// What may happen next.
+/// Events that may happen next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Call {
     /// The power comes on.
@@ -9,7 +9,7 @@ pub enum Call {
     Lose,
     /// The power goes off between two operations.
     PowerOff,
-    /// A new value is stored, by a record of the log.
+    /// A new value is stored by a record of the log.
     Save,
     /// A root is written.
     Root,

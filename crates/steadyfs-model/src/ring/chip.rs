@@ -1,4 +1,5 @@
-//! The chip: the blocks of the ring, the places of the log, what a cut or a failure leaves in them, and how they read.
+//! The chip: the blocks of the ring, the places of the log, the results of cuts and failures in
+//! them, and their reads.
 
 use super::rules::Rule;
 use super::scope::Scope;
@@ -11,29 +12,29 @@ pub type Number = u16;
 pub type Sequence = u16;
 /// A page: place in the ring (or [`LOG`]), and page in that block.
 pub type At = (u8, u8);
-/// Stands for the place of a block where pages of the log are meant.
+/// Place that stands for the log instead of a block of the ring.
 pub const LOG: u8 = u8::MAX;
 
-/// What a root says.
+/// Content of a root.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Root {
     /// Its number.
     pub number: Number,
-    /// The number of the last complete root when it was begun; 0: none.
+    /// Number of the last complete root when this one was begun. 0 means no root.
     pub follows: Number,
-    /// It ends the use of the volume.
+    /// True if it ends the use of the volume.
     pub closed: bool,
-    /// Every record behind it has at least this number.
+    /// Lower limit for the numbers of all records behind it.
     pub sequence: Sequence,
-    /// The next place of the log.
+    /// Next place of the log.
     pub head: u8,
-    /// Where the newest record lies; `None`: there is none.
+    /// Place of the newest record, or `None` without a record.
     pub newest: Option<At>,
-    /// A bit for each ring block that is bad.
+    /// Bad blocks of the ring, one bit each.
     pub bad: u8,
 }
 
-/// What a record says: the value that is stored, in one page with its commit.
+/// Content of a record: the stored value, in one page with its commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Record {
     /// The value.
@@ -42,14 +43,14 @@ pub struct Record {
     pub sequence: Sequence,
 }
 
-/// What a page holds.
+/// Content of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Page {
     /// A page of a root, counted on into its copies.
     Root(Root, u8),
     /// A record, or a mount's copy of one.
     Record(Record),
-    /// A mount's copy of a record that was lost: it says so by its checksum.
+    /// A mount's copy of a lost record. Its checksum marks it as lost.
     Lost,
     /// Zeros behind a closed root.
     Mark,
@@ -60,35 +61,38 @@ pub enum Page {
 pub enum Cell {
     /// Erased.
     Blank,
-    /// An erase or a program of it was cut, and what it held before is nothing: reads as blank or as damaged.
+    /// A program or erase of it was cut, and it had no content before. It reads as blank or as
+    /// damaged.
     Touched,
     /// Programmed.
     Good(Page),
-    /// Programmed, or its erase was cut: reads as what it holds, as damaged or as blank, differently each time.
+    /// Its program was cut or failed, or its erase was cut. It reads as its content, as damaged
+    /// or as blank, differently each time.
     Unsteady(Page),
     /// Was programmed, and cannot be read any more.
     Lost,
 }
 
-/// How a page reads.
+/// Result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Seen {
-    /// As erased.
+    /// The page reads as erased.
     Blank,
-    /// As nothing.
+    /// The page reads as damaged.
     Damaged,
-    /// As what it holds.
+    /// The page reads as its content.
     Page(Page),
 }
 
-/// Why a call ends early.
+/// Reason why a call ends early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// The power failed.
     Cut,
     /// A program or an erase failed.
     Failed,
-    /// A read failed, or what is unsteady cannot be read: the mount ends, and the next one may succeed.
+    /// A read failed, or an unsteady page cannot be read. The mount ends, and the next one may
+    /// succeed.
     Unread,
     /// A property does not hold.
     Broken(Violation),
@@ -99,26 +103,26 @@ pub enum Stop {
 pub struct Chip {
     /// The blocks of the ring.
     pub ring: Vec<Vec<Cell>>,
-    /// The log, as far as it was programmed.
+    /// The log, up to its last programmed page.
     pub log: Vec<Cell>,
-    /// Cuts that may still come.
+    /// Number of cuts that may still come.
     pub cuts: u8,
-    /// Failures of programs and erases in the ring that may still come.
+    /// Number of failures of programs and erases in the ring that may still come.
     pub failures: u8,
-    /// Reads that may still fail.
+    /// Number of reads that may still fail.
     pub reads: u8,
-    /// Pages that may still be lost.
+    /// Number of pages that may still be lost.
     pub losses: u8,
 }
 
 impl Chip {
-    /// The cell of a page.
+    /// Returns the cell of a page.
     pub fn cell(&self, at: At) -> Cell {
         let block = if at.0 == LOG { &self.log } else { &self.ring[usize::from(at.0)] };
         block.get(usize::from(at.1)).copied().unwrap_or(Cell::Blank)
     }
 
-    /// The same, to change it.
+    /// Returns the same cell, to change it.
     pub fn cell_mut(&mut self, at: At) -> &mut Cell {
         let block = if at.0 == LOG { &mut self.log } else { &mut self.ring[usize::from(at.0)] };
         let index = usize::from(at.1);
@@ -128,7 +132,7 @@ impl Chip {
         &mut block[index]
     }
 
-    /// How a page reads, whatever the number of tries.
+    /// Reads a page. Several tries count as one read.
     pub fn read(&mut self, at: At, scope: &Scope, choices: &mut Choices) -> Result<Seen, Stop> {
         let cell = self.cell(at);
         if self.reads > 0 {
@@ -151,11 +155,12 @@ impl Chip {
         })
     }
 
-    /// Programs a page, which must be erased. What a cut leaves may read as anything from then on; so may what a failure leaves.
+    /// Programs a page, which must be erased. After a cut or a failure, the page may read as
+    /// anything from then on.
     pub fn program(&mut self, at: At, page: Page, choices: &mut Choices) -> Result<(), Stop> {
         let (cuts, failures) = (u8::from(self.cuts > 0), u8::from(self.failures > 0 && at.0 != LOG));
         let cell = self.cell_mut(at);
-        // The mark may be programmed again, and where it is complete that changes nothing.
+        // The mark may be programmed again. If it is complete, that changes nothing.
         let is_marked = page == Page::Mark && matches!(cell, Cell::Good(Page::Mark) | Cell::Unsteady(Page::Mark));
         if *cell != Cell::Blank && !is_marked {
             return Err(Stop::Broken(Violation::ProgramOfTouchedPage));
@@ -165,7 +170,7 @@ impl Chip {
         self.suffer(fate, cuts)
     }
 
-    /// Erases a block of the ring. One that does not erase stays as it is.
+    /// Erases a block of the ring. If the erase fails, the block stays as it is.
     pub fn erase(&mut self, place: u8, choices: &mut Choices) -> Result<(), Stop> {
         let cuts = u8::from(self.cuts > 0);
         let fate = choices.choose(1 + cuts + u8::from(self.failures > 0));

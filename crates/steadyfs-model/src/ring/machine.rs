@@ -1,4 +1,5 @@
-//! What RAM and chip do together: roots, the blocks of the ring, settling. As `root/program.rs` and `store/settle.rs` do it.
+//! Operations on RAM and chip together: roots, the blocks of the ring, settling, as in
+//! `root/program.rs` and `store/settle.rs`.
 
 use super::chip::{At, Cell, Chip, LOG, Number, Page, Record, Seen, Sequence, Stop};
 use super::rules::Rule;
@@ -21,9 +22,9 @@ pub struct Machine<'a> {
     pub chip: Chip,
     /// RAM.
     pub ram: Ram,
-    /// Answers to what is not determined.
+    /// Answers to the choices.
     pub choices: &'a mut Choices,
-    /// What unsteady pages have read as since the power is on.
+    /// Readings of unsteady pages since the power came on.
     pub seen: Vec<(At, Seen)>,
 }
 
@@ -45,7 +46,7 @@ impl Machine<'_> {
         self.chip.program(at, page, self.choices)
     }
 
-    /// Erases a block of the ring; one that does not erase is bad.
+    /// Erases a block of the ring. Marks it as bad if the erase fails.
     fn erase(&mut self, place: u8) -> Step<bool> {
         self.seen.retain(|seen| seen.0.0 != place);
         match self.chip.erase(place, self.choices) {
@@ -57,7 +58,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether nobody needs what is in a block.
+    /// Returns true if the content of a block is not needed.
     fn place_rests(&self, place: u8) -> bool {
         let holds_newest = self.ram.root.newest.is_some_and(|at| at.0 == place) && self.scope.has(Rule::BlockInUse);
         place != self.ram.place
@@ -78,7 +79,7 @@ impl Machine<'_> {
         Err(Stop::Broken(Violation::RingTooSmall))
     }
 
-    /// Erases the blocks of which nobody can tell what they hold.
+    /// Erases the blocks with unknown content.
     fn erase_unknown(&mut self) -> Step {
         for place in 0..self.scope.ring {
             if self.ram.unknown >> place & 1 != 0 && self.place_rests(place) {
@@ -89,7 +90,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Takes the blocks that are blank for such as hold nothing that may be read tomorrow.
+    /// Removes blank blocks from the unknown ones. Such a block holds nothing that a later mount
+    /// could read.
     pub fn know_blank_places(&mut self) -> Step {
         for place in 0..self.scope.ring {
             if self.ram.unknown >> place & 1 != 0 && self.has_no_root(place)? {
@@ -108,7 +110,7 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// The smallest number beyond all others that belongs to the place.
+    /// Returns the smallest number beyond all others that belongs to the place.
     fn next_number(&mut self) -> Number {
         let (count, least) = (Number::from(self.scope.ring), self.ram.number + 1);
         self.ram.number = least + (Number::from(self.ram.place) + count - least % count) % count;
@@ -116,7 +118,8 @@ impl Machine<'_> {
         self.ram.number
     }
 
-    /// Programs pages of a root, or, from the number of its pages on, of its copies.
+    /// Programs pages of a root or of its copies. From the root's page count on, an index means a
+    /// page of the copies.
     fn program_root_pages(&mut self, pages: std::ops::Range<u8>) -> Step {
         for index in pages {
             let at = (self.ram.place, self.ram.next);
@@ -130,12 +133,12 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Pages of the copies that are programmed.
+    /// Returns the number of pages to program for a root with its copies.
     fn programs(&self) -> u8 {
         if self.scope.has(Rule::WholeCopies) { self.scope.root_programs() } else { self.scope.root_pages + 1 }
     }
 
-    /// Writes a root with its copies, in the next block if it has to be.
+    /// Writes a root with its copies, in the next block if necessary.
     pub fn write_root(&mut self) -> Step {
         for _ in 0..self.scope.ring {
             if self.ram.next + self.scope.root_programs() > self.scope.pages {
@@ -166,7 +169,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The first change after a clean end.
+    /// Prepares the ring for the first change after a clean end.
     pub fn open_ring(&mut self) -> Step {
         self.ram.root.closed = false;
         let may_mark = self.ram.unknown == 0;
@@ -183,7 +186,7 @@ impl Machine<'_> {
         self.erase_unknown()
     }
 
-    /// What a mount programs before its first answer.
+    /// Makes the programs of a mount before its first answer.
     pub fn settle(&mut self) -> Step {
         let record = self.cargo()?;
         if let Some(page) = self.ram.mark.take()
@@ -211,7 +214,8 @@ impl Machine<'_> {
         if self.scope.has(Rule::UnknownAreErased) { self.erase_unknown() } else { Ok(()) }
     }
 
-    /// The record that must be copied: the last one, or one that an earlier mount copied. If that is a frame, it may be lost.
+    /// Returns the record that must be copied: the last one, or one that an earlier mount copied.
+    /// If that is a frame, it may be lost.
     fn cargo(&mut self) -> Step<Option<Page>> {
         let rule = if self.ram.is_unsteady { Rule::LastIsCopied } else { Rule::CopiesAreCarried };
         let in_ring = self.ram.root.newest.is_some_and(|at| at.0 != LOG);
@@ -237,7 +241,7 @@ impl Machine<'_> {
         self.program_root_pages(0..if seals_come_last { pages } else { all })?;
         if let Some(record) = record {
             self.ram.next = to.1 + 1;
-            // The copy has a number below the root's.
+            // The copy has a number below the root's number.
             let sequence = self.ram.root.sequence - 1;
             let copy = if let Page::Record(record) = record { Page::Record(Record { sequence, ..record }) } else { record };
             self.program(to, copy)?;

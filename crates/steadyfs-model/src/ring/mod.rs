@@ -1,31 +1,43 @@
 //! The ring of roots: a model of its own, so that many cuts in a row fit.
 //!
-//! What a volume stores is one number here, the value, and a record of the log has it: a frame or a journal page, the heads together are one log.
-//! What `root/scan.rs`, `root/program.rs` and `store/settle.rs` do to the ring is there nearly line by line: roots of several pages and their
-//! copies, numbers, the bisection for the end of a block, what a mount copies, the mark. A page that a cut or a failure left, or a cut erase, reads as what
-//! it holds, as damaged or as blank, differently at each mount or at each look; so it stands for whole and for blank pages as well.
+//! The content of a volume is one number here, the value. A record of the log contains the value,
+//! as a frame or as a journal page. The heads together are one log.
+//!
+//! The model follows `root/scan.rs`, `root/program.rs` and `store/settle.rs` nearly line by line.
+//! It has roots of several pages and their copies, numbers, the bisection for the end of a block,
+//! the copies of a mount, and the mark. A program or erase that was cut, or a program that
+//! failed, leaves an unsteady page. Such a page reads as its content, as damaged or as blank,
+//! differently at each mount or at each look. So it stands for whole and for blank pages as well.
 //!
 //! | file | idea |
 //! |---|---|
 //! | [`rules`] | the rules, each of which can be taken away |
 //! | [`call`] | the calls |
 //! | [`scope`] | sizes, and the worlds that are checked |
-//! | [`violation`] | what must never be |
-//! | [`chip`] | pages, how they read, what a cut or a failure leaves |
-//! | [`state`] | what chip, RAM and caller know |
+//! | [`violation`] | the forbidden results |
+//! | [`chip`] | pages, their reads, results of cuts and failures |
+//! | [`state`] | the state of chip, RAM and caller |
 //! | `scan` | the root that a mount begins with, and the records behind it |
 //! | [`machine`] | roots, the blocks of the ring, settling |
-//! | [`action`] | what a call leads to and promises, and what must hold after it |
+//! | [`action`] | results and promises of a call, and the checks after it |
 //!
-//! Two states are one only if they are equal. Not modelled: superblocks, which nothing changes after `format`; several heads, and the data blocks
-//! (the other model has them); two pages that are lost; blocks of the ring that are erased ahead of time.
+//! Two states are one only if they are equal. The model does not have:
 //!
-//! # What is checked, after every call
+//! - superblocks, which nothing changes after `format`;
+//! - several heads, and the data blocks (the other model has them);
+//! - two lost pages;
+//! - blocks of the ring that are erased ahead of time.
 //!
-//! - A mount finds what was acknowledged, or what a cut save was to store; what a mount has found stays. It begins with no root whose data may be destroyed.
-//! - A mount finds a root, and misses nothing where no page is lost; a read that fails ends it, and the next one succeeds.
-//! - With one page lost it finds the same, or says that something is lost, or whoever reads the value is told, and can store another one.
-//! - No page is programmed that was not erased since it was touched; there is always a block of the ring to go on to.
+//! # Checks after every call
+//!
+//! - A mount finds the acknowledged value, or the value of a cut save. The value that a mount has
+//!   found stays. A mount begins with no root whose data may be destroyed.
+//! - A mount finds a root. If no page is lost, it misses nothing. A read that fails ends the
+//!   mount, and the next mount succeeds.
+//! - If one page is lost, a mount finds the same, or it reports a loss. Otherwise a read of the
+//!   value returns an error, and another value can be stored.
+//! - No program meets a page that was not erased since it was touched. The ring can always go on
+//!   to another block.
 
 pub mod action;
 pub mod call;
@@ -58,7 +70,8 @@ impl Model for Scope {
         Some(*action.state)
     }
 
-    /// One property, so that the checker stops at the first state that breaks it; [`State::broken`] tells what it is.
+    /// Returns one property, so that the checker stops at the first state that breaks it.
+    /// [`State::broken`] names the violation.
     fn properties(&self) -> Vec<Property<Self>> {
         vec![Property::always("nothing is broken", |_, state: &State| state.broken.is_none())]
     }

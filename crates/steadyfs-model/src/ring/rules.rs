@@ -1,30 +1,37 @@
-//! The rules of the ring, each of which can be taken away. The numbers are those of the invariants in `docs/design.md`.
+//! The rules of the ring, each of which can be taken away. The numbers refer to the invariants in
+//! `docs/design.md`.
 //!
-//! Three things are no rules here, because nothing misses them: numbers of roots jump at a mount, where no root is certain the oldest one that counts
-//! is not erased, and the first change after a clean end erases the blocks of which nobody can tell what they hold. All are done.
+//! Three properties are no rules here, because the checks succeed without them. The model has all
+//! three:
+//!
+//! - Numbers of roots jump at a mount.
+//! - If no root is certain, the oldest root that counts is not erased.
+//! - The first change after a clean end erases the blocks with unknown content.
 
 /// A rule of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rule {
-    /// I8: a root counts only when a page of its copies can be read.
+    /// I8: a root counts only if a page of its copies can be read.
     SealedRoots,
     /// I25: a mount does not erase the newest certain root.
     CertainIsKept,
-    /// I26: a root that only one page of its copies names counts only if what it names in its own block can be read.
+    /// I26: some roots have only one readable page of their copies. Such a root counts only if
+    /// the content that it names in its own block can be read.
     OneSealNeedsItsOwn,
-    /// I26: should something be missing behind such a root, the one before is the newest.
+    /// I26: if something is missing behind such a root, the root before it is the newest.
     OneBefore,
-    /// I29: a root that is not certain counts only if it follows the newest one that is.
+    /// I29: a root that is not certain counts only if it follows the newest certain root.
     CertainIsFollowed,
-    /// I29: a root that failed behind the first page of its copies counts, and the next one follows it.
+    /// I29: a root that failed behind the first page of its copies counts, and the next root
+    /// follows it.
     FailedIsFollowed,
-    /// I6: they are larger than those of roots that do not count.
+    /// I6: numbers of new roots are larger than the numbers of roots that do not count.
     OutrankAllSeen,
-    /// I5: each power cycle begins with a block of the ring of its own.
+    /// I5: each power cycle begins with its own block of the ring.
     FreshBlock,
     /// I5: a mount that found changes writes a root before its first answer.
     SettleRoot,
-    /// I5: what a mount copies is complete before the seals of its root.
+    /// I5: the copies of a mount are complete before the seals of its root.
     SealsComeLast,
     /// I5: all pages of the copies are programmed before anything else.
     WholeCopies,
@@ -32,19 +39,20 @@ pub enum Rule {
     OpeningWritesRoot,
     /// I6: the last record is copied.
     LastIsCopied,
-    /// I6: what an earlier mount copied is copied again.
+    /// I6: the record that an earlier mount copied is copied again.
     CopiesAreCarried,
-    /// I6: of what an earlier mount copied and is lost, it is copied that it is lost.
+    /// I6: if the record that an earlier mount copied is lost, its copy records the loss.
     LostIsCopied,
     /// I6: a place of the log is skipped.
     SkipPlaces,
     /// I25: a block with the newest record in it is not erased.
     BlockInUse,
-    /// I22: before its first answer a mount erases the blocks of which nobody can tell what they hold.
+    /// I22: before its first answer a mount erases the blocks with unknown content.
     UnknownAreErased,
-    /// I22: the search for the end of a block passes over the gap between a root and what was copied.
+    /// I22: the search for the end of a block passes over the gap between a root and the copies
+    /// behind it.
     EndPassesGap,
-    /// I15: where the first page of a block is lost, another one tells the number of its root.
+    /// I15: if the first page of a block is lost, another page gives the number of its root.
     AnotherPageTells,
     /// I15: a page that reads as damaged is read again.
     ReadAgain,
@@ -52,6 +60,6 @@ pub enum Rule {
     MarkIsCompleted,
     /// I21: only a root that counts at every mount gets a mark.
     OnlyFirmRootsAreMarked,
-    /// I21: and only where nothing of a newer one was seen.
+    /// I21: a root gets a mark only if no part of a newer root was seen.
     OnlyNewestIsMarked,
 }

@@ -1,4 +1,5 @@
-//! The root that a mount begins with, and the records behind it. As `root/scan.rs` and `mount/forward.rs` do it; nothing is programmed.
+//! The root that a mount begins with, and the records behind it, as in `root/scan.rs` and
+//! `mount/forward.rs`. Nothing is programmed.
 
 use super::chip::{At, LOG, Number, Page, Record, Root, Seen, Sequence, Stop};
 use super::machine::{Machine, Step};
@@ -6,9 +7,9 @@ use super::rules::Rule;
 use super::state::Ram;
 use super::violation::Violation;
 
-/// A smaller gap between two numbers is a record that was lost.
+/// Limit for the gap between two numbers. A smaller gap is a lost record.
 const FAILURE_JUMP: Sequence = 16;
-/// A root and its copies: at most so many whole ones.
+/// Maximum number of whole instances of a root: the root and its copies.
 const INSTANCES: usize = 3;
 
 /// A root that was found in the ring.
@@ -18,30 +19,31 @@ struct Found {
     place: u8,
     /// First page of the root and of each copy.
     starts: [Option<u8>; INSTANCES],
-    /// A bit for each page that can be read.
+    /// Readable pages, one bit each.
     pages: u8,
     seals: u8,
     last_seal: u8,
 }
 
 impl Found {
-    /// A page of a copy can be read.
+    /// Returns true if a page of a copy can be read.
     fn counts(&self) -> bool {
         self.seals > 0
     }
 
-    /// And it will be at every mount.
+    /// Returns true if the root counts at every mount.
     fn is_certain(&self) -> bool {
         self.last_seal > 0
     }
 
-    /// Two pages of the copies can be read.
+    /// Returns true if two pages of the copies can be read.
     fn is_firm(&self) -> bool {
         self.seals > 1
     }
 }
 
-/// Whether a root that is not certain was begun before a certain one with a smaller number: it does not follow that one.
+/// Returns true if an uncertain root was begun before a certain one with a smaller number. Such a
+/// root does not follow the certain one.
 fn is_stale(newer: &Found, certain: &Found) -> bool {
     !newer.is_certain() && newer.root.follows < certain.root.number && certain.root.number < newer.root.number
 }
@@ -62,7 +64,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A page of a root, if that is what can be read.
+    /// Returns a page of a root, if it can be read as such.
     fn root_page(&mut self, at: At) -> Step<Option<(Root, u8)>> {
         Ok(match self.look(at)? {
             Seen::Page(Page::Root(root, index)) => Some((root, index)),
@@ -74,14 +76,16 @@ impl Machine<'_> {
         Ok(self.look(at)? == Seen::Blank)
     }
 
-    /// Whether a block is blank from one of its pages on, the gap behind the root of a mount left out.
+    /// Returns true if a block is blank from one of its pages on. Passes over the gap behind the
+    /// root of a mount.
     fn is_blank_from(&mut self, place: u8, page: u8) -> Step<bool> {
         let (root, copied) = (self.scope.root_pages, self.scope.root_pages + self.scope.gap);
         let in_gap = (root..copied).contains(&page) && self.scope.has(Rule::EndPassesGap);
         Ok(self.is_blank((place, page))? && (!in_gap || self.is_blank((place, copied))?))
     }
 
-    /// The number of the first root in a block. Where its first page is lost another one tells.
+    /// Returns the number of the first root in a block. If the first page is lost, another page
+    /// gives the number.
     fn first_number(&mut self, place: u8) -> Step<Option<Number>> {
         let scope = self.scope;
         let pages = if scope.root_pages > 1 { scope.root_pages } else { 1 + scope.gap + 1 + scope.root_programs() - 1 };
@@ -97,7 +101,8 @@ impl Machine<'_> {
         Ok(None)
     }
 
-    /// Finds the root to begin with, and notes which places must not be erased; whether a newer one is missing.
+    /// Finds the root to begin with, and notes the places that must not be erased. Returns true
+    /// if a newer root is missing.
     fn find_root(&mut self, below: Number) -> Step<bool> {
         let mut firsts = Vec::new();
         for place in 0..self.scope.ring {
@@ -142,7 +147,7 @@ impl Machine<'_> {
                 }
             }
         }
-        // No root is certain: the oldest that counts takes its place.
+        // No root is certain, so the oldest root that counts takes its place.
         self.ram.kept |= oldest.map_or(0, |found| 1 << found.place);
         self.begin_with(base).map(|()| lost)
     }
@@ -168,7 +173,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The page behind the last one of a block that is not blank.
+    /// Returns the page behind the last page of a block that is not blank.
     fn find_end(&mut self, place: u8) -> Step<u8> {
         let (mut low, mut high) = (1, self.scope.pages);
         while low < high {
@@ -178,7 +183,7 @@ impl Machine<'_> {
         Ok(low)
     }
 
-    /// The last root before page `end`, read backwards.
+    /// Finds the last root before page `end`, reading backwards.
     fn root_before(&mut self, place: u8, end: &mut u8) -> Step<Option<Found>> {
         let (pages, mut found) = (self.scope.root_pages, None::<Found>);
         while *end > 0 {
@@ -210,13 +215,13 @@ impl Machine<'_> {
         found.pages.count_ones() == u32::from(self.scope.root_pages)
     }
 
-    /// Whether a root was complete once, and a page of it can be read nowhere now.
+    /// Returns true if a root was complete once, and one of its pages can be read nowhere now.
     fn is_missed(&self, found: &Found) -> bool {
         let missing = (0..self.scope.root_pages).rev().find(|page| found.pages >> page & 1 == 0);
         found.is_certain() && missing.is_some_and(|page| found.last_seal > page)
     }
 
-    /// Reads each page of a root, from whichever copy has it.
+    /// Reads each page of a root, from any copy that has it.
     fn read_root(&mut self, found: &Found) -> Step<bool> {
         for index in 0..self.scope.root_pages {
             let mut is_there = false;
@@ -234,7 +239,7 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// Whether what a root names in its own block can be read.
+    /// Returns true if the content that a root names in its own block can be read.
     fn has_its_own(&mut self, found: &Found) -> Step<bool> {
         match found.root.newest.filter(|at| at.0 == found.place && self.scope.has(Rule::OneSealNeedsItsOwn)) {
             Some(at) => Ok(matches!(self.look(at)?, Seen::Page(Page::Record(_)))),
@@ -263,7 +268,7 @@ impl Machine<'_> {
                 None => self.ram.value = 0,
                 Some(newest) => match self.look(newest)? {
                     Seen::Page(Page::Record(record)) => self.ram.value = record.value,
-                    // A mount does not look at frames; who reads it is told.
+                    // A mount does not look at frames. A read of the value reports the loss.
                     _ if self.scope.frames => self.ram.unreadable = true,
                     _ => self.ram.damaged = true,
                 },
@@ -273,7 +278,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The record at a place of the log, or behind a damaged one.
+    /// Returns the record at a place of the log, or behind a damaged one.
     fn record(&mut self, at: u8) -> Step<Option<(u8, Record)>> {
         for place in [at, at + 1] {
             if let Seen::Page(Page::Record(record)) = self.look((LOG, place))?

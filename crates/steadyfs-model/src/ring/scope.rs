@@ -1,54 +1,56 @@
-//! The size of a world, and what may happen in it; the worlds that are checked: each is a part of what may happen, to the depth that its size allows.
+//! The size of a world and its possible events, and the worlds that are checked. Each world has a
+//! part of all events, to the depth that its size allows.
 
 use super::call::Call::{self, *};
 use super::rules::Rule;
 
-/// The size of a world, and what may happen in it.
+/// The size of a world, and its possible events.
 #[derive(Clone, Debug)]
 pub struct Scope {
     /// Its name.
     pub name: &'static str,
-    /// Blocks of the ring.
+    /// Number of blocks of the ring.
     pub ring: u8,
-    /// Pages of each.
+    /// Number of pages of each block.
     pub pages: u8,
-    /// Pages of a root.
+    /// Number of pages of a root.
     pub root_pages: u8,
-    /// Pages that are left out between a root and what is copied behind it.
+    /// Number of pages that stay blank between a root and the copies behind it.
     pub gap: u8,
-    /// Whether a mark is programmed behind a closed root.
+    /// True if a mark is programmed behind a closed root.
     pub marks: bool,
-    /// Whether records are frames, which a mount need not read, or journal pages.
+    /// True if records are frames, which a mount need not read. Otherwise they are journal pages.
     pub frames: bool,
-    /// Power cuts.
+    /// Number of power cuts.
     pub cuts: u8,
-    /// Failures of programs and erases in the ring.
+    /// Number of failures of programs and erases in the ring.
     pub failures: u8,
-    /// Reads that fail at mounts.
+    /// Number of reads that fail at mounts.
     pub reads: u8,
-    /// Pages that are lost for good while the power is off.
+    /// Number of pages that are lost for good while the power is off.
     pub losses: u8,
-    /// Whether an unsteady page may read as blank as well.
+    /// True if an unsteady page may read as blank as well.
     pub reads_blank: bool,
-    /// Whether each look at an unsteady page may tell something else, or only each mount.
+    /// True if an unsteady page may read differently at each look, and not only at each mount.
     pub every_look: bool,
-    /// Whether a mount may miss a root of which a cut erase has left a page: it can be read only, and the next one may find that nothing is missing.
+    /// True if a mount may miss a root of which a cut erase has left a page. The volume can then
+    /// only be read, and the next mount may find that nothing is missing.
     pub may_alarm: bool,
     /// The calls.
     pub calls: &'static [Call],
-    /// Most calls of a path, mounts included.
+    /// Maximum number of calls of a path, mounts included.
     pub depth: usize,
     /// The rule that is taken away.
     pub without: Option<Rule>,
 }
 
 impl Scope {
-    /// Whether a rule holds.
+    /// Returns true if a rule holds.
     pub fn has(&self, rule: Rule) -> bool {
         self.without != Some(rule)
     }
 
-    /// Programs of a root with its copies.
+    /// Returns the number of programs of a root with its copies.
     pub fn root_programs(&self) -> u8 {
         if self.root_pages > 1 { 2 * self.root_pages } else { 3 }
     }
@@ -78,19 +80,19 @@ impl Scope {
     /// Five cuts in a row, in mounts and at the first change after a clean end.
     pub const CHAINS: Scope =
         Scope { name: "ring, chains", cuts: 5, reads_blank: false, calls: &[PowerOff, Save], depth: 9, ..Scope::BROAD };
-    /// Four cuts in a row, and what they leave may read as blank.
+    /// Four cuts in a row; the pages after them may read as blank.
     pub const BLANK_CHAINS: Scope =
         Scope { name: "ring, blank chains", cuts: 4, calls: &[PowerOff, Save], depth: 9, ..Scope::BROAD };
-    /// What is unsteady tells something else at each look.
+    /// Unsteady pages read differently at each look.
     pub const LOOKS: Scope =
         Scope { name: "ring, looks", cuts: 2, reads_blank: false, every_look: true, depth: 6, ..Scope::BROAD };
     /// Blocks that take two roots.
     pub const ROOMY: Scope = Scope { name: "ring, roomy", pages: 9, ..Scope::BROAD };
     /// Roots of one page, with two copies.
     pub const SMALL: Scope = Scope { name: "ring, small roots", root_pages: 1, ..Scope::BROAD };
-    /// A page is left out behind the root of a mount.
+    /// A gap of pages stays blank behind the root of a mount.
     pub const GAP: Scope = Scope { name: "ring, gap", pages: 10, gap: 5, ..Scope::BROAD };
-    /// A medium that programs bytes: a mark says that a closed root was opened.
+    /// A medium that programs bytes: a mark shows that a closed root was opened.
     pub const MARKS: Scope = Scope { name: "ring, marks", pages: 9, marks: true, ..Scope::BROAD };
     /// The same, with four cuts.
     pub const MARK_CHAINS: Scope =
@@ -110,7 +112,7 @@ impl Scope {
     pub const READS: Scope = Scope { name: "ring, reads", cuts: 2, reads: 1, depth: 6, ..Scope::BROAD };
     /// A page is lost for good.
     pub const LOSSES: Scope = Scope { name: "ring, losses", cuts: 2, losses: 1, depth: 7, ..Scope::BROAD };
-    /// The same, where records are frames.
+    /// The same loss, if records are frames.
     pub const LOST_FRAMES: Scope = Scope { name: "ring, lost frames", frames: true, ..Scope::LOSSES };
     /// Records are frames, which a mount need not read.
     pub const FRAMES: Scope = Scope { name: "ring, frames", frames: true, ..Scope::BROAD };

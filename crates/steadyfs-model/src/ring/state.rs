@@ -1,54 +1,55 @@
-//! The state of the model: the chip, what RAM knows, and what the caller may rely on.
+//! The state of the model: the chip, the content of RAM, and the promises to the caller.
 
 use super::chip::{Cell, Chip, Number, Root};
 use super::scope::Scope;
 use super::violation::Violation;
 
-/// What RAM knows.
+/// The content of RAM.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ram {
-    /// What the next root says.
+    /// Content of the next root.
     pub root: Root,
-    /// The value that is stored.
+    /// Stored value.
     pub value: u8,
-    /// No number is larger.
+    /// Largest number of a root.
     pub number: Number,
     /// Place of the newest complete root.
     pub complete: u8,
-    /// Its number.
+    /// Number of the newest complete root.
     pub newest: Number,
-    /// Place of the next root, and its page there.
+    /// Place of the next root. `next` is its page there.
     pub place: u8,
     /// See `place`.
     pub next: u8,
-    /// After a mount: a bit for each place that may not be erased.
+    /// After a mount, one bit for each place that may not be erased.
     pub kept: u8,
-    /// After a mount: a bit for each place where no number can be read, and something is.
+    /// After a mount, one bit for each place that is not blank, but without a readable number.
     pub unknown: u8,
-    /// The number of the root that a mount begins with, if only one of its seals can be read.
+    /// Number of the root that a mount begins with, if only one of its seals can be read.
     pub uncertain: Option<Number>,
-    /// The page behind a closed root, for the mark.
+    /// Page behind a closed root, for the mark.
     pub mark: Option<u8>,
-    /// The last record may be unsteady.
+    /// True if the last record may be unsteady.
     pub is_unsteady: bool,
-    /// Something is missing: the volume is mounted for reading.
+    /// True if something is missing: the volume is mounted for reading.
     pub damaged: bool,
-    /// What is stored can be read no more.
+    /// True if the stored value cannot be read any more.
     pub unreadable: bool,
 }
 
-/// What the caller may rely on.
+/// The state on which the caller may rely.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Promise {
-    /// The value that was acknowledged.
+    /// Acknowledged value.
     pub committed: u8,
-    /// What a save that was cut may have stored.
+    /// Value that a cut save may have stored.
     pub attempted: Option<u8>,
-    /// What only older roots need is destroyed.
+    /// Smallest number of a usable root. Data that only older roots need may be destroyed.
     pub needed: Number,
-    /// The place of the last complete record, or of one that was cut if there is none, if no complete root knows of it.
+    /// Place of the last complete record, or of a cut record if there is no complete one. `None`
+    /// if a complete root contains it.
     pub last: Option<u8>,
-    /// What is stored may be lost: no mount has found it since a page was lost.
+    /// True if the stored value may be lost: no mount has found it since a page was lost.
     pub lost: bool,
 }
 
@@ -57,16 +58,16 @@ pub struct Promise {
 pub struct State {
     /// The chip.
     pub chip: Chip,
-    /// RAM; `None` while there is no power.
+    /// RAM, or `None` while there is no power.
     pub ram: Option<Ram>,
-    /// What the caller may rely on.
+    /// The state on which the caller may rely.
     pub promise: Promise,
-    /// What went wrong.
+    /// The violation, if there is one.
     pub broken: Option<Violation>,
 }
 
 impl State {
-    /// A blank chip, and RAM that knows so.
+    /// Makes a blank chip, and the RAM for it.
     pub fn blank(scope: &Scope) -> Self {
         let chip = Chip {
             ring: vec![vec![Cell::Blank; usize::from(scope.pages)]; usize::from(scope.ring)],

@@ -1,21 +1,21 @@
-//! What must never be.
+//! The forbidden results.
 
-/// What must never be.
+/// A forbidden result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Violation {
-    /// A mount found neither what was committed nor what was being committed.
+    /// A mount found neither the committed value nor the value of the commit in progress.
     CommitLost,
-    /// A page was programmed that was not erased since it was touched.
+    /// A program met a page that was not erased since it was touched.
     ProgramOfTouchedPage,
     /// A mount found no root.
     NoRoot,
-    /// A mount began with a root of which something it needs is destroyed.
+    /// A mount began with a root that needs destroyed data.
     OldRoot,
-    /// What was committed can be read no more, where nothing was lost.
+    /// The committed value cannot be read any more, although nothing was lost.
     Unreadable,
-    /// A page is lost, and no mount for writing succeeds any more, nor says what is lost.
+    /// A page is lost, no mount for writing succeeds any more, and no mount reports the loss.
     NeverMounts,
-    /// A mount missed something where nothing was lost.
+    /// A mount reported missing data although nothing was lost.
     ToldForNothing,
     /// No block of the ring may be erased.
     RingTooSmall,

@@ -1,5 +1,8 @@
-//! Bits of pages flip, where the medium programs bytes and no ECC puts them right: one in each page that is programmed, at several places, one place at a
-//! time, while the volume is not mounted. Two and three in a page are counted apart: what is shown then is no finding.
+//! Bits of pages flip while the volume is not mounted, on a medium that programs bytes and has no
+//! ECC to correct them.
+//!
+//! One bit flips in each programmed page, at several places, one place at a time. Two and three
+//! flipped bits in a page are counted apart. Their results are no findings.
 
 use steadyfs::media::{Flash, PageIndex, TAG_BYTES};
 
@@ -9,12 +12,13 @@ use crate::medium::Medium;
 use crate::shape::{self, Settings};
 use crate::volume::Volume;
 
-/// Most programmed pages of a volume.
+/// Maximum number of pages of a volume's medium.
 const PAGES_MAX: u32 = 1_200;
-/// Bytes that a flipped bit of two or three has the other ones near, in half of the cases: those of a change of a leaf.
+/// Distance in bytes within which two or three flipped bits lie in half of the cases: the bytes
+/// of a change of a leaf.
 const NEAR: usize = 6;
 
-/// Lets one volume live, and flips bits of each of its pages.
+/// Runs the life of one volume, and flips bits of each of its pages.
 pub fn volume(seed: u64, log: &mut Log) {
     if log.world.medium.is_card() {
         return log.count("volumes whose medium programs no bytes");
@@ -50,7 +54,7 @@ pub fn volume(seed: u64, log: &mut Log) {
     }
 }
 
-/// A seed near this one whose volume programs bytes.
+/// Returns a seed near this one whose volume programs bytes.
 fn seed_of_bytes(seed: u64) -> u64 {
     let programs_bytes =
         |seed: &u64| shape::any_shape(&mut fastrand::Rng::with_seed(*seed), Settings::Any, PAGES_MAX).0.programs_bytes;
@@ -60,7 +64,7 @@ fn seed_of_bytes(seed: u64) -> u64 {
         .expect("every second one")
 }
 
-/// Flips bits of a page, all at different places; byte and bit of each.
+/// Flips bits of a page, all at different places. Returns the byte and bit of each.
 fn flip(volume: &mut Volume, page: PageIndex, flips: usize, in_tag: bool) -> Vec<(usize, u32)> {
     let (rng, data) = (&mut volume.rng, volume.medium.geometry().page_bytes as usize);
     let bytes = if in_tag { data..data + TAG_BYTES } else { 0..data + TAG_BYTES };
@@ -82,7 +86,8 @@ fn flip(volume: &mut Volume, page: PageIndex, flips: usize, in_tag: bool) -> Vec
     places
 }
 
-/// Adds what one look has found: findings where one bit has flipped, counts where more have.
+/// Adds the log of one look. Findings count if one bit has flipped; with more flipped bits they
+/// become counts.
 fn judge(own: Log, flips: usize, place: &str, log: &mut Log) {
     own.counts.into_iter().for_each(|(what, count)| *log.counts.entry(what).or_default() += count);
     for finding in own.findings {

@@ -1,4 +1,5 @@
-//! Cut mounts in a row: a volume, up to forty mounts of which each is cut, every cut page unsteady, and one that is not cut.
+//! Cut mounts in a row. A volume has up to forty mounts that are cut, with every cut page
+//! unsteady, and then one mount without a cut.
 
 use steadyfs::Access;
 
@@ -12,10 +13,10 @@ use crate::shape::Settings;
 use crate::strike::Cut;
 use crate::volume::Volume;
 
-/// Cut mounts in a row.
+/// Maximum number of cut mounts in a row.
 const CUTS: u32 = 40;
 
-/// Lets one volume live.
+/// Runs the life of one volume.
 pub fn volume(seed: u64, log: &mut Log) {
     let mut volume = match Volume::new(seed, Settings::Default, 2_000, log) {
         Ok(volume) => volume,
@@ -25,7 +26,7 @@ pub fn volume(seed: u64, log: &mut Log) {
     if !prepare(&mut volume, log) {
         return;
     }
-    // Most chains are as long as they may be; some end earlier, in other states.
+    // Most chains have the full length. Some end earlier, in other states.
     let length = if volume.rng.u32(..4) == 0 { volume.rng.u32(1..CUTS) } else { CUTS };
     let with_reads = volume.rng.u32(..3) == 0;
     let with_changes = volume.rng.u32(..4) == 0;
@@ -40,7 +41,7 @@ pub fn volume(seed: u64, log: &mut Log) {
     last(&mut volume, log);
 }
 
-/// A life before the chain, which ends in a cut, or without an unmount, or well.
+/// Uses the volume before the chain. Each use ends in a cut, without an unmount, or well.
 fn prepare(volume: &mut Volume, log: &mut Log) -> bool {
     let habits = volume.habits.clone();
     for _ in 0..volume.rng.u32(1..3) {
@@ -71,7 +72,8 @@ fn prepare(volume: &mut Volume, log: &mut Log) -> bool {
     true
 }
 
-/// One mount that is cut, or that ends where power goes at rest.
+/// Makes one mount that is cut. If the cut does not come in time, the mount ends at rest without
+/// an unmount.
 fn cut_mount(
     volume: &mut Volume,
     with_reads: bool,
@@ -80,7 +82,8 @@ fn cut_mount(
     refusals: &mut u32,
     log: &mut Log,
 ) -> bool {
-    // Mostly within what a mount programs and erases, and sometimes in what a client does then.
+    // Most cuts fall into the programs and erases of the mount, and some into the client's calls
+    // after it.
     let before = volume.medium.operations();
     let limit = if with_changes && volume.rng.u32(..4) == 0 { *changes + 20 } else { *changes };
     volume.medium.arm_cut(Cut::Change(volume.rng.u32(..limit)));
@@ -120,7 +123,7 @@ fn cut_mount(
     log.may_go_on()
 }
 
-/// A mount without a cut that was refused: the next try must do.
+/// Mounts again after a mount without a cut was refused. This try must succeed.
 fn try_again(volume: &mut Volume, error: &str, log: &mut Log) -> bool {
     let result = volume.mount(Access::ReadWrite, log, |mut session| session.verify_mount(true));
     if result.is_err() {
@@ -129,7 +132,7 @@ fn try_again(volume: &mut Volume, error: &str, log: &mut Log) -> bool {
     log.may_go_on()
 }
 
-/// The mount that is not cut, and a client that goes on.
+/// Makes the mount that is not cut, and lets a client go on.
 fn last(volume: &mut Volume, log: &mut Log) {
     let habits = volume.habits.clone();
     for attempt in 0..2 {

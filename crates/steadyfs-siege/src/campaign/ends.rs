@@ -1,10 +1,11 @@
-//! Files grow side by side and are cut again, power fails, and a journal page is lost.
+//! Files grow side by side and are truncated again, power fails, and a journal page is lost.
 //!
-//! Records since the newest root are lost, so the state is a mixture. Behind the size of a file a
-//! repair may find entries of another time. A file that shows all its committed bytes must keep
-//! them.
-//! Two files may show the same page within their sizes: one of them shows bytes of the other, and
-//! the repair may take either.
+//! The loss takes the records since the newest root, so the state is a mixture. Behind the size
+//! of a file a repair may find entries of another time. A file that shows all its committed bytes
+//! must keep them.
+//!
+//! Two files may show the same page within their sizes. Then one of them shows bytes of the
+//! other, and the repair may take either.
 
 use std::collections::BTreeMap;
 
@@ -19,9 +20,9 @@ use crate::shape::Settings;
 use crate::view::{self, Partial};
 use crate::volume::Volume;
 
-/// Pages of a medium at most.
+/// Maximum number of pages of a medium.
 const PAGES_MAX: u32 = 600;
-/// Bytes of a file by path.
+/// Bytes of each file, by path.
 type Files = BTreeMap<String, Vec<u8>>;
 
 /// Lets files grow and shrink on a volume, and loses each of its journal pages.
@@ -60,7 +61,7 @@ pub fn volume(seed: u64, log: &mut Log) {
     }
 }
 
-/// Appends to files in turn, and cuts, reserves and removes some.
+/// Appends to files in turn, and truncates, reserves and removes some.
 fn use_once(fs: &mut Fs<'_, '_>, rng: &mut fastrand::Rng, truth: &mut Files) -> Result<(), Error> {
     fs.set_commit_on([CommitOn::EVERY_WRITE, CommitOn::ON_FLUSH, CommitOn::MANUAL][rng.usize(..3)]);
     for _ in 0..rng.u32(20..120) {
@@ -108,7 +109,7 @@ fn change(fs: &mut Fs<'_, '_>, rng: &mut fastrand::Rng, truth: &mut Files) -> Re
     fs.close(file)
 }
 
-/// Bytes that are not zero.
+/// Draws bytes that are not zero.
 fn bytes(count: usize, rng: &mut fastrand::Rng) -> Vec<u8> {
     (0..count).map(|_| rng.u8(1..)).collect()
 }
@@ -151,7 +152,7 @@ fn one(volume: &mut Volume, truth: &Files, log: &mut Log) {
     }
 }
 
-/// The bytes of each file, or nothing where a part of it cannot be read.
+/// Returns the bytes of each file, or `None` for a file of which a part cannot be read.
 fn bytes_of(seen: &Partial) -> BTreeMap<String, Option<Vec<u8>>> {
     let mut files = BTreeMap::new();
     // A mixture may list a name twice.

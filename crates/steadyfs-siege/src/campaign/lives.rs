@@ -1,5 +1,7 @@
-//! Long lives: cuts in every mount, pages and tags in any state afterwards, read-only looks between, and first pages of blocks
-//! just begun that cannot be read once; in half of the volumes programs that fail as well.
+//! Long lives with cuts in every mount, after which pages and tags may be in any state.
+//!
+//! Between the cuts are read-only looks. The first page of a block just begun may be unreadable
+//! once. In half of the volumes programs fail as well.
 
 use steadyfs::Access;
 use steadyfs::media::Failure;
@@ -12,7 +14,7 @@ use crate::shape::Settings;
 use crate::strike::Cut;
 use crate::volume::Volume;
 
-/// Lets one volume live.
+/// Runs the life of one volume.
 pub fn volume(seed: u64, log: &mut Log) {
     let mut volume = match Volume::new(seed, Settings::Any, 2_500, log) {
         Ok(volume) => volume,
@@ -43,7 +45,7 @@ pub fn volume(seed: u64, log: &mut Log) {
     }
 }
 
-/// A mount that only reads must show a state that may be, and may not settle anything.
+/// Mounts read-only. The mount must show a possible state, and may not program or erase anything.
 fn look_only(volume: &mut Volume, log: &mut Log) -> bool {
     log.count("read-only mounts");
     let before = volume.medium.operations();

@@ -1,4 +1,5 @@
-//! Every page that is programmed is lost for good, one at a time: while the volume is not mounted, and while it is.
+//! Loses every programmed page for good, one at a time: while the volume is not mounted, and
+//! while it is mounted.
 
 use std::rc::Rc;
 
@@ -18,32 +19,34 @@ use crate::tree::Tree;
 use crate::view::{self, Partial};
 use crate::volume::Volume;
 
-/// What a mount of a damaged volume told.
+/// Result of a mount of a damaged volume.
 struct Told {
     partial: Partial,
-    /// The mount is read-only, or was refused for writing: it says that something is missing.
+    /// True if the mount is read-only, or if it was refused for writing. Either reports that
+    /// something is missing.
     is_told: bool,
 }
 
-/// What follows a look at a damaged volume that tells of it.
+/// Next step after a look at a damaged volume that reports its damage.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Then {
-    /// It is repaired.
+    /// The volume is repaired.
     Mends,
-    /// Nothing.
+    /// No step follows.
     Ends,
 }
 
-/// Lets one volume live, and loses each of its pages.
+/// Runs the life of one volume, and loses each of its pages.
 pub fn volume(seed: u64, log: &mut Log) {
     let mut volume = match Volume::new(seed, Settings::Any, 1_200, log) {
         Ok(volume) => volume,
         Err(error) => return log.find("format refused", format!("{error:?}")),
     };
     let Some(is_clean) = prepare(&mut volume, log) else { return };
-    // What an intact volume shows is what a damaged one must show, as far as it can be read.
+    // A damaged volume must show the same content as the intact one, as far as it can be read.
     let Some((truth, is_settled)) = truth(&mut volume, log) else { return };
-    // A mount that says that it is unsettled may be followed by one that shows another of the states that may be.
+    // A mount that reports itself unsettled may be followed by a mount that shows another
+    // possible state.
     if is_settled {
         volume.oracle.settle(truth);
     } else {
@@ -75,7 +78,8 @@ pub fn volume(seed: u64, log: &mut Log) {
     }
 }
 
-/// A life before the loss; tells whether it ended well, or `None` when the model cannot follow.
+/// Uses the volume before the loss. Returns true if the use ended well, or `None` if the model
+/// cannot follow.
 pub(super) fn prepare(volume: &mut Volume, log: &mut Log) -> Option<bool> {
     let habits = volume.habits.clone();
     let mut is_clean = false;
@@ -104,12 +108,13 @@ pub(super) fn prepare(volume: &mut Volume, log: &mut Log) -> Option<bool> {
         volume.medium.power_on();
     }
     let may_go_on = log.may_go_on();
-    // What is known from the other campaigns is not counted again.
+    // The other campaigns count these findings already.
     log.findings.retain(|finding| !crate::log::is_followed(finding.class));
     may_go_on.then_some(is_clean)
 }
 
-/// The pages of the last record, of which `lost` may be one: only those of a volume that did not end well may be taken for what a cut left.
+/// Returns the pages of the last record. `lost` may be one of them. Only these pages may be taken
+/// for the result of a cut, and only if the volume did not end well.
 pub(super) fn newest(volume: &Volume, lost: Option<PageIndex>) -> Vec<PageIndex> {
     let unit = u32::from(volume.config.unit_pages);
     let mut written = volume.medium.newest();
@@ -123,11 +128,13 @@ pub(super) fn newest(volume: &Volume, lost: Option<PageIndex>) -> Vec<PageIndex>
             break;
         }
         let pages: Vec<_> = together.iter().map(|(page, _)| *page).collect();
-        // What a cut took is not there: it is none of the last that a mount sees.
+        // Pages that a cut took are not there, so they are not among the last pages that a mount
+        // finds.
         let there = pages.iter().filter(|page| lost == Some(**page) || volume.medium.is_seen(**page, &pages, unit));
         let before = newest.len();
         newest.extend(there);
-        // Moves prove nothing of what lies before them: a cut may leave any of a group.
+        // Moves prove nothing about the records before them: a cut may leave any pages of a
+        // group.
         if newest[before..].iter().any(|page| !volume.medium.is_of_move(*page)) {
             numbers.push(together[0].1);
         }
@@ -135,7 +142,7 @@ pub(super) fn newest(volume: &Volume, lost: Option<PageIndex>) -> Vec<PageIndex>
     newest
 }
 
-/// What the intact volume shows, and whether every mount shows that.
+/// Returns the content of the intact volume, and true if every mount shows that content.
 pub(super) fn truth(volume: &mut Volume, log: &mut Log) -> Option<(Rc<Tree>, bool)> {
     let mut current = None;
     let result = volume.mount(Access::ReadOnly, log, |mut session| {
@@ -149,7 +156,7 @@ pub(super) fn truth(volume: &mut Volume, log: &mut Log) -> Option<(Rc<Tree>, boo
     current
 }
 
-/// Mounts as a careful user does: for writing, and read-only where that is refused.
+/// Mounts as a careful user does: for writing, and read-only if the first mount is refused.
 fn mount(volume: &mut Volume, log: &mut Log) -> Result<Told, MountError> {
     let piece = piece_of(volume);
     let look = |is_told: bool| {
@@ -161,12 +168,13 @@ fn mount(volume: &mut Volume, log: &mut Log) -> Result<Told, MountError> {
     volume.mount(Access::ReadWrite, log, look(false)).or_else(|_| volume.mount(Access::ReadOnly, log, look(true)))
 }
 
-/// What a look reads at once: a page of the chip, because a read of one half of a logical page may succeed where the other half is lost.
+/// Returns the bytes that a look reads at once: a page of the medium. A read of one half of a
+/// logical page may succeed when the other half is lost.
 pub(super) fn piece_of(volume: &Volume) -> usize {
     steadyfs::media::Flash::geometry(&volume.medium).page_bytes as usize
 }
 
-/// Mounts the damaged volume and judges what it shows.
+/// Mounts the damaged volume and judges its content.
 pub(super) fn after_mount(volume: &mut Volume, may_be_cut: bool, when: &str, then: Then, log: &mut Log) {
     let told = match mount(volume, log) {
         Ok(told) => told,
@@ -187,13 +195,15 @@ pub(super) fn after_mount(volume: &mut Volume, may_be_cut: bool, when: &str, the
         Verdict::Old(_) if told.is_told => log.count("  something is old, and the mount says that something is missing"),
         Verdict::Old(_) if may_be_cut => log.count("  taken for a cut"),
         Verdict::Old(what) => log.find("silently old", format!("{when}{what}")),
-        // A lost record or journal page cannot say what it changed; the mount can only say that something is missing.
+        // A lost record or journal page holds its changes itself. So the mount can only report
+        // that something is missing.
         Verdict::Wrong(_) if told.is_told => log.count("  never was so, and the mount says that something is missing"),
         Verdict::Wrong(what) => log.find("silently wrong", format!("{when}{what}")),
     }
 }
 
-/// What can be mounted read-only can be mended, and written again; nothing wrong or old comes back by that.
+/// Repairs a volume that can be mounted read-only, and mounts it for writing. Counts repairs
+/// after which something is missing or changed.
 fn mend(volume: &mut Volume, when: &str, log: &mut Log) {
     let mut scratch = vec![0; volume.config.check_bytes(&steadyfs::media::Flash::geometry(&volume.medium))];
     let result = volume.mount(Access::ReadWrite, log, |mut session| {
@@ -249,7 +259,7 @@ fn while_mounted(volume: &mut Volume, page: PageIndex, is_unreadable: bool, log:
         if !session.verify_mount(true) || !session.work(&habits, before, |_, _| true) {
             return (false, None);
         }
-        // What was programmed there may have been erased meanwhile.
+        // The page may have been erased meanwhile.
         if !session.medium().is_programmed(page) {
             return (false, None);
         }
@@ -275,13 +285,14 @@ fn while_mounted(volume: &mut Volume, page: PageIndex, is_unreadable: bool, log:
         Err(error) => return log.find("mount refused before the loss", format!("{error:?}")),
     }
     if log.may_go_on() {
-        // Nothing was programmed behind the page that was lost: nobody can tell it from one that a cut met.
+        // Nothing was programmed behind the lost page. So a mount cannot distinguish it from a
+        // page that a cut met.
         let may_be_cut = !is_clean && newest(volume, Some(page)).contains(&page);
         after_mount(volume, may_be_cut, "after a remount: ", Then::Mends, log);
     }
 }
 
-/// What is mounted must be as the model says, as far as it can be read.
+/// Checks that the mounted volume equals the model, as far as it can be read.
 fn look_while_mounted(session: &mut Session<'_, '_, '_>, piece: usize, when: &str) {
     let partial = view::look_tolerantly(&mut session.fs, piece);
     let (current, history) = (session.oracle.current.clone(), session.oracle.history.clone());

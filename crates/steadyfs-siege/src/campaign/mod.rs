@@ -1,4 +1,5 @@
-//! The campaigns: each makes one volume from a seed, lives with it, and notes what must not be.
+//! The campaigns. Each makes one volume from a seed, uses it, and logs all violations of the
+//! rules.
 
 pub mod bits;
 pub mod chains;
@@ -16,7 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::log::Log;
 use crate::world::World;
 
-/// A campaign: its name, and what it does with one seed.
+/// A campaign: its name, and its function for one seed.
 #[derive(Clone, Copy)]
 pub struct Campaign {
     /// Name on the command line.
@@ -49,7 +50,8 @@ impl Campaign {
         ALL.into_iter().find(|campaign| campaign.name == name)
     }
 
-    /// Lets one volume live. A panic of the volume, or of the medium that is used against its rules, is a finding.
+    /// Runs the life of one volume. A panic of the volume is a finding. So is a panic of the
+    /// medium, which reports illegal use.
     pub fn run(&self, seed: u64, index: u32, world: World) -> Log {
         let mut log = Log { world, ..Log::default() };
         let seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (u64::from(index) << 20) ^ self.name.len() as u64;

@@ -14,24 +14,24 @@ use crate::strike::Cut;
 use crate::volume::Volume;
 use crate::world::MediumKind;
 
-/// Calls in a row that may fail.
+/// Maximum number of calls in a row that may fail.
 const FAILURES_MAX: u32 = 6;
-/// Blocks among which those of the superblocks and the ring are.
+/// Number of first blocks that contain the superblocks and the ring.
 const OWN_BLOCKS: u32 = 10;
-/// Fill in percent of a volume whose settings allow for no bad block.
+/// Fill in percent of a volume whose settings allow fewer than two bad blocks.
 const FILL_MAX: usize = 50;
 
 /// The sectors that the card refuses.
 struct Plan {
     /// First sector and number of sectors of each range.
     ranges: Vec<(u32, u32)>,
-    /// The mount before which it begins; none: the format.
+    /// Mount before which the refusals begin. `None` means before the format.
     begin: Option<u32>,
-    /// The driver reports a bad block.
+    /// True if the driver reports a bad block.
     is_told: bool,
 }
 
-/// Lets one volume live.
+/// Runs the life of one volume.
 pub fn volume(seed: u64, log: &mut Log) {
     if !log.world.medium.is_card() {
         log.world.medium = if seed.is_multiple_of(2) { MediumKind::Card } else { MediumKind::CardWithin };
@@ -71,8 +71,8 @@ pub fn volume(seed: u64, log: &mut Log) {
     last(&mut volume, log);
 }
 
-/// Draws the sectors that a card is to refuse: of one block, or of two. The second block is not one
-/// of the volume's own.
+/// Draws the sectors that a card is to refuse, in one block or in two. The second block does not
+/// belong to the volume's own blocks.
 fn draw(medium: &Medium, rng: &mut fastrand::Rng) -> Plan {
     let Medium::Card(pages) = medium else { unreachable!("a card") };
     let (layout, count) = (pages.flash.layout(), medium.geometry().block_count);
@@ -98,7 +98,7 @@ fn refuse(medium: &Medium, plan: &Plan) {
     plan.ranges.iter().for_each(|&(first, count)| pages.card().refuse(first, count, plan.is_told));
 }
 
-/// One mount; `false` when the volume is given up.
+/// Makes one mount. Returns `false` if the volume is given up.
 fn life(volume: &mut Volume, plan: &Plan, calls: u32, log: &mut Log) -> bool {
     let (habits, survives) = (volume.habits.clone(), plan.is_told && volume.config.failures > 0);
     let mut refusals = 0;
@@ -128,8 +128,8 @@ fn life(volume: &mut Volume, plan: &Plan, calls: u32, log: &mut Log) -> bool {
     log.may_go_on()
 }
 
-/// A mount that is to take changes. A call that meets the sectors goes on elsewhere, or the next
-/// ones do.
+/// Uses a mount that must take changes. A call that meets the refused sectors goes on elsewhere,
+/// or the next calls do.
 fn live(
     mut session: Session<'_, '_, '_>,
     habits: &client::Habits,
@@ -160,7 +160,7 @@ fn live(
     (may_go_on && ends_well).then(|| session.unmount())
 }
 
-/// In the end the volume takes changes, and a check finds nothing.
+/// Checks at the end that the volume takes changes, and that a check finds nothing.
 fn last(volume: &mut Volume, log: &mut Log) {
     let mut scratch = vec![0; volume.config.check_bytes(&volume.medium.geometry())];
     let habits = volume.habits.clone();

@@ -1,4 +1,5 @@
-//! One read, program or erase fails once, at random, mounted or in a mount. The client goes on, or starts again.
+//! One read, program or erase fails once, at random, in a call or in a mount. The client goes on,
+//! or starts again.
 
 use steadyfs::{Access, MountError};
 
@@ -12,7 +13,7 @@ use crate::strike::Cut;
 use crate::volume::Volume;
 use crate::world::World;
 
-/// What is to happen in one mount of the volume.
+/// Events of one mount of the volume.
 struct Plan {
     calls: u32,
     /// The fault, and the call before which it is armed.
@@ -22,7 +23,7 @@ struct Plan {
     ends_well: bool,
 }
 
-/// Lets one volume live.
+/// Runs the life of one volume.
 pub fn volume(seed: u64, log: &mut Log) {
     let mut volume = match Volume::new(seed, Settings::Any, 3_000, log) {
         Ok(volume) => volume,
@@ -54,7 +55,7 @@ fn plan(rng: &mut fastrand::Rng, world: World) -> Plan {
     Plan { calls, fault: None, cut, goes_on: rng.bool(), ends_well: rng.bool() }
 }
 
-/// One mount; `false` when the volume is given up.
+/// Makes one mount. Returns `false` if the volume is given up.
 fn session(volume: &mut Volume, plan: &Plan, log: &mut Log) -> bool {
     let habits = volume.habits.clone();
     for attempt in 0.. {
@@ -84,13 +85,13 @@ fn session(volume: &mut Volume, plan: &Plan, log: &mut Log) -> bool {
     log.may_go_on()
 }
 
-/// How a session ended.
+/// End of a session.
 enum End {
-    /// By an unmount.
+    /// An unmount.
     Unmount(Option<FailedUnmount>),
-    /// As if power had failed.
+    /// An end without an unmount, as if power had failed.
     Dropped,
-    /// It could only be read.
+    /// The volume could only be read.
     ReadOnly,
 }
 
@@ -123,7 +124,7 @@ fn live(mut session: Session<'_, '_, '_>, plan: &Plan, habits: &client::Habits) 
     End::Unmount(session.unmount())
 }
 
-/// A sound chip, and the mount says no.
+/// Logs that a mount of a sound medium was refused.
 fn refused(volume: &mut Volume, error: MountError, log: &mut Log) {
     let fault = volume.medium.last_fired().to_string();
     let reading = match volume.mount(Access::ReadOnly, log, |_| ()) {
@@ -133,7 +134,7 @@ fn refused(volume: &mut Volume, error: MountError, log: &mut Log) {
     log.find("mount refused", format!("{error:?}; {reading}; after {fault}"));
 }
 
-/// Without faults: everything works, and a check finds nothing.
+/// Uses the volume without faults: everything works, and a check finds nothing.
 fn last(volume: &mut Volume, log: &mut Log) {
     let habits = volume.habits.clone();
     let calls = Plan { calls: 15, fault: None, cut: None, goes_on: true, ends_well: true };

@@ -1,8 +1,15 @@
-//! A card in memory: sectors that are written at any time and any place, behind a cache that loses what the contract of [`SectorDevice`] lets it lose.
+//! A card in memory. Its sectors can be written at any time and in any order. They lie behind a
+//! cache, which may lose as much as the contract of [`SectorDevice`] allows.
 //!
-//! A sector holds bytes, or cannot be read until it is written again. What a power cut leaves of those that were written since the last flush is drawn
-//! in `torn`: with a cache that keeps the order a number of the first writes are there, the next one in part, and none of the others; with one that reorders,
-//! any part of them. One sector may also be hidden: it cannot be read for some looks, and then holds what it held.
+//! A sector holds bytes, or cannot be read until it is written again. `torn` draws the remains of
+//! the sectors written since the last flush when power fails:
+//!
+//! - A cache that keeps the order leaves a number of the first writes, the next one in part, and
+//!   none of the others.
+//! - A cache that reorders leaves any part of them.
+//!
+//! One sector may also be hidden: it cannot be read for some looks, and then holds its old
+//! content.
 
 pub mod pages;
 mod torn;
@@ -22,21 +29,22 @@ use crate::strike::{Strike, Strikes};
 /// Bytes of a sector.
 pub type Bytes = [u8; SECTOR_BYTES];
 
-/// What a sector holds.
+/// Content of a sector.
 #[derive(Clone, Debug)]
 pub enum Held {
-    /// These bytes.
+    /// The sector holds these bytes.
     Bytes(Rc<Bytes>),
-    /// It cannot be read until it is written.
+    /// The sector cannot be read until it is written.
     Unreadable,
 }
 
-/// What a card does with writes before they are durable.
+/// Behaviour of a card's cache before writes are durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cache {
-    /// Sectors that it holds at most; the oldest leave it. 0: a write is durable when it is answered.
+    /// Maximum number of sectors in the cache; the oldest leave it first. With 0 a write is
+    /// durable when it is answered.
     pub sectors_max: usize,
-    /// A power cut may take any of them, and not only the last ones.
+    /// True if a power cut may take any sectors of the cache, and not only the last ones.
     pub reorders: bool,
 }
 
@@ -44,7 +52,7 @@ pub struct Cache {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     Write,
-    /// What it meets can be read, whatever that is.
+    /// The sectors stay readable, with any content.
     Discard,
 }
 
@@ -58,14 +66,15 @@ struct Waiting {
     held: Held,
 }
 
-/// A write: where it began, how many sectors it had, and what is not told apart after a power cut.
+/// A write: its place, its size, and a number that groups writes which a power cut does not
+/// distinguish.
 #[derive(Clone, Copy, Debug)]
 pub struct Written {
     /// First sector.
     pub first: u32,
-    /// Sectors.
+    /// Number of sectors.
     pub count: u32,
-    /// Number of the command; where the cache reorders, of the flush before it.
+    /// Number of the command. If the cache reorders, number of the flush before it.
     pub number: u64,
 }
 
@@ -74,22 +83,22 @@ pub struct Written {
 struct Hidden {
     sector: u32,
     looks: u32,
-    /// Whoever fails by it is excused: it counts as a fault.
+    /// True if a failure by this sector is excused: it counts as a fault.
     is_fault: bool,
 }
 
-/// Writes whose order is remembered.
+/// Number of writes whose order is kept.
 const ORDER: usize = 256;
 
 #[derive(Clone)]
 struct State {
     medium: Vec<Held>,
-    /// What each sector held before that.
+    /// Content of each sector before the present one.
     earlier: Vec<Rc<Bytes>>,
     waiting: VecDeque<Waiting>,
     cache: Cache,
     hidden: Option<Hidden>,
-    /// Sectors that take no writes, and whether the driver reports that.
+    /// Sectors that take no writes. `tells_refused` is true if the driver reports them.
     refused: Vec<Range<u32>>,
     tells_refused: bool,
     style: Style,
@@ -100,15 +109,16 @@ struct State {
     order: VecDeque<Written>,
 }
 
-/// The card. What is done to it from outside takes no exclusive reference, for [`SectorPages`](steadyfs::media::sectors::SectorPages) gives none without
-/// forgetting what it knows.
+/// The card. Its controls take a shared reference.
+/// [`SectorPages`](steadyfs::media::sectors::SectorPages) gives an exclusive reference only after
+/// it has discarded its own state.
 #[derive(Clone)]
 pub struct Card {
     state: RefCell<State>,
 }
 
 impl Card {
-    /// A card that somebody else has used, or a new one.
+    /// Makes a new card, or one with the data of an earlier use.
     pub fn new(sector_count: u32, cache: Cache, is_used: bool, seed: u64) -> Self {
         let mut rng = fastrand::Rng::with_seed(seed);
         let mut first = [0; SECTOR_BYTES];
@@ -134,27 +144,28 @@ impl Card {
         Self { state: RefCell::new(state) }
     }
 
-    /// Looks at what strikes the card, or arms it.
+    /// Passes the power state and the faults of the card to `act`, which may arm them.
     pub fn strikes<R>(&self, act: impl FnOnce(&mut Strikes) -> R) -> R {
         act(&mut self.state.borrow_mut().strikes)
     }
 
-    /// What it does with writes.
+    /// Returns the behaviour of the cache.
     pub fn cache(&self) -> Cache {
         self.state.borrow().cache
     }
 
-    /// How sectors end up that a cut meets.
+    /// Sets the style of the sectors that a cut leaves.
     pub fn set_style(&self, style: Style) {
         self.state.borrow_mut().style = style;
     }
 
-    /// Lets a sector be unreadable for so many looks. Where that is a fault, each is counted as one that struck.
+    /// Makes a sector unreadable for `looks` looks. If `is_fault`, each look counts as a fault
+    /// that struck.
     pub fn hide(&self, sector: u32, looks: u32, is_fault: bool) {
         self.state.borrow_mut().hidden = Some(Hidden { sector, looks, is_fault });
     }
 
-    /// Lets sectors take no writes from now on. The driver reports them as a bad block, or as a
+    /// Makes sectors refuse writes from now on. The driver reports them as a bad block, or as a
     /// device that does not answer.
     pub fn refuse(&self, first: u32, count: u32, is_told: bool) {
         let mut state = self.state.borrow_mut();
@@ -162,43 +173,44 @@ impl Card {
         state.tells_refused = is_told;
     }
 
-    /// Whether a sector is hidden.
+    /// Returns true if a sector is hidden.
     pub fn hides(&self) -> bool {
         self.state.borrow().hidden.is_some()
     }
 
-    /// Forgets what has not struck.
+    /// Discards faults and hidden sectors that have not struck.
     pub fn disarm(&self) {
         let mut state = self.state.borrow_mut();
         state.strikes.disarm();
         state.hidden = None;
     }
 
-    /// Power goes, if it has not gone, and comes back: what the cache kept is on the medium.
+    /// Turns power off, if it is still on, and on again. The part of the cache that survives is
+    /// on the medium.
     pub fn power_on(&self) {
         let mut state = self.state.borrow_mut();
         state.lose_cache();
         state.strikes.power_on();
     }
 
-    /// What a sector holds, hidden or not.
+    /// Returns the content of a sector, hidden or not.
     pub fn held(&self, sector: u32) -> Held {
         self.state.borrow().held(sector)
     }
 
-    /// Puts something in the place of what a sector holds, for good.
+    /// Replaces the content of a sector for good.
     pub fn spoil(&self, sector: u32, held: Held) {
         let mut state = self.state.borrow_mut();
         state.empty_cache(0);
         state.store(sector, held);
     }
 
-    /// The last writes, the newest first.
+    /// Returns the last writes, newest first.
     pub fn written(&self) -> Vec<Written> {
         self.state.borrow().order.iter().copied().collect()
     }
 
-    /// Draws from the card's own chance.
+    /// Draws from the card's own random numbers.
     pub fn draw<R>(&self, draw: impl FnOnce(&mut fastrand::Rng) -> R) -> R {
         draw(&mut self.state.borrow_mut().rng)
     }
@@ -218,7 +230,8 @@ impl State {
         }
     }
 
-    /// Lets the oldest sectors out of the cache until it has no more than so many.
+    /// Writes the oldest sectors of the cache to the medium, until the cache has at most `most`
+    /// sectors.
     fn empty_cache(&mut self, most: usize) {
         let excess = self.waiting.len().saturating_sub(most);
         for waiting in self.waiting.drain(..excess).collect::<Vec<_>>() {
@@ -226,16 +239,17 @@ impl State {
         }
     }
 
-    /// Puts what a command leaves into the cache.
+    /// Puts the result of a command into the cache.
     fn put(&mut self, change: Change, first: u32, sectors: Vec<Held>) {
         let (command, written) = (self.commands, first..first + sectors.len() as u32);
         self.hidden = self.hidden.filter(|hidden| !written.contains(&hidden.sector));
         self.waiting.extend(written.zip(sectors).map(|(sector, held)| Waiting { change, command, sector, held }));
     }
 
-    /// Counts a write, and what it wrote last.
+    /// Notes a write as the newest one.
     fn note(&mut self, first: u32, count: u32) {
-        // What a cut left of a write may be readable and no page: it is none of the last that a mount sees.
+        // After a cut, the remains of a write may be readable but be no page. Such a write is not
+        // among the last ones that a mount finds.
         if !self.strikes.has_power() {
             return;
         }
@@ -249,7 +263,7 @@ impl State {
         assert!(is_there && count > 0, "illegal use: {count} sectors from {first} of {}", self.medium.len());
     }
 
-    /// Whether a sector is hidden from this look.
+    /// Returns true if a sector is hidden from this look.
     fn is_hidden(&mut self, sector: u32) -> bool {
         let Some(hidden) = self.hidden.as_mut().filter(|hidden| hidden.sector == sector) else { return false };
         self.strikes.trace(|| format!("sector {sector} is hidden for {} looks", hidden.looks));
@@ -283,7 +297,7 @@ impl State {
         Ok(bytes)
     }
 
-    /// Carries a command out that changes sectors, or what a strike leaves of it.
+    /// Carries out a command that changes sectors. A strike may leave a part of it.
     fn change(&mut self, change: Change, first: u32, sectors: Vec<Held>) -> Result<(), Failure> {
         let count = sectors.len() as u32;
         self.check(first, count);
@@ -311,7 +325,7 @@ impl State {
                         self.put(change, first, torn);
                     }
                 }
-                // A failure that passes is not the sectors' fault.
+                // A failure that passes is not the fault of the sectors.
                 Err(Failure::Device)
             }
         };
@@ -322,13 +336,13 @@ impl State {
         result
     }
 
-    /// Checks whether any of these sectors takes no writes.
+    /// Returns true if any of these sectors takes no writes.
     fn is_refused(&self, first: u32, count: u32) -> bool {
         self.refused.iter().any(|range| range.start < first + count && first < range.end)
     }
 
-    /// Refuses a write. Its sectors in the range stay as they are, or cannot be read any more. Each
-    /// of the others is written or not.
+    /// Refuses a write. Its sectors in the range stay as they are, or cannot be read any more.
+    /// Each of the others is written or not.
     fn refuse_write(&mut self, first: u32, sectors: Vec<Held>) -> Result<(), Failure> {
         self.strikes.fire(format!("Write of {} sectors from {first}, of which some take none", sectors.len()));
         let (is_partly_there, is_readable) = (self.rng.bool(), self.rng.u32(..3) != 0);
@@ -342,7 +356,7 @@ impl State {
         Err(if self.tells_refused { Failure::BadBlock } else { Failure::Device })
     }
 
-    /// Whatever the card makes of sectors that nobody needs.
+    /// Draws the content of discarded sectors: the old bytes, zeros, `0xFF` or junk.
     fn discarded(&mut self, first: u32, count: u32) -> Vec<Held> {
         let way = self.rng.u8(..4);
         let mut junk = [0; SECTOR_BYTES];
@@ -382,7 +396,7 @@ impl SectorDevice for Card {
         let mut rest = match &result {
             Ok(bytes) => &bytes[..],
             Err(_) => {
-                // The buffer may hold anything then.
+                // After an error the buffer may hold anything.
                 parts.iter_mut().for_each(|part| state.rng.fill(part));
                 return result.map(drop);
             }
@@ -416,7 +430,8 @@ impl SectorDevice for Card {
             }
             Strike::Cut => Err(Failure::Device),
             Strike::Fault(fault) => {
-                // What was answered before may be lost, as if power had failed, and the next flush says nothing of it.
+                // Answered writes may be lost, as if power had failed. The next flush does not
+                // report that.
                 state.lose_cache();
                 Err(fault.failure)
             }

@@ -1,4 +1,5 @@
-//! The pages of a volume on a [`Card`]: where they lie, and what of them is there, by the documentation of the format.
+//! The pages of a volume on a [`Card`]: their places and their state, computed from the
+//! documentation of the format.
 
 use std::rc::Rc;
 
@@ -7,36 +8,38 @@ use steadyfs::media::{BlockIndex, Geometry, PageIndex};
 
 use super::{Bytes, Card, Held};
 
-/// Sectors of headers at the begin of a block.
+/// Number of header sectors at the start of a block.
 const HEADERS: u32 = 2;
 /// First bytes of a header, and of a tag's sector.
 const HEADER: &[u8] = b"SteadyBk";
 const TAG: &[u8] = b"SteadyPg";
-/// Where the tag lies in its sector, and what its ninth byte says of pages of roots, of moved ones, and of the journal.
+/// Offset of the tag in its sector. The kinds below are values of the tag's ninth byte: roots,
+/// moved pages, and pages of the journal.
 const TAG_AT: usize = 12;
 const ROOT_KIND: u8 = 2;
 const MOVED_KINDS: [u8; 3] = [7, 8, 10];
 const JOURNAL_KINDS: [u8; 3] = [5, 6, 11];
-/// Where the number of the volume lies, and the checksum behind it.
+/// Offset of the volume's number, and of the checksum behind it.
 const VOLUME_AT: usize = 32;
 const CHECK_AT: usize = 36;
-/// Bytes at the end of a page that hold its tag, where tags lie within: what a sector of a tag holds behind its first bytes.
+/// Bytes at the end of a page that hold its tag, if tags lie within pages: a tag's sector without
+/// its first bytes.
 const TAG_ROOM: usize = CHECK_AT + 4 - TAG.len();
 
 /// A volume's pages on a card.
 #[derive(Clone)]
 pub struct CardPages {
-    /// What the volume is given.
+    /// Medium that the volume gets.
     pub flash: SectorPages<Card>,
 }
 
 impl CardPages {
-    /// Divides a card. `None` where the layout is impossible.
+    /// Divides a card into pages. Returns `None` if the layout is impossible.
     pub fn new(card: Card, layout: SectorLayout) -> Option<Self> {
         SectorPages::new(card, layout).map(|flash| Self { flash })
     }
 
-    /// The card.
+    /// Returns the card.
     pub fn card(&self) -> &Card {
         self.flash.device()
     }
@@ -45,7 +48,7 @@ impl CardPages {
         self.flash.layout()
     }
 
-    /// The shape of the medium.
+    /// Returns the geometry of the medium.
     pub fn geometry(&self) -> Geometry {
         self.layout().geometry()
     }
@@ -54,7 +57,8 @@ impl CardPages {
         self.layout().first + block * self.layout().block_sectors
     }
 
-    /// The sector of a page's tag, which may be the last one of its data, and the first one of its data.
+    /// Returns the sector of a page's tag, and the first sector of its data. The tag may lie in
+    /// the last sector of the data.
     fn places(&self, page: PageIndex) -> (u32, u32) {
         let (pages, size) = (self.geometry().pages_per_block, self.layout().page_bytes / 512);
         let (header, index) = (self.header(page / pages), page % pages);
@@ -74,12 +78,12 @@ impl CardPages {
         }
     }
 
-    /// Where the bytes of a sector of data end.
+    /// Returns the end of the data in a sector of a page.
     fn data_end(&self, page: PageIndex, sector: u32) -> usize {
         if self.layout().tags == TagPlace::Within && sector == self.places(page).0 { 512 - TAG_ROOM } else { 512 }
     }
 
-    /// What a sector says of a page's tag: as one of its own has it.
+    /// Returns a page's tag from its sector, in the format of a sector of its own.
     fn tag_in(&self, sector: u32) -> Option<Bytes> {
         let Held::Bytes(bytes) = self.card().held(sector) else { return None };
         if self.layout().tags != TagPlace::Within {
@@ -91,7 +95,7 @@ impl CardPages {
         Some(own)
     }
 
-    /// The page whose tag lies in a sector.
+    /// Returns the page whose tag lies in a sector.
     fn page_of_tag(&self, sector: u32) -> Option<PageIndex> {
         let (pages, block_sectors) = (self.geometry().pages_per_block, self.layout().block_sectors);
         let within = sector.checked_sub(self.layout().first)?;
@@ -107,7 +111,7 @@ impl CardPages {
         (index < pages && self.places(page).0 == sector).then_some(page)
     }
 
-    /// The generation in the header of a block.
+    /// Returns the generation in the header of a block.
     fn generation_in_header(&self, sector: u32) -> Option<u32> {
         match self.card().held(sector) {
             Held::Bytes(bytes) => self.generation_in(&bytes, HEADER),
@@ -115,12 +119,13 @@ impl CardPages {
         }
     }
 
-    /// The generation of a tag.
+    /// Returns the generation of a tag.
     fn generation_of_tag(&self, sector: u32) -> Option<u32> {
         self.tag_in(sector).and_then(|bytes| self.generation_in(&bytes, TAG))
     }
 
-    /// The generation in a sector that is sound, of this volume, and of a kind.
+    /// Returns the generation in a sector, if the sector is sound, belongs to this volume, and
+    /// begins with `magic`.
     fn generation_in(&self, bytes: &Bytes, magic: &[u8]) -> Option<u32> {
         let is_own = bytes.starts_with(magic)
             && word(bytes, VOLUME_AT) == self.layout().volume
@@ -128,7 +133,7 @@ impl CardPages {
         is_own.then(|| word(bytes, 8))
     }
 
-    /// The present generation of a block.
+    /// Returns the present generation of a block.
     fn present(&self, block: BlockIndex) -> u32 {
         let headers = [0, 1].map(|header| self.generation_in_header(self.header(block) + header));
         let pages = self.geometry().pages_per_block;
@@ -137,13 +142,18 @@ impl CardPages {
         headers.into_iter().flatten().chain(tags).max().unwrap_or(0)
     }
 
-    /// Whether a page holds what was programmed: a cut may leave a tag of the present generation beside bytes that are garbage.
+    /// Returns true if a page holds the programmed content. A cut may leave a tag of the present
+    /// generation beside bytes that are garbage.
     pub fn is_programmed(&self, page: PageIndex) -> bool {
         self.is_of(page, self.present(page / self.geometry().pages_per_block)) && self.has_its_checksum(page)
     }
 
-    /// Whether a mount sees what a page holds that was programmed with `others`, where logical pages have `unit` of these: all of its frame is there, or it is of the
-    /// journal; and of the others no two places that follow each other are missing before it, nor the first one of its block.
+    /// Returns true if a mount finds the content of a page that was programmed with `others`. A
+    /// logical page has `unit` pages. Three conditions must hold:
+    ///
+    /// - The whole frame of the page is there, or the page is a page of the journal.
+    /// - Of the others, no two consecutive places before it are missing.
+    /// - The first place of its block is not missing.
     pub fn is_seen(&self, page: PageIndex, others: &[PageIndex], unit: u32) -> bool {
         let pages = self.geometry().pages_per_block;
         let (block, within) = (page / pages * pages, page % pages);
@@ -155,22 +165,22 @@ impl CardPages {
         within < pages / unit * unit && is_there(place) && !is_cut_off
     }
 
-    /// Whether a page is one that was moved.
+    /// Returns true if reclamation has moved the page.
     pub fn is_of_move(&self, page: PageIndex) -> bool {
         MOVED_KINDS.contains(&self.kind(page))
     }
 
-    /// Whether a page is one of a root.
+    /// Returns true if the page belongs to a root.
     pub fn is_of_root(&self, page: PageIndex) -> bool {
         self.kind(page) == ROOT_KIND
     }
 
-    /// What a page's tag says that it is.
+    /// Returns the kind of a page, from its tag.
     fn kind(&self, page: PageIndex) -> u8 {
         self.tag_in(self.places(page).0).map_or(0, |bytes| bytes[TAG_AT + 8] & 0xF)
     }
 
-    /// Whether the data of a page has the checksum that its tag says.
+    /// Returns true if the data of a page matches the checksum in its tag.
     fn has_its_checksum(&self, page: PageIndex) -> bool {
         let (tag, data) = self.places(page);
         let Some(said) = self.tag_in(tag) else { return false };
@@ -190,7 +200,7 @@ impl CardPages {
         self.generation_of_tag(tag) == Some(generation) && (data..data + self.layout().page_bytes / 512).all(is_held)
     }
 
-    /// Pages that hold something.
+    /// Returns the pages that hold something.
     pub fn programmed(&self) -> Vec<PageIndex> {
         let Geometry { pages_per_block, block_count, .. } = self.geometry();
         let pages = |block| {
@@ -200,7 +210,8 @@ impl CardPages {
         (0..block_count).flat_map(pages).collect()
     }
 
-    /// Pages programmed last, the newest first, each with the number of the command that wrote it; where the cache reorders, of the flush before it.
+    /// Returns the pages programmed last, newest first. The number of each is the number of its
+    /// command or, if the cache reorders, of the flush before it.
     pub fn newest(&self) -> Vec<(PageIndex, u64)> {
         let written = self.card().written();
         let pages = |written: &super::Written| {
@@ -211,8 +222,9 @@ impl CardPages {
         written.iter().flat_map(pages).collect()
     }
 
-    /// Takes a page away for good: its tag, a sector of its data, or all of it. One that can be read has other data: a tag's sector with other bytes would
-    /// read as erased, as the format has it, and no device brings such bytes without an error.
+    /// Loses a page for good: its tag, a sector of its data, or all of it. A page that stays
+    /// readable gets other data. Its tag stays: by the format, a tag's sector with other bytes
+    /// reads as erased, and no device returns such bytes without an error.
     pub fn lose(&self, page: PageIndex, is_unreadable: bool) {
         let (tag, data) = self.places(page);
         let size = self.layout().page_bytes / 512;
@@ -231,7 +243,7 @@ impl CardPages {
         sectors.into_iter().for_each(|sector| self.card().spoil(sector, Held::Unreadable));
     }
 
-    /// Flips some bits of a page, each at a place of its own in what its sectors say of it.
+    /// Flips some bits of a page, each at a random place in its data or in its tag.
     pub fn flip_bits(&self, page: PageIndex, count: u32) {
         let (tag, data) = self.places(page);
         let size = self.layout().page_bytes / 512;
@@ -249,12 +261,14 @@ impl CardPages {
         }
     }
 
-    /// Where byte `at` of a tag's sector lies; of what the page does not hold of it, another one.
+    /// Returns the place of byte `at` of a tag's sector. If the page does not hold this byte,
+    /// returns the place of another one.
     fn tag_byte(&self, at: usize) -> usize {
         if self.layout().tags == TagPlace::Within { 512 - TAG_ROOM + at.saturating_sub(TAG.len()) } else { at }
     }
 
-    /// Lets the first page of one of the blocks begun last be unreadable once, or one of the block's headers for some looks. `age` 0 is the block begun last.
+    /// Makes the first page of a block begun recently unreadable once, or one of the block's
+    /// headers unreadable for some looks. `age` 0 is the block begun last.
     pub fn arm_first_page(&self, age: usize) {
         let pages = self.geometry().pages_per_block;
         let begun = self.newest().into_iter().map(|(page, _)| page).filter(|page| page.is_multiple_of(pages));
@@ -262,12 +276,12 @@ impl CardPages {
         let (what, looks) = self.card().draw(|rng| (rng.u32(..3), rng.u32(1..24)));
         match what {
             0 => self.card().hide(self.places(page).0, 1, true),
-            // Nobody need notice it: that is no fault that excuses a call.
+            // A volume need not notice a hidden header, so it is no fault that excuses a call.
             header => self.card().hide(self.header(page / pages) + header - 1, looks, false),
         }
     }
 
-    /// Power again. Whoever uses the card then knows nothing of it.
+    /// Restores power. The driver above discards its state of the card.
     pub fn power_on(&mut self) {
         self.flash.device_mut().power_on();
     }

@@ -1,4 +1,4 @@
-//! What a power cut, or a command that failed, leaves of sectors.
+//! The state of sectors after a power cut or a failed command.
 
 use std::rc::Rc;
 
@@ -7,17 +7,17 @@ use steadyfs::media::sectors::SECTOR_BYTES;
 use super::{Bytes, Change, Held, State, Waiting};
 use crate::fate::Style;
 
-/// How much of a write survives.
+/// Part of a write that survives.
 #[derive(Clone, Copy)]
 enum Survives {
     All,
     Nothing,
-    /// Each sector has a fate of its own.
+    /// Each sector has its own fate.
     Some,
 }
 
 impl State {
-    /// Power fails: draws what is there of the cache.
+    /// Draws the part of the cache that survives when power fails.
     pub(super) fn lose_cache(&mut self) {
         let waiting: Vec<Waiting> = self.waiting.drain(..).collect();
         let survives = if self.cache.reorders { self.survivors(&waiting) } else { self.first_ones(&waiting) };
@@ -37,11 +37,12 @@ impl State {
         }
     }
 
-    /// The order is kept: all of the first commands, one in part, none of the others.
+    /// Draws for a cache that keeps the order: all of the first commands, one in part, none of
+    /// the others.
     fn first_ones(&mut self, waiting: &[Waiting]) -> Vec<Survives> {
         let Some(last) = waiting.last().map(|last| last.command) else { return Vec::new() };
         let first = waiting[0].command;
-        // The last one more often than any other: it is the one that was cut.
+        // The last command is torn more often than any other, because power failed in it.
         let torn = if self.rng.bool() { last } else { self.rng.u64(first..=last) };
         let fate = |waiting: &Waiting| match waiting.command.cmp(&torn) {
             std::cmp::Ordering::Less => Survives::All,
@@ -51,7 +52,7 @@ impl State {
         waiting.iter().map(fate).collect()
     }
 
-    /// The order is not kept: whole commands, or sectors, each for itself.
+    /// Draws for a cache that reorders: whole commands, or each sector for itself.
     fn survivors(&mut self, waiting: &[Waiting]) -> Vec<Survives> {
         let (is_by_command, most) = (self.rng.bool(), self.rng.u32(1..10));
         let (mut last, mut fates) = ((0, Survives::All), Vec::new());
@@ -69,8 +70,9 @@ impl State {
         fates
     }
 
-    /// A sector that was written in part: as before, as written, anything, or nothing that can be read. One that was discarded may be as it was long before;
-    /// of one that was written that would be a header that is sound and old, which no check can tell.
+    /// Draws the state of a sector that was written in part: as before, as written, any bytes, or
+    /// unreadable. A discarded sector may return to an earlier content. A written sector may not:
+    /// it could become a sound old header, which no check can detect.
     pub(super) fn torn(&mut self, change: Change, sector: u32, new: Held, style: Style) -> Held {
         let old = self.held(sector);
         let fate = self.rng.u32(if style == Style::Unsteady { 4 } else { 0 }..10);
@@ -91,7 +93,7 @@ fn bytes_of(held: &Held) -> Bytes {
     }
 }
 
-/// Bytes that are made of what was there and what was written, or of nothing.
+/// Makes bytes from the old and the new ones, or from neither.
 fn garbage(old: &Bytes, new: &Bytes, rng: &mut fastrand::Rng) -> Bytes {
     let mut bytes = *new;
     let at = rng.usize(..SECTOR_BYTES);

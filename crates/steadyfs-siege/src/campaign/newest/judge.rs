@@ -11,7 +11,7 @@ use crate::tree::{Node, Tree};
 use crate::view::Partial;
 
 /// A clean end writes the newest journal page twice, so that the loss of one page costs nothing.
-/// `false`: after a repair files may be in an earlier state, and its report names them.
+/// With `false`, files may be in an earlier state after a repair, and its report names them.
 const JOURNAL_IS_TWICE: bool = true;
 
 /// The content of a volume before the loss, by path, with the inode of each.
@@ -36,7 +36,7 @@ enum Fate {
     Same,
     /// A call is an error; the rest is as it was.
     Error,
-    /// No list shows it.
+    /// No list contains it.
     Absent,
     /// It has no bytes.
     Emptied,
@@ -112,7 +112,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Names that were not there.
+    /// Logs names that were not there before.
     fn strangers(&self, seen: &Partial, is_excused: bool, when: &str, log: &mut Log) {
         for path in seen.sizes.keys().filter(|path| !self.truth.0.contains_key(*path)) {
             let inode = path.strip_prefix("lost-").and_then(|rest| rest.get(..10)).and_then(|digits| digits.parse().ok());
@@ -130,7 +130,7 @@ impl Judge<'_> {
     }
 }
 
-/// The state of a file, under its name or under the name that a repair gives.
+/// Returns the state of a file, under its name or under the name that a repair gives.
 fn fate(path: &str, inode: InodeNumber, node: &Node, seen: &Partial) -> Fate {
     let given = format!("lost-{inode:010}");
     let shown_as = if seen.sizes.contains_key(path) { path } else { given.as_str() };
@@ -158,7 +158,8 @@ fn fate(path: &str, inode: InodeNumber, node: &Node, seen: &Partial) -> Fate {
     }
 }
 
-/// A file that no list shows. It may follow in a list that ended with an error.
+/// Returns the state of a file that no list contains. It may follow in a list that ended with an
+/// error.
 fn absent(path: &str, seen: &Partial) -> Fate {
     let may_have = |list: &String| list.is_empty() || path.starts_with(&format!("{list}/"));
     if seen.cut_lists.iter().any(may_have) { Fate::Error } else { Fate::Absent }

@@ -6,10 +6,10 @@ use crate::log::Log;
 use crate::session::Fs;
 use crate::volume::Volume;
 
-/// Bytes of a file that lie in its inode at most.
+/// Maximum bytes of a file that lies in its inode.
 const INLINE: usize = 144;
 
-/// Lets a volume live.
+/// Runs the life of a volume.
 ///
 /// # Errors
 /// Calls that failed, in words.
@@ -35,14 +35,15 @@ pub fn live(volume: &mut Volume, log: &mut Log) -> Result<(), String> {
     Ok(())
 }
 
-/// A name, in one of two directories or in none; one in five is longer than an inode takes.
+/// Draws a name, in one of two directories or in none. One name in five is longer than an inode
+/// takes.
 fn name(number: u32, rng: &mut fastrand::Rng) -> String {
     let directory = ["", "", "", "d/", "e/"][rng.usize(..5)];
     let long = if rng.u32(..5) == 0 { "n".repeat(rng.usize(40..180)) } else { String::new() };
     format!("{directory}file{number}{long}")
 }
 
-/// Bytes that are not zero.
+/// Draws bytes that are not zero.
 fn bytes(count: usize, rng: &mut fastrand::Rng) -> Vec<u8> {
     (0..count).map(|_| rng.u8(1..)).collect()
 }
@@ -56,7 +57,7 @@ fn size(rng: &mut fastrand::Rng) -> usize {
     }
 }
 
-/// One use of a volume: new files, and changes of those that are there.
+/// Uses a volume once: makes new files, and changes existing ones.
 fn use_once(fs: &mut Fs<'_, '_>, rng: &mut fastrand::Rng, new: Vec<String>, there: &mut Vec<String>) -> Result<(), Error> {
     // If a call of the use before was refused, names that were not committed may be gone.
     there.retain(|name| fs.stat(name.as_str()).is_ok());

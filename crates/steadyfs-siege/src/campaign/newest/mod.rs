@@ -1,11 +1,11 @@
 //! Small volumes that ended well lose each page, one at a time, or one bit of it flips.
 //!
-//! A small volume has most of its content in few pages: the newest journal page, a page of the file
-//! table. After each loss a file is in one of three states (`judge`):
+//! A small volume has most of its content in few pages: the newest journal page, a page of the
+//! file table. After each loss a file is in one of three states (`judge`):
 //!
 //! - it is as it was;
 //! - reading it is an error;
-//! - it is gone or empty, and the mount or the repair's report says so.
+//! - it is gone or empty, and the mount or the repair's report contains that.
 
 mod judge;
 mod life;
@@ -22,7 +22,7 @@ use crate::volume::Volume;
 use judge::{Judge, Truth};
 use report::Report;
 
-/// Pages of a medium at most.
+/// Maximum number of pages of a medium.
 const PAGES_MAX: u32 = 700;
 
 /// A way to lose a page.
@@ -67,7 +67,7 @@ pub fn volume(seed: u64, log: &mut Log) {
     }
 }
 
-/// Everything that a sound volume shows.
+/// Returns the whole content of a sound volume.
 fn look(volume: &mut Volume, log: &mut Log) -> Result<Truth, String> {
     let seen = volume.mount(Access::ReadOnly, log, |mut session| {
         if session.fs.damage().is_some() {
@@ -119,7 +119,7 @@ fn one(volume: &mut Volume, truth: &Truth, held: Held, log: &mut Log) {
             session.log.find("damage after a repair and a remount", format!("{damage:?}"));
         }
         let seen = view::look_tolerantly(&mut session.fs, piece);
-        // Counted once.
+        // The counts of this look are discarded, so that each is counted once.
         let mut own = Log { world: session.log.world, ..Log::default() };
         judge.after_repair(&seen, &report, "after a remount: ", &mut own);
         session.log.findings.append(&mut own.findings);

@@ -11,14 +11,14 @@ pub struct Report {
     pub named: BTreeSet<InodeNumber>,
     /// Inodes that may be in an earlier state.
     pub doubted: BTreeSet<InodeNumber>,
-    /// It says that files without a name may be missing.
+    /// True if the report warns that files without a name may be missing.
     pub names_may_miss: bool,
-    /// All of them, in words.
+    /// All findings, in words.
     pub findings: Vec<String>,
 }
 
 impl Report {
-    /// Takes a finding in.
+    /// Adds a finding.
     pub fn note(&mut self, finding: Finding) {
         self.findings.push(finding.to_string());
         match finding {

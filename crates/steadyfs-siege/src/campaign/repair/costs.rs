@@ -1,4 +1,5 @@
-//! What the loss of a page cost at most, by what the page held: the table of the design document.
+//! The maximum cost of the loss of a page, by the page's content: the table of the design
+//! document.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -10,12 +11,12 @@ use crate::oracle::Oracle;
 use crate::tree::Tree;
 use crate::view::Partial;
 
-/// What a page held, as `docs/format.md` tells it from its tag.
+/// Content of a page, derived from its tag as `docs/format.md` describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Held {
     /// A superblock.
     Superblock,
-    /// A root, a copy of one, or what a mount copied beside it.
+    /// A root, a copy of a root, or a copy that a mount made beside it.
     Root,
     /// A journal page.
     Journal,
@@ -27,12 +28,12 @@ pub enum Held {
     Table,
     /// A page of a file, a directory or an index.
     Data,
-    /// The tag does not tell.
+    /// The tag gives no kind.
     Other,
 }
 
 impl Held {
-    /// What a page holds before it is lost.
+    /// Returns the content of a page before it is lost.
     pub fn by(medium: &mut Medium, config: &Config, page: PageIndex) -> Self {
         let (geometry, mut tag) = (medium.geometry(), [0; TAG_BYTES]);
         let is_bad = medium.is_bad(page / geometry.pages_per_block) != Ok(false);
@@ -79,16 +80,16 @@ impl Display for Held {
     }
 }
 
-/// What pages of a kind cost: how often, and the most of one of them.
+/// Costs of the pages of one kind: the number of pages, and the maximum cost of one page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Costs {
-    /// Pages lost.
+    /// Number of lost pages.
     pub lost: u64,
-    /// Of them, those that cost nothing.
+    /// Number of lost pages that cost nothing.
     pub nothing: u64,
-    /// Those for which the volume showed an earlier state.
+    /// Number of lost pages after which the volume showed an earlier state.
     pub earlier: u64,
-    /// Those after which it could only be read.
+    /// Number of lost pages after which the volume could only be read.
     pub refused: u64,
     /// Files and directories that are gone, or have another name.
     pub gone: u32,
@@ -104,7 +105,7 @@ impl Costs {
     /// The head of the table.
     pub const HEAD: &str = "lost               pages  nothing  earlier  refused    gone  empty  damaged  bare";
 
-    /// What a repaired volume lacks, of the state that it is nearest to.
+    /// Returns the losses of a repaired volume against the nearest possible state.
     pub fn of(after: &Partial, oracle: &Oracle) -> Self {
         let each = oracle.durable.iter().map(|tree| Self::beside(after, tree));
         let least = each.min_by_key(|costs| costs.gone + costs.emptied + costs.damaged + costs.bare).unwrap_or_default();
@@ -112,9 +113,9 @@ impl Costs {
         Self { lost: 1, nothing: u64::from(costs_nothing), ..least }
     }
 
-    /// A volume that shows an earlier state.
+    /// Costs of a volume that shows an earlier state.
     pub const EARLIER: Self = Self { lost: 1, nothing: 0, earlier: 1, refused: 0, gone: 0, emptied: 0, damaged: 0, bare: 0 };
-    /// A volume that cannot be repaired.
+    /// Costs of a volume that cannot be repaired.
     pub const REFUSED: Self = Self { earlier: 0, refused: 1, ..Self::EARLIER };
 
     fn beside(after: &Partial, tree: &Tree) -> Self {
@@ -132,7 +133,7 @@ impl Costs {
         costs
     }
 
-    /// Takes those of other pages in.
+    /// Adds the costs of other pages.
     pub fn add(&mut self, other: &Self) {
         self.lost += other.lost;
         self.nothing += other.nothing;

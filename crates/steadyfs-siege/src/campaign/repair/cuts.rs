@@ -1,4 +1,5 @@
-//! Power fails, or a program or an erase, in each operation of a repair, on small volumes, and the next one ends it.
+//! Power, a program or an erase fails in each operation of a repair, on small volumes. The next
+//! repair must succeed.
 
 use steadyfs::Access;
 
@@ -11,10 +12,10 @@ use crate::strike::Cut;
 use crate::view::{self, Partial};
 use crate::volume::Volume;
 
-/// Cuts of one repair at most.
+/// Maximum number of cuts of one repair.
 const CUTS_MAX: u32 = 400;
 
-/// What meets a repair.
+/// Event that meets a repair.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Meets {
     /// Power fails.
@@ -23,12 +24,13 @@ enum Meets {
     Fault,
 }
 
-/// Lets one volume live, loses each of its pages, and cuts the repair in each program and erase.
+/// Runs the life of one volume, loses each of its pages, and cuts the repair in each program and
+/// erase.
 pub fn volume(seed: u64, log: &mut Log) {
     each(seed, Meets::Cut, log);
 }
 
-/// The same with a program or an erase that fails once.
+/// Does the same with a program or an erase that fails once.
 pub fn volume_with_faults(seed: u64, log: &mut Log) {
     each(seed, Meets::Fault, log);
 }
@@ -61,7 +63,8 @@ fn each(seed: u64, meets: Meets, log: &mut Log) {
     }
 }
 
-/// A repair that is cut, perhaps again, and one that is not. Whether power failed.
+/// Cuts a repair, perhaps the next one as well, and then runs one without a cut. Returns true if
+/// power failed in the first.
 fn cut_once(volume: &mut Volume, uncut: &Partial, cut: u32, log: &mut Log) -> bool {
     let mut scratch = scratch(volume);
     let cuts = if volume.rng.u32(..4) == 0 { 2 } else { 1 };
@@ -89,13 +92,15 @@ fn cut_once(volume: &mut Volume, uncut: &Partial, cut: u32, log: &mut Log) -> bo
     true
 }
 
-/// A repair in which a program or an erase fails, and one without. Whether there were so many.
+/// Runs a repair in which a program or an erase fails, and one without a fault. Returns false if
+/// the repair ended before the program that was to fail.
 fn fail_once(volume: &mut Volume, uncut: &Partial, after: u32, log: &mut Log) -> bool {
     let mut scratch = scratch(volume);
     let fired = volume.medium.fired();
     let is_erase = after < 6 && volume.rng.u32(..5) == 0;
     let mut fault = if is_erase { Fault::any_erase(after, &mut volume.rng) } else { Fault::any_program(after, &mut volume.rng) };
-    // Without a reserve for failing programs a block that takes no more is one failure in each repair until it is left.
+    // Without a reserve for failing programs, a block that takes no more programs fails once in
+    // each repair, until it is left.
     fault.is_bad_for_good &= volume.config.failures > 0;
     volume.medium.arm_fault(fault);
     let result = volume.mount(Access::ReadWrite, log, |mut session| {
@@ -119,7 +124,8 @@ fn fail_once(volume: &mut Volume, uncut: &Partial, after: u32, log: &mut Log) ->
     has_failed || is_erase
 }
 
-/// The repair that is not cut; what the volume shows then, where it can be repaired.
+/// Runs the repair that is not cut. Returns the content of the volume after it, or `None` if the
+/// volume cannot be repaired.
 fn last(volume: &mut Volume, uncut: Option<&Partial>, log: &mut Log) -> Option<Partial> {
     let piece = lost::piece_of(volume);
     let mut scratch = scratch(volume);

@@ -1,4 +1,5 @@
-//! What a repair may have cost: what could be read before it can be read after it, and what it took away it has counted.
+//! Judges the cost of a repair. Everything readable before the repair is readable after it, and
+//! the repair counts everything that it removed.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -10,34 +11,36 @@ use crate::oracle::Oracle;
 use crate::tree::{Node, Tree};
 use crate::view::Partial;
 
-/// What is known of a damaged volume before its repair.
+/// State of a damaged volume before its repair.
 pub struct Hit {
-    /// What it showed.
+    /// Content of the volume.
     pub before: Partial,
-    /// What the mount found missing.
+    /// Damage that the mount found.
     pub damage: Option<Damage>,
-    /// It shows what was before, as where the loss is taken for a cut.
+    /// True if the volume shows an earlier state, for example because the mount takes the loss
+    /// for a cut.
     pub is_old: bool,
-    /// A mount for reading shows the last commit, and that for writing may take it for one that was cut.
+    /// True if every later mount must show the same state. Otherwise a mount for writing may take
+    /// the last commit for a cut one, although a mount for reading shows it.
     pub is_settled: bool,
 }
 
-/// What a repair did.
+/// Result of a repair.
 pub struct Done {
-    /// Its own words.
+    /// Report of the repair.
     pub checked: Checked,
-    /// What the volume shows since.
+    /// Content of the volume after the repair.
     pub after: Partial,
 }
 
-/// Nothing may have changed by a repair that was refused.
+/// Checks that a refused repair changed nothing.
 pub fn unchanged(before: &Partial, after: &Partial, log: &mut Log) {
     if before.sizes != after.sizes || before.pieces != after.pieces || before.attributes != after.attributes {
         log.find("a refused repair changed something", String::new());
     }
 }
 
-/// What a file shows: its size, the pieces that can be read, its attributes.
+/// Visible content of a file: its size, its readable pieces, its attributes.
 #[derive(Debug, PartialEq, Eq)]
 struct Shown<'p> {
     size: Option<u64>,
@@ -64,7 +67,7 @@ fn shown(partial: &Partial) -> BTreeMap<&str, Shown<'_>> {
     files
 }
 
-/// Judges what a repaired volume shows.
+/// Judges the content of a repaired volume.
 pub fn after_repair(hit: &Hit, done: &Done, oracle: &Oracle, log: &mut Log) {
     let mended = done.checked.mended;
     let (before, after) = (shown(&hit.before), shown(&done.after));
@@ -80,9 +83,10 @@ pub fn after_repair(hit: &Hit, done: &Done, oracle: &Oracle, log: &mut Log) {
     for (path, was) in before.iter().filter(|(path, _)| is_single(path)) {
         let Some(is) = after.get(path).filter(|is| is.size.is_some() == was.size.is_some()) else {
             gone += 1;
-            // Two directories named it, or it has another name now, or one above it.
+            // Two directories named it, or it has another name now, or a directory above it has.
             let moved = after.values().any(|is| same(was, is));
-            // A commit that was cut may have been seen by a mount that settles nothing; in a mixture nobody knows what is there without it.
+            // A mount that settles nothing may have shown a commit that a cut met. In a mixture
+            // the content without that commit is open.
             let is_undecided =
                 !hit.is_settled && (is_mixture(hit.damage) || oracle.durable.iter().any(|tree| tree.at(path).is_none()));
             if !moved && !is_undecided && mended.entries + mended.inodes_freed == 0 {
@@ -90,7 +94,7 @@ pub fn after_repair(hit: &Hit, done: &Done, oracle: &Oracle, log: &mut Log) {
             }
             continue;
         };
-        // The entry of one that is gone gives way to another file of that name, which may be empty.
+        // The entry of a lost file gives way to another file of that name, which may be empty.
         let is_another = mended.entries > 0 && mended.names > 0;
         let is_undecided =
             !hit.is_settled && (is_mixture(hit.damage) || (may_be(path, is, oracle) && is.is_whole >= was.is_whole));
@@ -103,7 +107,7 @@ pub fn after_repair(hit: &Hit, done: &Done, oracle: &Oracle, log: &mut Log) {
         }
         let had_some = was.attributes.is_some_and(|attributes| !attributes.is_empty());
         bare += u32::from(had_some && is.attributes.is_some_and(BTreeMap::is_empty));
-        // Of a page that two files claim nobody can tell whose it is.
+        // If two files claim a page, its owner is unknown.
         let stays = |offset: &usize, bytes: &&[u8]| is.pieces.get(offset).map_or(mended.emptied > 0, |is| is == bytes);
         let pieces_stay = was.pieces.iter().all(|(offset, bytes)| stays(offset, bytes));
         let attributes_stay = was.attributes.is_none() || is.attributes == was.attributes || mended.extensions > 0;
@@ -123,25 +127,29 @@ pub fn after_repair(hit: &Hit, done: &Done, oracle: &Oracle, log: &mut Log) {
     if bare > mended.extensions {
         log.find("attributes are gone, and not counted", format!("{:?}: {bare}, {mended:?}", hit.damage));
     }
-    // Without a word from the mount only what is in the page may be missing.
+    // If the mount reports no mixture, only the content of the lost page may be missing.
     if matches!(hit.damage, None | Some(Damage::Leaf | Damage::Tables)) && !hit.is_old {
         no_more_than_hit(hit, done, &after, gone, oracle, log);
     }
 }
 
-/// Whether the mount has said that what there is may be of several times.
+/// Returns true if the mount reported that the state may mix several times.
 fn is_mixture(damage: Option<Damage>) -> bool {
     matches!(damage, Some(Damage::Record | Damage::Journal))
 }
 
-/// Whether a file is as long as in one of the states that may be durable: what was not settled before the repair may not have been committed.
+/// Returns true if a file has the same size in one of the states that may be durable. Changes
+/// that were not settled before the repair may not have been committed.
 fn may_be(path: &str, is: &Shown<'_>, oracle: &Oracle) -> bool {
     let mut nodes = oracle.durable.iter().filter_map(|tree| tree.at(path));
     nodes.any(|node| is.size == (!node.is_dir).then_some(node.data.len() as u64))
 }
 
-/// Whether each piece of a file is as it was in some file at some time, also within a transaction. Its size lies elsewhere, and may be of another time;
-/// where small changes are lost, or the page that later ones change, each byte of a piece may.
+/// Returns true if each piece of a file is as it was in some file at some time, also within a
+/// transaction. The size of a file lies elsewhere and may come from another time.
+///
+/// In a mixture each byte of a piece may come from another time: small changes are lost, or the
+/// page to which later changes apply.
 fn was_once(is: &Shown<'_>, damage: Option<Damage>, oracle: &Oracle) -> bool {
     let nodes = || oracle.durable.iter().chain(&oracle.history).chain(&oracle.passed).flat_map(|tree| tree.nodes.values());
     // Behind the end that a file had then there are zeros.
@@ -158,7 +166,8 @@ fn same(was: &Shown<'_>, is: &Shown<'_>) -> bool {
     was.size == is.size && was.pieces == is.pieces
 }
 
-/// Where the mount did not say that the state is a mixture: what is there is as one of the states that may be durable, and what is missing was counted.
+/// Judges a repair after a mount that reported no mixture. All present content must equal one of
+/// the states that may be durable, and all missing content must be counted.
 fn no_more_than_hit(hit: &Hit, done: &Done, after: &BTreeMap<&str, Shown<'_>>, gone: u32, oracle: &Oracle, log: &mut Log) {
     let faults = |tree: &Tree| {
         let mut faults = as_it_was(tree, done, after);
@@ -171,10 +180,10 @@ fn no_more_than_hit(hit: &Hit, done: &Done, after: &BTreeMap<&str, Shown<'_>>, g
     }
 }
 
-/// What was found, and where.
+/// Class and place of a finding.
 type Fault = (&'static str, String);
 
-/// What is there under its name, and not as it was committed.
+/// Returns the files that are there under their names, but differ from the committed content.
 fn as_it_was(tree: &Tree, done: &Done, after: &BTreeMap<&str, Shown<'_>>) -> Vec<Fault> {
     let mended = done.checked.mended;
     let mut faults = Vec::new();
@@ -201,7 +210,7 @@ fn silently_missing(tree: &Tree, done: &Done, after: &BTreeMap<&str, Shown<'_>>,
     (!is_told).then(|| ("files are missing, and nothing is said", format!("{missing} ({gone} were seen before), {mended:?}")))
 }
 
-/// Names that were not there, but for those that a repair gives.
+/// Returns the names that were not there before, apart from the names that a repair gives.
 fn never_was(tree: &Tree, after: &BTreeMap<&str, Shown<'_>>) -> Vec<Fault> {
     let is_given = |path: &str, is: &Shown<'_>| {
         let empty = |node: &Node| is.size == Some(0) && !node.is_dir;
@@ -211,21 +220,22 @@ fn never_was(tree: &Tree, after: &BTreeMap<&str, Shown<'_>>) -> Vec<Fault> {
     new.map(|(path, is)| ("a file that never was", format!("{path} of {:?} bytes", is.size))).collect()
 }
 
-/// Whether a file has the size of a node, and no byte that the node has not.
+/// Returns true if a file has the size of a node, and no byte that differs from the node.
 fn is_part_of(is: &Shown<'_>, node: &Node) -> bool {
     let has = |(offset, bytes): (&usize, &&[u8])| node.data.get(*offset..*offset + bytes.len()) == Some(*bytes);
     is.size == (!node.is_dir).then_some(node.data.len() as u64) && is.pieces.iter().all(has)
 }
 
-/// What a repair that was not cut leaves, one that was cut and the next one leave as well.
+/// Checks that a repair that was cut and the next repair leave everything that an uncut repair
+/// leaves.
 pub fn survives(uncut: &Partial, after: &Partial, oracle: &Oracle, log: &mut Log) {
     let after = shown(after);
-    // A mount may find the last commit that another took for one that was cut.
+    // A mount may find the last commit, although another mount took it for a cut one.
     let is_open = oracle.durable.len() > 1;
     let may_lack = |path: &str| is_open && oracle.durable.iter().any(|tree| tree.at(path).is_none());
     for (path, was) in shown(uncut).iter().filter(|(_, was)| was.is_whole) {
         let is_there = match after.get(path) {
-            // One that was cut may have found attributes that another did not.
+            // A repair that was cut may have found attributes that another one did not.
             Some(is) => {
                 is.is_whole
                     && same(was, is)
@@ -251,7 +261,7 @@ pub fn survives(uncut: &Partial, after: &Partial, oracle: &Oracle, log: &mut Log
     }
 }
 
-/// The tree that a look shows; what cannot be read is of any content.
+/// Returns the tree of a look. Unreadable parts have any content.
 pub fn tree_of(partial: &Partial, oracle: &mut Oracle) -> Tree {
     let mut tree = Tree::default();
     for (path, is) in shown(partial) {

@@ -1,8 +1,15 @@
-//! Repair, and the life behind it: every page that is programmed is lost, one at a time, or bits of it flip; the volume is repaired, and used again.
+//! Repair, and the use of the volume after it. Every programmed page is lost, one at a time, or
+//! bits of it flip. The volume is repaired, and used again.
 //!
-//! After a repair a check finds nothing but pages of files that cannot be read, a second repair changes nothing, and so it is after fifty calls and a remount.
-//! Files that were not hit have their content; of those that were, the repair says what it cost (`judge`). `cuts` lets power fail in it,
-//! or a program, `reads` a read.
+//! After a repair:
+//!
+//! - A check finds nothing but pages of files that cannot be read. The same holds after fifty
+//!   calls, and after a remount.
+//! - A second repair changes nothing.
+//! - Files that were not hit have their content. For the others, the repair reports the cost
+//!   (`judge`).
+//!
+//! In `cuts` power or a program fails during the repair, and in `reads` a read.
 
 mod costs;
 mod cuts;
@@ -28,14 +35,14 @@ pub use costs::{Costs, Held};
 pub use cuts::{volume as volume_with_cuts, volume_with_faults};
 pub use reads::volume as volume_with_reads;
 
-/// Calls behind a repair.
+/// Number of calls after a repair.
 const CALLS: u32 = 50;
-/// One in so many repairs that found nothing to mend is followed by calls all the same.
+/// If a repair found nothing to mend, calls follow only after one such repair in this number.
 const IDLE_REPAIRS: u32 = 8;
-/// Bits that flip at most.
+/// Maximum number of flipped bits.
 const BITS_MAX: u32 = 400;
 
-/// Lets one volume live, loses each of its pages, and repairs it.
+/// Runs the life of one volume, loses each of its pages, and repairs it.
 pub fn volume(seed: u64, log: &mut Log) {
     let Some(mut volume) = used_volume(seed, 700, log) else { return };
     let (medium, oracle) = (volume.medium.clone(), volume.oracle.clone());
@@ -53,7 +60,7 @@ pub fn volume(seed: u64, log: &mut Log) {
     }
 }
 
-/// A volume after a life, of which is known what it shows.
+/// Returns a volume after a life, with its known content.
 fn used_volume(seed: u64, pages_max: u32, log: &mut Log) -> Option<Volume> {
     let has_permissions = fastrand::Rng::with_seed(seed ^ 0x5EED).bool();
     let mut volume = match Volume::with(seed, Settings::Any, pages_max, log, |config| config.permissions = has_permissions) {
@@ -71,7 +78,7 @@ fn used_volume(seed: u64, pages_max: u32, log: &mut Log) -> Option<Volume> {
     Some(volume)
 }
 
-/// Loses a page: it cannot be read, or some of its bits are others.
+/// Loses a page: it cannot be read, or some of its bits flip.
 fn spoil(volume: &mut Volume, page: PageIndex, log: &mut Log) {
     let bits = match volume.rng.u32(..4) {
         0 => 1,
@@ -82,14 +89,15 @@ fn spoil(volume: &mut Volume, page: PageIndex, log: &mut Log) {
     if bits == 0 { volume.medium.lose(page, true) } else { volume.medium.flip_bits(page, bits) }
 }
 
-/// Repairs a volume, judges that, uses it, and judges it again. What the loss cost.
+/// Repairs a volume, judges the result, uses the volume, and judges it again. Returns the cost of
+/// the loss.
 fn one(volume: &mut Volume, log: &mut Log) -> Costs {
     let mut costs = Costs::REFUSED;
     let piece = lost::piece_of(volume);
     let mut scratch = scratch(volume);
     let mounted = volume.mount(Access::ReadWrite, log, |mut session| {
         let before = view::look_tolerantly(&mut session.fs, piece);
-        // What the mount itself has shown wrongly is for the campaign `lost` to find.
+        // The campaign `lost` finds wrong content of the mount itself.
         let is_old = matches!(loss::judge(&before, session.oracle), Verdict::Old(_) | Verdict::Wrong(_));
         let hit = Hit { before, damage: session.fs.damage(), is_old, is_settled: session.fs.is_settled() };
         let done = repair(&mut session, &hit, piece, &mut scratch)?;
@@ -109,17 +117,18 @@ fn one(volume: &mut Volume, log: &mut Log) -> Costs {
     costs
 }
 
-/// Memory for a check.
+/// Allocates the memory for a check.
 fn scratch(volume: &Volume) -> Vec<u8> {
     vec![0; volume.config.check_bytes(&volume.medium.geometry())]
 }
 
-/// Mends a mounted volume as `steady check --repair` does.
+/// Repairs a mounted volume as `steady check --repair` does.
 fn mend<F: Flash>(fs: &mut FileSystem<'_, F>, scratch: &mut [u8]) -> Result<Checked, Error> {
     if fs.damage().is_some() { fs.repair(scratch, &mut |_| ()) } else { fs.check(scratch, true, &mut |_| ()) }
 }
 
-/// Repairs, checks, and repairs once more. `None` where that cannot be, as is documented, or must not be, which is noted.
+/// Repairs, checks, and repairs once more. Returns `None` if a repair is impossible, as
+/// documented, or if there is a finding.
 fn repair(session: &mut Session<'_, '_, '_>, hit: &Hit, piece: usize, scratch: &mut [u8]) -> Option<Done> {
     session.log.trace(|| format!("damage {:?}", hit.damage));
     if session.fs.health().worn_out {
@@ -181,7 +190,7 @@ fn count(damage: Option<Damage>, checked: &Checked, log: &mut Log) {
     }
 }
 
-/// Checks without mending: nothing but pages of files that cannot be read may be found.
+/// Checks without a repair. Only pages of files that cannot be read may be found.
 fn check(session: &mut Session<'_, '_, '_>, scratch: &mut [u8], when: &str) -> Option<()> {
     let mut findings = Vec::new();
     let checked = session.fs.check(scratch, false, &mut |finding| {
@@ -197,7 +206,7 @@ fn check(session: &mut Session<'_, '_, '_>, scratch: &mut [u8], when: &str) -> O
     None
 }
 
-/// Fifty calls on a volume that was repaired, and a check.
+/// Makes fifty calls on a repaired volume, and checks it.
 fn use_it(session: &mut Session<'_, '_, '_>, done: &Done, scratch: &mut [u8]) {
     session.log.count("  used again");
     let tree = Rc::new(judge::tree_of(&done.after, session.oracle));
@@ -215,7 +224,7 @@ fn use_it(session: &mut Session<'_, '_, '_>, done: &Done, scratch: &mut [u8]) {
         return;
     }
     if may_go_on || session.is_damaged {
-        // Open handles would hold what was removed.
+        // Open handles would hold removed files.
         for handle in session.handles.drain(..) {
             let _ = session.fs.close(handle.file);
         }
@@ -226,7 +235,7 @@ fn use_it(session: &mut Session<'_, '_, '_>, done: &Done, scratch: &mut [u8]) {
     }
 }
 
-/// The next mount finds everything as it was left.
+/// Checks that the next mount finds everything unchanged.
 fn again(volume: &mut Volume, scratch: &mut [u8], log: &mut Log) {
     let result = volume.mount(Access::ReadWrite, log, |mut session| {
         if let Some(reason) = adapt::why_read_only(&session.fs) {

@@ -1,4 +1,5 @@
-//! One read fails once in a repair of a volume on which nothing is wrong: it must mend nothing, whichever read it is.
+//! One read fails once in a repair of a sound volume. The repair must mend nothing, for each of
+//! its reads.
 
 use steadyfs::Access;
 use steadyfs::media::Failure;
@@ -10,10 +11,10 @@ use crate::log::Log;
 use crate::view;
 use crate::volume::Volume;
 
-/// Reads of one repair that fail at most, one at a time.
+/// Maximum number of reads of one repair that fail, one at a time.
 const READS_MAX: u32 = 600;
 
-/// Lets one volume live, and repairs it again and again, while another read fails.
+/// Runs the life of one volume, and repairs it again and again, while another read fails.
 pub fn volume(seed: u64, log: &mut Log) {
     let Some(mut volume) = used_volume(seed, 300, log) else { return };
     let medium = volume.medium.clone();
@@ -28,7 +29,7 @@ pub fn volume(seed: u64, log: &mut Log) {
     }
 }
 
-/// Repairs the volume while one read fails. Whether the repair read so much.
+/// Repairs the volume while one read fails. Returns true if the repair made this read.
 fn one(volume: &mut Volume, after: u32, log: &mut Log) -> bool {
     let piece = lost::piece_of(volume);
     let mut scratch = scratch(volume);
@@ -36,7 +37,7 @@ fn one(volume: &mut Volume, after: u32, log: &mut Log) -> bool {
         if session.fs.damage().is_some() || session.fs.health().worn_out {
             return false;
         }
-        // What the life before has left is mended first.
+        // Mends the damage of the life before first.
         if mend(&mut session.fs, &mut scratch).is_err() {
             return false;
         }
