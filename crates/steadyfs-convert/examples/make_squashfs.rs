@@ -1,4 +1,5 @@
-//! Makes a squashfs image of a directory: `cargo run -p steadyfs-convert --example make_squashfs DIR OUT COMPRESSOR BLOCK_BYTES`.
+//! Makes a squashfs image of a directory:
+//! `cargo run -p steadyfs-convert --example make_squashfs DIR OUT COMPRESSOR BLOCK_BYTES`.
 //!
 //! Owners, attributes and devices are left out: the image belongs to root.
 
@@ -24,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Adds what a directory of the host holds.
+/// Adds the content of a directory of the host.
 fn add(tree: &mut Tree, directory: InodeIndex, place: &Path) -> Result<(), Box<dyn Error>> {
     for entry in fs::read_dir(place)? {
         let (path, name) = entry.map(|entry| (entry.path(), entry.file_name()))?;

@@ -1,4 +1,5 @@
-//! Directories for the tests of readers: made on disk, packed by the tools of others, and compared with what was read.
+//! Directories for the tests of readers: made on disk, packed by other tools, and compared with the
+//! read tree.
 
 use crate::tree::{Inode, Kind, Tree};
 use std::collections::BTreeMap;
@@ -8,10 +9,11 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Runs a program and says whether it is there. A program that is missing is named, and the test that wanted it is content.
+/// Runs a program, and returns true if it exists. Prints the name of a missing program; the test
+/// that needs it then passes.
 ///
 /// # Panics
-/// When the program is there and fails.
+/// If the program exists and fails.
 pub(crate) fn run(program: &str, arguments: &[&str]) -> bool {
     let output = match Command::new(program).args(arguments).output() {
         Ok(output) => output,
@@ -25,9 +27,9 @@ pub(crate) fn run(program: &str, arguments: &[&str]) -> bool {
     true
 }
 
-/// Makes a directory of everything that is a test for a reader.
+/// Makes a directory with everything that tests a reader.
 ///
-/// Devices are only in it where the one who runs the tests may make them.
+/// It contains devices only if the user of the tests may make them.
 pub(crate) fn make(root: &Path) {
     let mut random = fastrand::Rng::with_seed(11);
     let write = |name: &str, bytes: &[u8]| fs::write(root.join(name), bytes).expect("writes");
@@ -48,7 +50,7 @@ pub(crate) fn make(root: &Path) {
     write(&"long name ".repeat(25), b"long");
     write("ünïcode-名前", b"name");
     symlink("../somewhere/else", root.join("link")).expect("links");
-    // mkfs.jffs2 cuts longer targets off.
+    // mkfs.jffs2 truncates longer targets.
     symlink("t".repeat(250), root.join("long link")).expect("links");
     fs::hard_link(root.join("one byte"), root.join("deep/hard link")).expect("links");
     fs::create_dir(root.join("many")).expect("makes");
@@ -60,7 +62,7 @@ pub(crate) fn make(root: &Path) {
     fs::set_permissions(root.join("empty directory"), fs::Permissions::from_mode(0o1777)).expect("sets");
 }
 
-/// A file with a hole in front, one in the middle and one at the end.
+/// Makes a file with a hole in front, a hole in the middle and a hole at the end.
 fn sparse(path: &Path) {
     use std::os::unix::fs::FileExt;
     let file = fs::File::create(path).expect("makes");
@@ -72,7 +74,7 @@ fn sparse(path: &Path) {
 fn special(root: &Path) {
     let at = |name: &str| root.join(name).to_str().expect("text").to_owned();
     run("mkfifo", &[&at("fifo")]);
-    // Its path has 108 bytes at most.
+    // The path of a socket has 108 bytes at most.
     if let Err(error) = std::os::unix::net::UnixListener::bind(root.join("socket")) {
         println!("a socket is not compared: {error}");
     }
@@ -80,7 +82,7 @@ fn special(root: &Path) {
     device(&root.join("block"), "b", "179", "255");
 }
 
-/// Makes a device, where the one who runs the tests may.
+/// Makes a device, if the user of the tests may do so.
 pub(crate) fn device(path: &Path, kind: &str, major: &str, minor: &str) {
     let made = Command::new("mknod").arg(path).args([kind, major, minor]).output();
     if !made.is_ok_and(|output| output.status.success()) {
@@ -88,10 +90,11 @@ pub(crate) fn device(path: &Path, kind: &str, major: &str, minor: &str) {
     }
 }
 
-/// Compares a tree with a directory, entry by entry; of the directory itself only its entries, because not every tool writes its mode and owner.
+/// Compares a tree with a directory, entry by entry. Of the directory itself, it compares only the
+/// entries, because not every tool writes its mode and owner.
 ///
 /// # Panics
-/// When they differ.
+/// If they differ.
 pub(crate) fn compare(tree: &Tree, root: &Path) {
     let mut links: BTreeMap<u64, usize> = BTreeMap::new();
     let mut waiting = vec![(root.to_owned(), 0)];
@@ -144,7 +147,7 @@ fn compare_inode(inode: &Inode, path: &Path) {
     assert_eq!((inode.uid, inode.gid, inode.modified), (about.uid(), about.gid(), about.mtime()), "{path:?}");
 }
 
-/// Damages sound bytes in up to eight places, another way for each number.
+/// Damages sound bytes in up to eight places, in another way for each number.
 pub(crate) fn damage(sound: &[u8], number: u64) -> Vec<u8> {
     let mut random = fastrand::Rng::with_seed(number);
     let mut bytes = sound.to_vec();

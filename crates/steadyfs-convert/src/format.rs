@@ -1,4 +1,4 @@
-//! Which format an image has, and a tree of any of them.
+//! Recognition of the format of an image, and a reader for images of any format.
 
 use crate::{Limit, Tree, TreeError, cramfs, jffs2, squashfs, ubi, ubifs};
 use std::fmt;
@@ -14,23 +14,24 @@ pub enum Format {
     Cramfs,
     /// For NOR and small NAND.
     Jffs2,
-    /// A volume of UBI, for NAND.
+    /// Volume of UBI, for NAND.
     Ubifs,
-    /// A whole chip of volumes.
+    /// Whole chip with volumes.
     Ubi,
 }
 
-/// Bytes at the begin of an image that [`Format::of`] looks at, at most.
+/// Maximum bytes at the begin of an image that [`Format::of`] examines.
 pub const HEAD_BYTES: usize = 1024;
 
-/// Types of the nodes with which a JFFS2 begins: clean marker, entry, inode, padding, summary, attribute and reference to one.
+/// Types of the nodes that a JFFS2 image may begin with: clean marker, entry, inode, padding,
+/// summary, attribute, and reference to an attribute.
 ///
 /// Source: include/uapi/linux/jffs2.h of Linux.
 const JFFS2_NODES: [u16; 7] = [0x2003, 0xE001, 0xE002, 0x2004, 0x2006, 0xE008, 0xE009];
 
 impl Format {
     /// Recognises the format by the first [`HEAD_BYTES`]. See [`find`](Self::find) for damaged
-    /// ones.
+    /// images.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [b'h', b's', b'q', b's', ..] => Some(Self::Squashfs),
@@ -42,11 +43,11 @@ impl Format {
         }
     }
 
-    /// Recognises the format of a whole image. A dump of JFFS2 or UBI is recognised by any of its
-    /// erase blocks, as the kernel does: the first one may be erased or damaged.
+    /// Recognises the format of a whole image. Any erase block of a dump of JFFS2 or UBI is enough,
+    /// as in the kernel: the first block may be erased or damaged.
     ///
     /// # Cost
-    /// One or two passes over the image, if its first bytes are of no format.
+    /// One or two passes over the image, if its first bytes match no format.
     pub fn find(image: &[u8]) -> Option<Self> {
         Self::of(image).or_else(|| match () {
             () if is_boot_sector(image) => None,
@@ -56,19 +57,19 @@ impl Format {
         })
     }
 
-    /// Returns false if [`find`](Self::find) finds no format in an image that begins so. A look at
-    /// [`SEARCH_BYTES`] spares a look at the whole image.
+    /// Returns false if [`find`](Self::find) finds no format in an image with this begin. A check
+    /// of [`SEARCH_BYTES`] makes a check of the whole image unnecessary.
     pub fn may_be_found(begin: &[u8]) -> bool {
         Self::of(begin).is_some() || (!is_boot_sector(begin) && (ubi::has_header(begin) || jffs2::has_node(begin)))
     }
 }
 
-/// Bytes at the begin of an image that [`Format::may_be_found`] looks at: several erase blocks of
+/// Bytes at the begin of an image that [`Format::may_be_found`] examines: several erase blocks of
 /// any size.
 pub const SEARCH_BYTES: usize = 16 << 20;
 
-/// Returns true if these bytes begin with a boot sector. A disk of partitions, or FAT, may hold an
-/// image in a file.
+/// Returns true if these bytes begin with a boot sector. A disk with partitions, or FAT, may hold
+/// an image in a file.
 fn is_boot_sector(image: &[u8]) -> bool {
     image.get(510..512) == Some(&[0x55, 0xAA])
 }
@@ -85,40 +86,41 @@ impl fmt::Display for Format {
     }
 }
 
-/// Why an image is not read.
+/// The reason why an image is not read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// It has none of the formats.
+    /// The image has none of the formats.
     #[error("is no image of a file system that is known; expected squashfs, cramfs, JFFS2, UBIFS or UBI")]
     Unknown,
-    /// It is a UBI image without a volume of UBIFS.
+    /// The image is UBI without a volume of UBIFS.
     #[error("is UBI without a volume of UBIFS; expected one")]
     NoVolume,
-    /// Its tree is none.
+    /// The tree of the image is invalid.
     #[error(transparent)]
     Tree(#[from] TreeError),
-    /// Of squashfs.
+    /// Error of squashfs.
     #[error(transparent)]
     Squashfs(#[from] squashfs::ReadError),
-    /// Of cramfs.
+    /// Error of cramfs.
     #[error(transparent)]
     Cramfs(#[from] cramfs::Error),
-    /// Of JFFS2.
+    /// Error of JFFS2.
     #[error(transparent)]
     Jffs2(#[from] jffs2::Error),
-    /// Of UBIFS.
+    /// Error of UBIFS.
     #[error(transparent)]
     Ubifs(#[from] ubifs::Error),
-    /// Of UBI.
+    /// Error of UBI.
     #[error(transparent)]
     Ubi(#[from] ubi::Error),
 }
 
-/// Reads an image of any format; of UBI, its first volume of UBIFS.
+/// Reads an image of any format. For UBI, it reads the first volume of UBIFS.
 ///
 /// # Errors
-/// [`Error::Unknown`], [`Error::NoVolume`], [`TreeError::TooDeep`]; what is wrong with the image in the words of its format.
+/// [`Error::Unknown`], [`Error::NoVolume`], [`TreeError::TooDeep`]; the error of the image's
+/// format.
 pub fn read(bytes: &[u8], limit: Limit) -> Result<(Format, Tree), Error> {
     let format = Format::find(bytes).ok_or(Error::Unknown)?;
     let tree = match format {
@@ -171,7 +173,7 @@ mod tests {
         }
     }
 
-    /// Every way in which the first block of an image is damaged.
+    /// Returns an image with its first block damaged, in every way.
     fn damaged(image: &[u8], block_bytes: usize) -> impl Iterator<Item = Vec<u8>> {
         let mut noise = fastrand::Rng::with_seed(7);
         let begins: Vec<Vec<u8>> = [4, 64, block_bytes]
@@ -182,8 +184,8 @@ mod tests {
         begins.into_iter().map(move |begin| [&begin[..], &image[begin.len()..]].concat())
     }
 
-    /// JFFS2 and UBI were recognised by their first four bytes alone: a dump with a damaged first
-    /// block was no image of anything.
+    /// JFFS2 and UBI were recognised by their first four bytes alone. A dump with a damaged first
+    /// block was not recognised as any image.
     #[test]
     fn dumps_whose_first_block_is_damaged_are_recognised_by_the_others() {
         for is_big_endian in [false, true] {

@@ -1,7 +1,9 @@
-//! Trees of files in the formats of embedded Linux: squashfs and cramfs, read and written, JFFS2 and UBIFS, read.
+//! Trees of files in the formats of embedded Linux. squashfs and cramfs are read and written, JFFS2
+//! and UBIFS are read.
 //!
-//! A [`Tree`] is what all of them have in common: directories, files, links and devices with modes, owners and times. It is held in memory, within a
-//! [`Limit`], because an image may be made to do harm. [`read`] reads an image of any [`Format`].
+//! A [`Tree`] contains the common parts of all formats: directories, files, links and devices with
+//! modes, owners and times. It lies in memory, within a [`Limit`], because an image may be made to
+//! do harm. [`read`] reads an image of any [`Format`].
 
 pub mod cramfs;
 pub mod device;

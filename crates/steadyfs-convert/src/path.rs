@@ -3,12 +3,12 @@
 use crate::tree::{InodeIndex, Kind, Tree};
 use std::collections::BTreeMap;
 
-/// A path in a message has at most about as many bytes: what is longer loses its front.
+/// Approximate maximum bytes of a path in a message. A longer path loses its front.
 const PATH_BYTES_MAX: usize = 4096;
 
-/// The path of a name in a directory of a tree that is being made.
+/// Returns the path of a name in a directory of an unfinished tree.
 ///
-/// It is looked for in the whole tree: this is for the one message that ends the making.
+/// It searches the whole tree, which is acceptable because the message ends the reading.
 pub(crate) fn path_of(tree: &Tree, directory: InodeIndex, name: &[u8]) -> String {
     let mut above: BTreeMap<InodeIndex, (InodeIndex, &[u8])> = BTreeMap::new();
     for (index, inode) in tree.inodes().iter().enumerate() {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-/// Directories that may lie in each other: a path of as many names is longer than those that hosts take.
+/// Maximum depth of nested directories. A path of as many names is longer than the paths that hosts
+/// accept.
 pub const DEPTH_MAX: usize = 1000;
 
 /// Index of an inode in its tree; the root is 0.
@@ -18,10 +19,10 @@ pub struct Tree {
     lost: u64,
 }
 
-/// A file, directory or anything else that has a name.
+/// A file, directory or any other node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inode {
-    /// What it is, and what it holds.
+    /// Kind and content.
     pub kind: Kind,
     /// Permissions: the low twelve bits of a mode.
     pub mode: u16,
@@ -29,13 +30,13 @@ pub struct Inode {
     pub uid: u32,
     /// Group.
     pub gid: u32,
-    /// When it was changed, in seconds since 1970.
+    /// Time of the last change, in seconds since 1970.
     pub modified: i64,
-    /// Extended attributes by their full name, as `user.note`.
+    /// Extended attributes by their full name, such as `user.note`.
     pub attributes: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
-/// What an inode is.
+/// Kind of an inode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A directory: names without slash, and their inodes.
@@ -46,11 +47,11 @@ pub enum Kind {
     Symlink(Vec<u8>),
     /// A device.
     Device {
-        /// A block device; else one of characters.
+        /// True for a block device, false for a character device.
         is_block: bool,
-        /// Which driver.
+        /// Number of the driver.
         major: u32,
-        /// Which of its devices.
+        /// Number of the device at its driver.
         minor: u32,
     },
     /// A named pipe.
@@ -59,7 +60,7 @@ pub enum Kind {
     Socket,
 }
 
-/// How much a tree may hold: what makes one from an image that may be made to do harm stops there.
+/// Maximum size of a tree. A reader stops there, because an image may be made to do harm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// Content of files, names, targets and attributes in bytes.
@@ -75,7 +76,7 @@ impl Default for Limit {
     }
 }
 
-/// Why something does not go into a tree.
+/// The reason why something does not fit into a tree.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TreeError {
@@ -91,29 +92,29 @@ pub enum TreeError {
     /// A directory has two entries of one name.
     #[error("has two entries {0:?} in one directory")]
     Twice(String),
-    /// Something that is no directory was to hold an entry.
+    /// An entry was to go into something other than a directory.
     #[error("has an entry {0:?} in what is no directory")]
     NoDirectory(String),
-    /// Directories lie deeper in each other than anybody can name.
+    /// Directories are nested deeper than any path reaches.
     #[error("has more than {DEPTH_MAX} directories in each other")]
     TooDeep,
-    /// Something that is no file was to get content.
+    /// Content was to go into something other than a file.
     #[error("has content for what is no file")]
     NoFile,
 }
 
 impl Inode {
-    /// An inode that belongs to root, of no time, without attributes.
+    /// Makes an inode that belongs to root, with time 0 and without attributes.
     pub fn new(kind: Kind, mode: u16) -> Self {
         Self { kind, mode, uid: 0, gid: 0, modified: 0, attributes: BTreeMap::new() }
     }
 
-    /// Whether it is a directory.
+    /// Returns true for a directory.
     pub fn is_directory(&self) -> bool {
         matches!(self.kind, Kind::Directory(_))
     }
 
-    /// Bytes that count towards a limit, names of entries apart.
+    /// Returns the bytes that count towards a limit, without names of entries.
     fn bytes(&self) -> u64 {
         let own = match &self.kind {
             Kind::File(bytes) | Kind::Symlink(bytes) => bytes.len(),
@@ -124,17 +125,18 @@ impl Inode {
 }
 
 impl Tree {
-    /// A tree with a root alone, of mode 755.
+    /// Makes a tree with only a root, of mode 755.
     pub fn new(limit: Limit) -> Self {
         Self { inodes: vec![Inode::new(Kind::Directory(BTreeMap::new()), 0o755)], limit, bytes: 0, lost: 0 }
     }
 
-    /// Bytes that may still be added. Look at it *before* memory is taken for content.
+    /// Returns the bytes that may still be added. Check it *before* memory is taken for content.
     pub fn bytes_left(&self) -> u64 {
         self.limit.bytes.saturating_sub(self.bytes)
     }
 
-    /// Parts of the image that were not sound, and are missing here: nodes with wrong checksums, names of nothing. A power cut leaves one at most.
+    /// Returns the number of unsound parts of the image that are missing here: nodes with wrong
+    /// checksums, and names without an inode. A power cut leaves at most one.
     pub fn lost(&self) -> u64 {
         self.lost
     }
@@ -144,25 +146,25 @@ impl Tree {
         self.lost = self.lost.saturating_add(parts);
     }
 
-    /// The limit.
+    /// Returns the limit.
     pub fn limit(&self) -> Limit {
         self.limit
     }
 
-    /// All inodes, by their index.
+    /// Returns all inodes, by their index.
     pub fn inodes(&self) -> &[Inode] {
         &self.inodes
     }
 
-    /// An inode.
+    /// Returns an inode.
     ///
     /// # Panics
-    /// When the index is none of this tree.
+    /// If this tree has no such index.
     pub fn inode(&self, index: InodeIndex) -> &Inode {
         &self.inodes[index]
     }
 
-    /// The root, to set its mode, owner and time.
+    /// Returns the root, to set its mode, owner and time.
     pub fn root_mut(&mut self) -> &mut Inode {
         &mut self.inodes[0]
     }
@@ -197,7 +199,8 @@ impl Tree {
         }
     }
 
-    /// Gives every inode this time in seconds since 1970, and this owner and group, where they are given.
+    /// Gives every inode this time in seconds since 1970, and this owner and group, as far as they
+    /// are given.
     pub fn mark(&mut self, modified: Option<i64>, owner: Option<(u32, u32)>) {
         for inode in &mut self.inodes {
             inode.modified = modified.unwrap_or(inode.modified);
@@ -205,13 +208,13 @@ impl Tree {
         }
     }
 
-    /// Gives a file that was added empty its content.
+    /// Adds the content of a file that was added empty.
     ///
     /// # Errors
     /// [`TreeError::Bytes`], [`TreeError::NoFile`].
     ///
     /// # Panics
-    /// When the index is none of this tree.
+    /// If this tree has no such index.
     pub fn fill(&mut self, file: InodeIndex, content: Vec<u8>) -> Result<(), TreeError> {
         self.take(content.len() as u64)?;
         match &mut self.inodes[file].kind {
@@ -231,7 +234,7 @@ impl Tree {
         Ok(index)
     }
 
-    /// What a path from the root names, without following links.
+    /// Finds the inode of a path from the root, without following links.
     pub fn find(&self, path: &str) -> Option<InodeIndex> {
         path.split('/').filter(|name| !name.is_empty()).try_fold(0, |at, name| match &self.inodes[at].kind {
             Kind::Directory(entries) => entries.get(name.as_bytes()).copied(),
@@ -239,7 +242,8 @@ impl Tree {
         })
     }
 
-    /// Everything below the root with its path, each directory before what it holds, entries by the bytes of their names.
+    /// Returns everything below the root with its path. A directory comes before its entries, and
+    /// entries follow the bytes of their names.
     pub fn walk(&self) -> Vec<(Vec<u8>, InodeIndex)> {
         let mut all = Vec::new();
         let mut waiting = vec![(Vec::new(), 0)];
@@ -255,7 +259,8 @@ impl Tree {
         all
     }
 
-    /// Checks that directories lie no deeper in each other than [`DEPTH_MAX`]: the paths of [`walk`](Self::walk) take memory for each level.
+    /// Checks that directories are nested no deeper than [`DEPTH_MAX`]: the paths of
+    /// [`walk`](Self::walk) take memory for each level.
     ///
     /// # Errors
     /// [`TreeError::TooDeep`].

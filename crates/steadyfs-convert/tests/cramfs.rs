@@ -12,7 +12,7 @@ fn file(bytes: impl Into<Vec<u8>>) -> Inode {
     Inode::new(Kind::File(bytes.into()), 0o644)
 }
 
-/// A tree with all that an image can hold.
+/// Makes a tree with everything that an image can hold.
 fn full_tree() -> Tree {
     let mut tree = Tree::new(Limit::default());
     let etc = tree.insert(0, b"etc", directory()).expect("room");
@@ -31,7 +31,7 @@ fn full_tree() -> Tree {
     tree
 }
 
-/// Each path with its inode.
+/// Returns each path with its inode.
 fn flat(tree: &Tree) -> BTreeMap<Vec<u8>, Inode> {
     let own = |index: usize| {
         let mut inode = tree.inode(index).clone();
@@ -43,7 +43,7 @@ fn flat(tree: &Tree) -> BTreeMap<Vec<u8>, Inode> {
     tree.walk().into_iter().chain([(b"/".to_vec(), 0)]).map(|(path, index)| (path, own(index))).collect()
 }
 
-/// All settings that change the layout.
+/// Returns all settings that change the layout.
 fn layouts() -> impl Iterator<Item = Settings> {
     (0..16u32).map(|bits| Settings {
         big_endian: bits & 1 != 0,
@@ -155,7 +155,7 @@ fn a_limit_holds_before_memory_is_taken() {
     assert_eq!(limited(30_000_000, 2), Error::Tree { path: "/".into(), source: TreeError::Inodes(2) });
 }
 
-/// Makes the checksum of an image fit again, as one does who means harm.
+/// Mends the checksum of an image, as an attacker would.
 fn mend(image: &mut [u8]) {
     image[32..36].fill(0);
     let crc = crc32fast::hash(image);
@@ -169,7 +169,7 @@ fn a_flipped_bit_is_found() {
         if bit % 7 == 0 || bit < 8 * 76 {
             let mut image = image.clone();
             image[bit / 8] ^= 1 << (bit % 8);
-            // Bit 0 of the flags says that there is a checksum.
+            // Bit 0 of the flags means that there is a checksum.
             assert!(cramfs::read(&image, Limit::default()).is_err() || bit == 64, "bit {bit}");
         }
     }
@@ -211,7 +211,7 @@ fn an_image_that_is_cut_is_refused() {
     for bytes in (0..image.len()).step_by(13) {
         assert!(cramfs::read(&image[..bytes], Limit::default()).is_err(), "{bytes}");
         let mut unsized_image = image[..bytes].to_vec();
-        // Version 1 has no size: what is not there is found when it is needed.
+        // Version 1 has no size: missing bytes are found when they are needed.
         if bytes > 8 {
             unsized_image[8] &= !1;
         }
@@ -226,7 +226,8 @@ fn a_directory_that_holds_itself_is_refused() {
     tree.insert(a, b"b", directory()).expect("room");
     tree.insert(0, b"c", directory()).expect("room");
     let image = cramfs::write(&tree, &Settings::default()).expect("room").image;
-    // The root is at 76 with the entries of `a` and `c`, `a` at 108 with that of `b`. An entry has its size at 4 and its offset at 8.
+    // The root is at 76 with the entries of `a` and `c`, and `a` is at 108 with the entry of `b`.
+    // An entry has its size at 4 and its offset at 8.
     let pointing = |entry: usize, offset: u32, size: u32| {
         let mut image = image.clone();
         image[entry + 4..entry + 7].copy_from_slice(&size.to_le_bytes()[..3]);

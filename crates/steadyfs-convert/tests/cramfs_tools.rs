@@ -1,6 +1,7 @@
-//! Images of cramfs beside the tools of util-linux: theirs are read, and ours are unpacked by theirs.
+//! Images of cramfs and the tools of util-linux: images of the tools are read, and the tools unpack
+//! our images.
 //!
-//! Where a tool is missing, a test says so and passes.
+//! If a tool is missing, a test prints this and passes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +13,7 @@ use std::process::Command;
 use steadyfs_convert::cramfs::{self, Settings};
 use steadyfs_convert::{Inode, Kind, Limit, Tree};
 
-/// Each path with what is there; directories hold nothing, as their entries are paths too.
+/// Each path with its inode. Directories have no entries, because their entries are paths too.
 type Flat = BTreeMap<Vec<u8>, Inode>;
 
 fn empty_directory() -> Kind {
@@ -30,7 +31,7 @@ fn flat(tree: &Tree) -> Flat {
     tree.walk().into_iter().chain([(b"/".to_vec(), 0)]).map(|(path, index)| (path, own(index))).collect()
 }
 
-/// Runs a tool; `None` when it is not installed.
+/// Runs a tool; returns `None` if it is not installed.
 fn run(program: &str, arguments: &[&str]) -> Option<String> {
     match Command::new(program).args(arguments).output() {
         Ok(output) => {
@@ -49,7 +50,7 @@ fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
-/// A tree of all kinds, as its seed makes it. Devices and other owners are for root alone.
+/// Makes a random tree of all kinds. Only root may use devices and other owners.
 fn random_tree(seed: u64, as_root: bool) -> Tree {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut tree = Tree::new(Limit::default());
@@ -72,7 +73,7 @@ fn random_tree(seed: u64, as_root: bool) -> Tree {
         let is_directory = matches!(kind, Kind::Directory(_));
         let mode = match kind {
             Kind::Symlink(_) => 0o777,
-            // Without 2000, which a directory gives to those that are made in it.
+            // Without 2000: such a directory passes its group on to files that are made in it.
             Kind::Directory(_) => [0o755, 0o1777, 0o700][random.usize(0..3)],
             _ => [0o644, 0o755, 0o600, 0o4755, 0o1777, 0o2750][random.usize(0..6)],
         };
@@ -88,7 +89,8 @@ fn random_tree(seed: u64, as_root: bool) -> Tree {
     tree
 }
 
-/// Names of all lengths, with spaces, beyond ASCII, and some that are no text. The number makes each the only one.
+/// Makes names of all lengths, with spaces, beyond ASCII, and some that are not text. The number
+/// makes each name unique.
 fn random_name(random: &mut fastrand::Rng, number: usize) -> Vec<u8> {
     let mut name = match random.u32(0..5) {
         0 => "ärger ".as_bytes().to_vec(),
@@ -143,7 +145,7 @@ fn put(tree: &Tree, root: &Path, as_root: bool) {
     }
 }
 
-/// A socket whose path is too long for an address: it is made elsewhere and moved.
+/// Makes a socket with a path that is too long for an address: it is made elsewhere and moved.
 fn bind_short(at: &Path) -> std::io::Result<UnixListener> {
     let directory = tempfile::tempdir()?;
     let listener = UnixListener::bind(directory.path().join("s"))?;
@@ -155,7 +157,7 @@ fn on_disk(root: &Path, path: &[u8]) -> PathBuf {
     root.join(std::ffi::OsStr::from_bytes(&path[1..]))
 }
 
-/// Reads what is on the disk.
+/// Reads a tree from the disk.
 fn get(root: &Path) -> Flat {
     let mut found = Flat::new();
     let mut waiting = vec![b"/".to_vec()];
@@ -191,14 +193,14 @@ fn get(root: &Path) -> Flat {
     found
 }
 
-/// Compares, and names the paths that differ instead of printing all contents.
+/// Compares trees, and names the paths that differ instead of printing all contents.
 fn assert_same(found: &Flat, expected: &Flat, what: &str) {
     let differ = |path: &&Vec<u8>| found.get(*path) != expected.get(*path);
     let paths: Vec<_> = found.keys().chain(expected.keys()).filter(differ).map(|path| String::from_utf8_lossy(path)).collect();
     assert!(paths.is_empty(), "{what}: differs at {paths:?}");
 }
 
-/// Ways in which the other tool makes an image.
+/// Options with which the other tool makes an image.
 const OPTIONS: [&[&str]; 7] = [
     &[],
     &["-z"],

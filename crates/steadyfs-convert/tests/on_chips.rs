@@ -1,4 +1,4 @@
-//! Images that are made here, on simulated chips, read by `steadyfs-rom`.
+//! Images from this crate on simulated chips, read by `steadyfs-rom`.
 
 use std::collections::BTreeMap;
 use steadyfs::media::{Failure, Flash, Geometry, Timing};
@@ -12,7 +12,7 @@ use steadyfs_sim::{FailOps, Metered, Nand, NandTiming, PowerCut};
 const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 8, block_count: 96, programs_bytes: false };
 const SEED: [u8; 32] = [7; 32];
 
-/// Some files, of which a part does not shrink.
+/// Makes some files, of which a part does not shrink.
 fn tree(rng: &mut fastrand::Rng, files: usize) -> Tree {
     let mut tree = Tree::new(Limit::default());
     let directory = tree.insert(0, b"data", Inode::new(Kind::Directory(BTreeMap::new()), 0o755)).expect("room");
@@ -54,7 +54,7 @@ fn install<F: Flash>(flash: F, image: &[u8], rng: &mut fastrand::Rng) -> Result<
     install.finish()
 }
 
-/// Compares all files; the first error, or difference, ends it.
+/// Compares all files. The first error or difference ends it.
 fn compare<S: Source>(source: S, tree: &Tree) -> Result<S, Error> {
     let mut source = source;
     let mut memory = vec![0; Needs::of(&mut source)?.both];
@@ -88,7 +88,7 @@ fn an_image_is_read_around_bad_blocks() {
     }
 }
 
-/// What was made for no chip in particular, and written by a programmer that skips bad blocks.
+/// The image is made for no particular chip, and a programmer that skips bad blocks writes it.
 #[test]
 fn an_image_that_lists_no_blocks_goes_by_the_marks() {
     for seed in 0..20 {
@@ -115,7 +115,7 @@ fn an_image_that_lists_no_blocks_goes_by_the_marks() {
     }
 }
 
-/// A chip that takes no mark.
+/// A chip that refuses to mark blocks.
 struct Unmarkable<F>(F);
 
 impl<F: Flash> Flash for Unmarkable<F> {
@@ -145,7 +145,8 @@ impl<F: Flash> Flash for Unmarkable<F> {
     }
 }
 
-/// Where the marks do not tell, the list does; and what may still hold a header ends the installation.
+/// The list names bad blocks without a mark. A block that may still hold a header ends the
+/// installation.
 #[test]
 fn blocks_that_cannot_be_marked_are_listed() {
     for seed in 0..20 {
@@ -173,7 +174,8 @@ fn blocks_that_fail_while_an_image_is_written_are_left_out() {
         let tree = tree(&mut rng, 20);
         let image = image(&tree);
         let mut flash = FailOps::new(chip(&mut rng), seed);
-        // The headers' own blocks are erased and programmed last: one that fails there asks for another beginning.
+        // The blocks of the headers are erased first and programmed last. A failure there requires
+        // another beginning, so the other operations fail here.
         flash.fail_program(1 + rng.u64(0..(image.len() as u64 / 512)));
         if rng.bool() {
             flash.fail_erase(3 + rng.u64(0..10));
@@ -190,10 +192,10 @@ fn there<F: Flash>(flash: F, tree: &Tree) -> Result<(), Error> {
     compare(OnNand::open(flash, &mut memory)?, tree).map(drop)
 }
 
-/// After a cut there is no image, or the whole of it, and an installation that begins anew ends well.
+/// After a cut there is no image, or the whole image. A new installation then succeeds.
 #[test]
 fn a_cut_leaves_no_image_or_the_whole_of_it() {
-    // Every operation with one seed, some with nine more.
+    // One seed cuts at every operation, nine more seeds cut at some of them.
     cuts(3, 1);
     (4..13).for_each(|seed| cuts(seed, 7));
 }
@@ -212,7 +214,7 @@ fn cuts(seed: u64, step: usize) {
         match there(&mut flash, &new) {
             Ok(()) => whole += 1,
             Err(Error::NoImage) => assert!(!done),
-            // Nothing but headers was erased when the first two erases were cut.
+            // If the first two erases are cut, only headers are erased.
             Err(error) => assert!(cut <= 2 && there(&mut flash, &old).is_ok(), "cut {cut}: {error}"),
         }
         if done {
@@ -238,7 +240,7 @@ fn a_bit_that_is_flipped_is_told_where_it_is_read() {
             assert_eq!(error, Some(Error::NotAuthentic(bit as u64 / 8 / u64::from(block_bytes))));
             bytes[bit / 8] ^= 1 << (bit % 8);
         }
-        // Behind the image: in the tree, its superblock and the record.
+        // The flipped bits behind the image are in the tree, its superblock and the record.
         for _ in 0..2000 {
             let bit = rng.usize(8 * sealed.hash_offset as usize..8 * bytes.len());
             bytes[bit / 8] ^= 1 << (bit % 8);
@@ -247,7 +249,7 @@ fn a_bit_that_is_flipped_is_told_where_it_is_read() {
                 let mut image = image;
                 let all = image.bytes();
                 let mut content = vec![0; all as usize];
-                // What is read is what was signed, or the read fails.
+                // A read returns the signed bytes, or fails.
                 if image.read(0, &mut content).is_ok() {
                     assert!(content[..] == sealed.bytes[..all as usize]);
                 }
@@ -273,14 +275,14 @@ fn an_image_that_others_signed_or_nobody_is_refused() {
         verity::append(image(&tree), &verity::Settings { block_bytes: 1024, ..verity::Settings::default() }).expect("a tree");
     assert_eq!(open(&unsigned.bytes, key()), Err(Error::NotSigned));
     assert_eq!(open(&image(&tree), key()), Err(Error::NotSigned));
-    // A root hash that is another one shows at the first block.
+    // A wrong root hash shows at the first block.
     let wrong = Trusted::Root { hash: [1; 32], bytes: ours.hash_offset };
     let mut memory = [0; 4096];
     let mut image = Verified::open(InRam::new(&ours.bytes), wrong, &mut memory).expect("a tree");
     assert!(matches!(image.read(0, &mut [0; 4]), Err(Error::NotAuthentic(_))));
 }
 
-/// Reads of a verified image on NAND take what their bound says, and no less memory does.
+/// Reads of a verified image on NAND stay within their bound, with any number of kept hash blocks.
 #[test]
 fn reads_of_verified_blocks_hold_their_bound() {
     let mut rng = fastrand::Rng::with_seed(9);
@@ -317,7 +319,7 @@ fn a_chip_without_room_or_image_says_so() {
     assert_eq!(OnNand::open(flash, &mut [0; 511]).err(), Some(Error::MemoryTooSmall { needed: 512, lent: 511 }));
 }
 
-/// A source of which reads fail now and then, and succeed when they are repeated.
+/// A source whose reads fail now and then. A repeated read may succeed.
 struct Flaky<S> {
     source: S,
     rng: fastrand::Rng,
@@ -331,7 +333,7 @@ impl<S: Source> Source for Flaky<S> {
     }
     fn read(&mut self, offset: u64, data: &mut [u8]) -> Result<(), Error> {
         if !self.is_sound && self.rng.u8(0..5) == 0 {
-            // What a driver leaves in the buffer is anything.
+            // A driver may leave any bytes in the buffer.
             data.fill(self.rng.u8(..));
             self.failed += 1;
             return Err(Error::Medium(Failure::Device));
@@ -343,7 +345,7 @@ impl<S: Source> Source for Flaky<S> {
     }
 }
 
-/// Repeats a call that a read failed in.
+/// Repeats a call in which a read failed.
 fn again<T>(mut call: impl FnMut() -> Result<T, Error>) -> T {
     for _ in 0..10_000 {
         match call() {
@@ -354,7 +356,7 @@ fn again<T>(mut call: impl FnMut() -> Result<T, Error>) -> T {
     panic!("no call in ten thousand succeeds")
 }
 
-/// Reads everything, each call as often as it takes; names in the order of the lists.
+/// Reads everything, and repeats each call until it succeeds. Names come in the order of the lists.
 fn insist<S: Source>(rom: &mut Squash<'_, S>, tree: &Tree) {
     for (path, index) in tree.walk() {
         let path = std::str::from_utf8(&path).expect("text");
@@ -378,7 +380,7 @@ fn insist<S: Source>(rom: &mut Squash<'_, S>, tree: &Tree) {
     }
 }
 
-/// A read that failed leaves nothing behind that a later one takes for content.
+/// A failed read leaves nothing behind that a later read takes for content.
 #[test]
 fn reads_that_fail_now_and_then_may_be_repeated() {
     for seed in 0..10 {
@@ -388,7 +390,7 @@ fn reads_that_fail_now_and_then_may_be_repeated() {
         for kept in 0..4 {
             let (mut blocks, mut pieces) = (vec![0; Verified::memory_bytes(512, 1 + kept)], vec![0; 256 * kept]);
             let mut memory = vec![0; 4144 + 8256 * (1 + kept)];
-            // Mounted by a source that is sound; its reads fail from then on.
+            // The source is sound during the mount. Its reads fail from then on.
             let mut flaky = Flaky { source: InRam::new(&sealed.bytes), rng: rng.fork(), failed: 0, is_sound: true };
             let verified = Verified::open(&mut flaky, key(), &mut blocks).expect("a signature");
             let cached = Cached::new(verified, 256, &mut pieces);

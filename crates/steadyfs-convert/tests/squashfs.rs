@@ -1,4 +1,5 @@
-//! Images of squashfs: written and read again, by each compressor, damaged, and beyond limits; those of `mksquashfs` where it is there.
+//! Images of squashfs: written and read again, by each compressor, damaged, and beyond limits. If
+//! `mksquashfs` is installed, its images are read too.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -15,7 +16,7 @@ fn file(bytes: impl Into<Vec<u8>>) -> Inode {
     Inode { modified: 5, ..Inode::new(Kind::File(bytes.into()), 0o4755) }
 }
 
-/// A tree with all that an image can hold.
+/// Makes a tree with everything that an image can hold.
 fn full_tree() -> Tree {
     let mut tree = Tree::new(Limit::default());
     let etc = tree.insert(0, b"etc", directory()).expect("room");
@@ -42,7 +43,7 @@ fn full_tree() -> Tree {
     tree
 }
 
-/// Each path with its inode, directories without entries, and the first name of each inode.
+/// Returns each path with its inode, directories without entries, and the first name of each inode.
 fn flat(tree: &Tree) -> BTreeMap<Vec<u8>, (Inode, Vec<u8>)> {
     let mut first = BTreeMap::new();
     let own = |(path, index): (Vec<u8>, usize)| {
@@ -89,7 +90,7 @@ fn damaged_images_end_in_an_error_or_a_tree() {
         for _ in 0..150 {
             let mut image = image.clone();
             for _ in 0..rng.usize(1..4) {
-                // The superblock and the tables behind the data are where most is decided.
+                // The superblock and the tables behind the data have the most influence.
                 let at = if rng.bool() { rng.usize(0..96) } else { image.len() - 1 - rng.usize(0..image.len() / 2) };
                 image[at] = rng.u8(..);
             }
@@ -108,7 +109,8 @@ fn a_directory_that_holds_itself_is_refused() {
     let outer = tree.insert(0, b"outer", directory()).expect("room");
     tree.insert(outer, b"inner", directory()).expect("room");
     let image = squashfs::write(&tree, &Settings { plain_metadata: true, ..Settings::default() }).expect("an image");
-    // Inodes of equal size, so that one reference is as good as another: entries name them by their offset in the block.
+    // The inodes have equal size, so each reference is valid: entries name them by their offset in
+    // the block.
     let name = image.windows(5).position(|window| window == b"inner").expect("the entry");
     let outer = image.windows(5).position(|window| window == b"outer").expect("the entry");
     let mut circle = image.clone();
@@ -125,7 +127,8 @@ fn a_block_that_each_file_has_decoded_again_ends_in_an_error() {
     let compressor = "gzip:1".parse().expect("a compressor");
     let settings = Settings { compressor, block_bytes: 1 << 20, plain_metadata: true, ..Settings::default() };
     let mut image = squashfs::write(&tree, &settings).expect("an image");
-    // No fragment, its offset, a MiB: of each file one byte is left, in a block that is stored in another number of bytes.
+    // No fragment, its offset, a MiB. Each file is reduced to one byte, in a block with another
+    // stored size.
     let needle = [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 0x10, 0];
     let mut count = 0;
     for at in 0..image.len() - 16 {

@@ -1,4 +1,4 @@
-//! Sealed images: each bit counts, and trees are those of `veritysetup`.
+//! Sealed images: each bit counts, and the trees are equal to those of `veritysetup`.
 
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -8,7 +8,7 @@ use steadyfs_rom::verity::format::{FormatError, Superblock};
 
 const SEED: [u8; 32] = [0x42; 32];
 
-/// As many bytes as are asked for, no two blocks the same.
+/// Returns `bytes` bytes without two equal blocks.
 fn image(bytes: usize) -> Vec<u8> {
     let mut random = fastrand::Rng::with_seed(bytes as u64);
     (0..bytes).map(|_| random.u8(..)).collect()
@@ -22,7 +22,7 @@ fn trusted(sealed: &Sealed) -> Trusted {
     sealed.public_key.map_or(Trusted::Root(sealed.root_hash), Trusted::Key)
 }
 
-/// Shapes with no level, one, two and three, with full and with almost empty blocks.
+/// Returns shapes with no level, one, two and three, with full and with almost empty blocks.
 fn shapes() -> Vec<(usize, u32, Vec<u8>)> {
     let mut shapes = Vec::new();
     for block_bytes in [512u32, 1024, 2048, 4096] {
@@ -40,7 +40,8 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The levels and the root hash, leaves first, computed as the format is told in one sentence.
+/// Returns the levels, leaves first, and the root hash, computed directly from the definition of
+/// the format.
 fn plain_tree(data: &[u8], block_bytes: usize, salt: &[u8]) -> (Vec<Vec<u8>>, Vec<u8>) {
     let digest = |block: &[u8]| Sha256::digest([salt, block].concat()).to_vec();
     let mut levels = vec![];
@@ -125,7 +126,7 @@ fn the_first_block_that_does_not_match_is_named() {
         places.iter().for_each(|&at| bytes[at] ^= 1);
         verity::verify(&bytes, sealed.hash_offset, trusted(&sealed))
     };
-    // 40 data blocks, the superblock, the top block, three leaves.
+    // The blocks are 40 data blocks, the superblock, the top block, three leaves.
     assert_eq!(damaged(&[512 * 39 + 7, 512 * 17]), Err(Error::DataBlock { index: 17, offset: 512 * 17 }));
     assert_eq!(damaged(&[512 * 17, 512 * 43 + 1]), Err(Error::HashBlock { level: 0, index: 1, offset: 512 * 43 }));
     assert_eq!(damaged(&[512 * 43, 512 * 41 + 511]), Err(Error::HashBlock { level: 1, index: 0, offset: 512 * 41 }));
@@ -212,7 +213,7 @@ fn settings_of_no_tree_are_refused() {
     assert!(!format!("{:?}", Settings { key: Some([77; 32]), ..Settings::default() }).contains("77"));
 }
 
-/// Runs `veritysetup`; `None` when it is not installed.
+/// Runs `veritysetup`; returns `None` if it is not installed.
 fn veritysetup(arguments: &[String]) -> Option<String> {
     let Ok(output) = Command::new("veritysetup").args(arguments).output() else {
         println!("veritysetup is missing: not compared");

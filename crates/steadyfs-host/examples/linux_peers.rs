@@ -1,8 +1,10 @@
-//! Measures file systems of Linux, and SteadyFS through FUSE, on one NAND chip: `linux_peers SYSTEM…`, as `tools/linux-peers.sh` runs it in a
-//! kernel with a simulated chip and a clock of flash time alone. **Everything on `/dev/mtd1` is lost.**
+//! Measures file systems of Linux, and SteadyFS through FUSE, on one NAND chip:
+//! `linux_peers SYSTEM…`. `tools/linux-peers.sh` runs it in a kernel with a simulated chip and a
+//! clock of flash time alone. **Everything on `/dev/mtd1` is lost.**
 //!
-//! Prints a line of JSON for each system and case: seconds of each step, and what the chip did. Images of read-only file systems lie in `/images`,
-//! and were made from what `linux_peers tree DIRECTORY` writes.
+//! Prints a line of JSON for each system and case: seconds of each step, and the chip's operations.
+//! Images of read-only file systems lie in `/images`. They are made from the files that
+//! `linux_peers tree DIRECTORY` writes.
 
 use std::error::Error;
 use std::fs::{self, File, OpenOptions};
@@ -17,23 +19,23 @@ type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 const CHIP: &str = "/dev/mtd1";
 const DIRECTORY: &str = "/mnt";
 
-/// How a file system is made and mounted: commands, words apart by spaces.
+/// Commands that make and mount a file system. Spaces separate the words of a command.
 struct System {
     name: &'static str,
-    /// Makes it on an erased chip.
+    /// Commands that make it on an erased chip.
     make: &'static [&'static str],
-    /// What goes before each mount, in its time, and after each.
+    /// Commands before each mount, which count as mount time. `detach` has the commands after each.
     attach: &'static [&'static str],
     mount: Mount,
     detach: &'static [&'static str],
 }
 
 enum Mount {
-    /// A command that returns when it is mounted.
+    /// A command that returns once the file system is mounted.
     Command(&'static str),
     /// A command that serves the directory until it is unmounted.
     Served(&'static str),
-    /// None: pages of the chip are programmed in order.
+    /// No mount: pages of the chip are programmed in order.
     Raw,
 }
 
@@ -112,7 +114,7 @@ const fn block(name: &'static str, make: &'static [&'static str], mount: &'stati
 }
 
 impl System {
-    /// Whether its content was made elsewhere.
+    /// Returns true if its content was made elsewhere.
     fn is_image(&self) -> bool {
         self.make.iter().any(|command| command.contains("/images/"))
     }
@@ -140,7 +142,7 @@ impl System {
         Ok(Mounted { server })
     }
 
-    /// What `mount` has made: until everything is on the chip.
+    /// Undoes `mount`, and returns when everything is on the chip.
     fn unmount(&self, mounted: Mounted) -> Outcome {
         if !self.is_raw() {
             run("busybox umount /mnt")?;
@@ -191,14 +193,14 @@ fn serve(line: &str) -> Outcome<Child> {
     Ok(server)
 }
 
-/// Lets the kernel forget what it has read, also of the block device on the chip.
+/// Drops the caches of the kernel, also of the block device on the chip.
 fn forget() -> Outcome {
     run("busybox sync")?;
     fs::write("/proc/sys/vm/drop_caches", "3")?;
     Ok(())
 }
 
-/// What the chip has done.
+/// Operations of the chip so far.
 #[derive(Clone, Copy)]
 struct Counters {
     reads: u64,
@@ -215,7 +217,7 @@ impl Counters {
     }
 }
 
-/// A line of the result: steps in seconds, and the chip's work of all of them.
+/// A line of the result: steps in seconds, and the chip's operations in all of them.
 struct Row {
     text: String,
     begin: Instant,
@@ -249,7 +251,7 @@ impl Row {
     }
 }
 
-/// Numbers that look random, the same in each run.
+/// Pseudo-random numbers, the same in each run.
 struct Random(u64);
 
 impl Random {
@@ -260,14 +262,14 @@ impl Random {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11
     }
 
-    /// Bytes that nobody can compress.
+    /// Returns incompressible bytes.
     fn bytes(&mut self, count: usize) -> Vec<u8> {
         let mut bytes: Vec<u8> = (0..count.div_ceil(4)).flat_map(|_| (self.next() as u32).to_le_bytes()).collect();
         bytes.truncate(count);
         bytes
     }
 
-    /// Bytes as of programs and text: of each 1,024 some 400 are new.
+    /// Returns bytes as of programs and text: some 400 of each 1,024 are new.
     fn text(&mut self, count: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(count + 1024);
         while bytes.len() < count {
@@ -281,14 +283,15 @@ impl Random {
     }
 }
 
-/// Sizes of the 35 files of the document, 5.4 MB in all: few large, many small.
+/// Returns the sizes of the 35 files of the document, 5.4 MB in all: few large, many small.
 fn sizes_of_35() -> Vec<usize> {
     let mut sizes: Vec<usize> = (1..=35).map(|number| 5_400_000 * number / (35 * 36 / 2)).collect();
     sizes[34] += 5_400_000 - sizes.iter().sum::<usize>();
     sizes
 }
 
-/// A small root file system: 20 MB in 300 files in 20 directories, which compress to some half.
+/// Writes a small root file system: 20 MB in 300 files in 20 directories. They compress to about
+/// half.
 fn tree(directory: &Path) -> Outcome {
     let mut random = Random(7);
     for number in 0..300_usize {
@@ -300,7 +303,7 @@ fn tree(directory: &Path) -> Outcome {
     Ok(())
 }
 
-/// All files below a directory, in order of their names.
+/// Returns all files below a directory, in order of their names.
 fn files(directory: &Path) -> Outcome<Vec<PathBuf>> {
     let mut found = vec![];
     let mut entries = fs::read_dir(directory)?.collect::<Result<Vec<_>, _>>()?;
@@ -363,7 +366,7 @@ fn copy(system: &System, case: &str, contents: &[Vec<u8>]) -> Outcome {
     system.detach()
 }
 
-/// Bytes of the mounted volume, and how many of them are free, as `df` says.
+/// Returns the bytes of the mounted volume, and its free bytes, from `df`.
 fn room() -> Outcome<(u64, u64)> {
     let output = command("busybox df -P -k /mnt").stdout(Stdio::piped()).output()?;
     let text = String::from_utf8(output.stdout)?;
@@ -377,7 +380,8 @@ fn room() -> Outcome<(u64, u64)> {
 const RANDOM_FILE: u64 = 8 << 20;
 const RANDOM_CALLS: usize = 4_000;
 
-/// Writes of 4 KiB at random places of a file of 8 MiB, each with fsync, on a volume that is `percent` full: as many unmeasured as measured.
+/// Writes 4 KiB at random places of a file of 8 MiB, each with fsync, on a volume that is `percent`
+/// full. As many writes are unmeasured as measured.
 fn random(system: &System, percent: u64) -> Outcome {
     system.make()?;
     let mounted = system.mount()?;
@@ -420,7 +424,8 @@ fn random(system: &System, percent: u64) -> Outcome {
     system.detach()
 }
 
-/// All cases of a system. One that fails is told, and the next one begins on a chip that is free.
+/// Runs all cases of a system. Prints the error of a failed case, and begins the next case on a
+/// free chip.
 fn measure(system: &System) {
     let mut content = Random(3);
     let one = [content.bytes(10_000_000)];
@@ -448,7 +453,7 @@ fn measure(system: &System) {
         if let Err(error) = case() {
             let error = error.to_string().replace(['"', '\\', '\n'], " ");
             println!(r#"{{"system":"{}","case":"{name}","failed":"{error}"}}"#, system.name);
-            // Whatever is left is taken away; what is not there need not be.
+            // Removes any mount and attachment that is left. These commands may fail.
             let _ = run("busybox umount /mnt");
             let _ = run("ubidetach -p /dev/mtd1");
         }

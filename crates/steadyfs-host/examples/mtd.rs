@@ -1,11 +1,14 @@
-//! Tries MTD devices out. `tools/mtd.sh` runs it in a kernel with simulated chips; on a board it shows that a chip and its
-//! driver do what SteadyFS needs. Each step prints the operations that it took, and `PASS` comes at the end.
+//! Tries MTD devices out. `tools/mtd.sh` runs it in a kernel with simulated chips. On a board it
+//! shows that a chip and its driver meet the needs of SteadyFS. Each step prints the operations
+//! that it took, and `PASS` comes at the end.
 //!
-//! - `mtd exercise DEVICE...` formats devices, uses the volumes and checks what they hold. **Everything on them is lost**, and
-//!   their last good block is marked bad.
-//! - `mtd make IMAGE PAGE_BYTES PAGES_PER_BLOCK BLOCK_COUNT` makes an image of NAND with the same files.
+//! - `mtd exercise DEVICE...` formats devices, uses the volumes and checks their content.
+//!   **Everything on them is lost**, and their last good block is marked bad.
+//! - `mtd make IMAGE PAGE_BYTES PAGES_PER_BLOCK BLOCK_COUNT` makes an image of NAND with the same
+//!   files.
 //! - `mtd check DEVICE|IMAGE...` checks these files, for reading only.
-//! - `mtd lose DEVICE PAGE` programs a page and reads it until the ECC cannot correct it, as simulated chips can be told to.
+//! - `mtd lose DEVICE PAGE` programs a page and reads it until the ECC cannot correct it. Simulated
+//!   chips can be set up to lose pages so.
 
 #[cfg(target_os = "linux")]
 fn main() -> std::process::ExitCode {
@@ -56,12 +59,12 @@ mod linux {
         }
     }
 
-    /// Bytes that are different in each file, at each offset and in each round.
+    /// Returns bytes that are different in each file, at each offset and in each round.
     fn content(file: usize, round: usize) -> Vec<u8> {
         (0..FILE_BYTES + file * 100).map(|at| (at * 7 + at / 256 * 13 + file * 61 + round * 101) as u8).collect()
     }
 
-    /// Prints what a step took.
+    /// Prints the operations of a step.
     fn report(step: &str, flash: &impl Metered, before: &mut Counters) {
         let now = flash.counters();
         let Counters { reads, tag_reads, programs, erases, time_ns, .. } = now.since(before);
@@ -72,7 +75,7 @@ mod linux {
         *before = now;
     }
 
-    /// RAM for a volume on a medium.
+    /// Allocates the RAM for a volume on a medium.
     fn memory(flash: &impl Flash) -> Vec<u8> {
         let geometry = flash.geometry();
         vec![0; Config::for_geometry(&geometry).memory_bytes(&geometry)]
@@ -133,7 +136,7 @@ mod linux {
         Ok(fill(Image::create(path, &Shape::nand(geometry))?)?.sync()?)
     }
 
-    /// Records rewritten many times at random in half of the volume, so that blocks are reclaimed.
+    /// Rewrites records many times at random in half of the volume, so that blocks are reclaimed.
     fn overwrite(fs: &mut FileSystem<'_, Mtd>) -> Outcome {
         let records = fs.usage().usable_bytes / 2 / RECORD_BYTES as u64;
         let mut handle = fs.open("records", OpenOptions::DURABLE)?;
@@ -153,7 +156,7 @@ mod linux {
         Ok(())
     }
 
-    /// Reads everything, moves what was weak, and tells what the ECC corrected.
+    /// Reads everything, moves weak data, and prints the corrections of the ECC.
     fn scrub(fs: &mut FileSystem<'_, Mtd>) -> Outcome {
         while !fs.scrub(Budget::Operations(u32::MAX))? {}
         let Health { weak_blocks, reads, corrected_reads, lost_reads, worst, .. } = fs.health();
@@ -194,8 +197,8 @@ mod linux {
         Ok(())
     }
 
-    /// Marks the last good block bad, and sees that the kernel then refuses it as a bad block. Programs need a device that was
-    /// opened for writing.
+    /// Marks the last good block bad, and checks that the kernel then refuses it as a bad block.
+    /// Programs need a device that was opened for writing.
     fn grow_bad(device: &str) -> Outcome {
         let mut flash = Mtd::open(device, Access::ReadOnly)?;
         let page = flash.geometry().pages_per_block;

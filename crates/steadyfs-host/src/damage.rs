@@ -1,8 +1,8 @@
-//! What a volume has lost, or has not settled, in the words that people and programs are told.
+//! Losses and unsettled states of a volume, in words for people and programs.
 
 use steadyfs::Damage;
 
-/// One word for programs.
+/// Returns one word for programs.
 pub fn name(damage: Damage) -> &'static str {
     match damage {
         Damage::Root => "root",
@@ -15,7 +15,7 @@ pub fn name(damage: Damage) -> &'static str {
     }
 }
 
-/// What is lost and what that means, in one sentence.
+/// Describes the loss and its effect, in one sentence.
 pub fn describe(damage: Damage) -> &'static str {
     match damage {
         Damage::Root => "the newest root cannot be read: what was committed since the one before may be missing",
@@ -30,8 +30,8 @@ pub fn describe(damage: Damage) -> &'static str {
     }
 }
 
-/// What may be done about it.
+/// Remedy for the damage.
 pub const REMEDY: &str = "the volume can only be read until `steady check --repair` accepts that";
 
-/// What it means that a volume is mounted for reading that was not unmounted, in one sentence.
+/// Effect of a mount for reading of a volume that was not unmounted, in one sentence.
 pub const UNSETTLED: &str = "was not unmounted: until a mount for writing settles it, the last commit may be there or not";

@@ -1,14 +1,15 @@
-//! Flash media of hosts: what a computer needs to read and write SteadyFS volumes.
+//! Flash media of hosts: all that a computer needs to read and write SteadyFS volumes.
 //!
-//! - [`image`]: the content of a chip in a file, byte for byte, for production programmers and for looking at dumps.
+//! - [`image`]: the content of a chip in a file, byte for byte, for production programmers and for
+//!   looking at dumps.
 //! - [`mtd`]: the chips of a Linux machine, `/dev/mtdN`.
 //! - [`block`]: cards and disks, `/dev/mmcblk0p2`, and files with the content of one.
-//! - [`damage`]: what a volume has lost, in words.
+//! - [`damage`]: the losses of a volume, in words.
 //! - [`superblocks`]: the damaged copy of the superblock, in words, and its mend.
 //! - [`plain`]: files of a volume as plain bytes, compressed or not.
 //!
-//! The media implement [`Flash`](steadyfs::media::Flash), and count what they do as the simulated chips do
-//! ([`Metered`](steadyfs_sim::Metered)).
+//! The media implement [`Flash`](steadyfs::media::Flash), and count their operations as the
+//! simulated chips do ([`Metered`](steadyfs_sim::Metered)).
 //!
 //! # Example
 //! ```

@@ -1,4 +1,5 @@
-//! Files of a volume as plain bytes, whether they are [compressed](steadyfs_compress) or not: what every tool and a mounted directory show.
+//! Files of a volume as plain bytes, [compressed](steadyfs_compress) or not. Every tool and a
+//! mounted directory show them so.
 //!
 //! ```
 //! # use steadyfs::{Access, Config, FileSystem, media::Geometry};
@@ -23,8 +24,9 @@ use steadyfs::{File, FileSystem, InodeNumber, Kind, OpenOptions, Part, Place, St
 use steadyfs_compress::PackedFile;
 pub use steadyfs_compress::{ATTRIBUTE, Error, Method, NoPacking, Packing, RULE, Rule, Shape};
 
-/// Bytes up to which a file that grows stays plain, whatever it will be: a logical page, or where that is less as much as makes up for the entries of a compressed file. No more than
-/// can be [converted](PackedFile::convert).
+/// Returns the bytes up to which a growing file stays plain: a logical page, or `UNDECIDED_BYTES`
+/// if that is more. This makes up for the entries of a compressed file. The result is at most one
+/// chunk, because a larger file cannot be [converted](PackedFile::convert).
 fn undecided_bytes(logical_bytes: u32, shape: &Shape) -> u64 {
     u64::from(logical_bytes.max(UNDECIDED_BYTES)).min(shape.chunk_bytes() as u64)
 }
@@ -38,26 +40,28 @@ pub fn is_own(key: &str) -> bool {
     [ATTRIBUTE, DRAFT].contains(&key)
 }
 
-/// Eight headers.
+/// Bytes of eight headers.
 const UNDECIDED_BYTES: u32 = 4096;
 
-/// As how large a file is taken that fills its first chunk at once.
+/// Assumed size of a file that fills its first chunk at once.
 const GOES_ON_BYTES: u64 = 1 << 20;
 
 /// An open file. Close it with [`close`](Self::close).
 ///
-/// Errors are those of the calls of [`FileSystem`] that have the same names, and those of compressed files.
+/// Errors are the errors of the calls of [`FileSystem`] with the same names, and the errors of
+/// compressed files.
 #[derive(Debug)]
 #[must_use = "close it, or it keeps a place in the table of open files"]
 pub enum PlainFile {
-    /// A file that is as it is; and how it is compressed once it has more than a logical page (or 4 KiB, where that is more), where that saves any.
+    /// An uncompressed file. The packing applies once the file has more than a logical page (or 4
+    /// KiB, if that is more), and only if it saves any.
     Plain(File, Option<Packing>),
     /// A compressed file.
     Packed(Box<PackedFile<Vec<u8>>>),
 }
 
 impl PlainFile {
-    /// Opens a file that exists, for writing too where `writes`.
+    /// Opens an existing file, for writing too if `writes`.
     ///
     /// # Errors
     /// As [`FileSystem::open_inode`].
@@ -71,7 +75,8 @@ impl PlainFile {
         }
     }
 
-    /// Opens a file that exists for writing, in a directory that may say how files are compressed; where it says nothing, `usual` holds.
+    /// Opens an existing file for writing. The rule of its directory decides how it is compressed;
+    /// without a rule, `usual` does.
     ///
     /// # Errors
     /// As [`FileSystem::open_inode`].
@@ -91,10 +96,10 @@ impl PlainFile {
         Ok(file)
     }
 
-    /// Creates a file, compressed where there is a shape.
+    /// Creates a file, compressed if there is a shape.
     ///
     /// # Errors
-    /// As [`FileSystem::open`], [`steadyfs::Error::Exists`] where there is one.
+    /// As [`FileSystem::open`]; [`steadyfs::Error::Exists`] if the file exists.
     pub fn create<'p, F: Flash>(
         fs: &mut FileSystem<'_, F>,
         place: impl Into<Place<'p>>,
@@ -109,7 +114,7 @@ impl PlainFile {
         Ok(Self::Packed(Box::new(file)))
     }
 
-    /// Number of the file, for its life.
+    /// Returns the number of the file, which stays the same for its life.
     pub fn inode(&self) -> InodeNumber {
         match self {
             Self::Plain(file, _) => file.inode(),
@@ -117,12 +122,12 @@ impl PlainFile {
         }
     }
 
-    /// Whether it is a compressed file.
+    /// Returns true for a compressed file.
     pub fn is_packed(&self) -> bool {
         matches!(self, Self::Packed(_))
     }
 
-    /// The file as it is stored.
+    /// Returns the file as it is stored.
     pub fn stored(&mut self) -> &mut File {
         match self {
             Self::Plain(file, _) => file,
@@ -130,8 +135,9 @@ impl PlainFile {
         }
     }
 
-    /// Where the step ends that a write at `offset` begins with: what is written up to there is there, or nothing of it. A logical page, or a chunk; and what a compressed
-    /// file has is one step, and what it gets behind its end another.
+    /// Returns the end of the step that a write at `offset` begins with. After a power cut, a step
+    /// is there as a whole or not at all. A step is a logical page, or a chunk. In a compressed
+    /// file, the existing content and the content behind its end are separate steps.
     ///
     /// # Errors
     /// As [`size`](Self::size).
@@ -146,7 +152,7 @@ impl PlainFile {
         }
     }
 
-    /// Bytes of the content.
+    /// Returns the bytes of the content.
     ///
     /// # Errors
     /// As [`FileSystem::size`].
@@ -170,7 +176,8 @@ impl PlainFile {
 
     /// Writes at `offset`.
     ///
-    /// A file that grows beyond a logical page, or 4 KiB where that is more, may become compressed with it: its other handles have to [look again](Self::look_again) then.
+    /// A file that grows beyond a logical page, or 4 KiB if that is more, may become compressed.
+    /// Its other handles must then [look again](Self::look_again).
     ///
     /// # Errors
     /// As [`FileSystem::write`].
@@ -182,7 +189,9 @@ impl PlainFile {
         }
     }
 
-    /// Decides what a file becomes that grows with a write of `data` at `offset`, as [`write`](Self::write) does. Who writes step by step calls it before the first one, for it looks at all of the data.
+    /// Decides the form of a file that grows with a write of `data` at `offset`, as
+    /// [`write`](Self::write) does. A caller that writes step by step calls it before the first
+    /// step, because it examines all of the data.
     ///
     /// # Errors
     /// As [`FileSystem::write`].
@@ -196,7 +205,8 @@ impl PlainFile {
         self.decide(fs, packing, (size, offset, data))
     }
 
-    /// Makes a growing file a compressed one where that saves pages, and else a plain one, before a write of `data` at `offset`.
+    /// Makes a growing file compressed if that saves pages, and plain otherwise, before a write of
+    /// `data` at `offset`.
     fn decide<F: Flash>(
         &mut self,
         fs: &mut FileSystem<'_, F>,
@@ -207,8 +217,9 @@ impl PlainFile {
         let shape = packing.shape_of_any().for_volume(fs.size_max());
         let mut made = None;
         let most = undecided_bytes(logical_bytes, &shape);
-        // One that has more already was not compressed by whoever wrote it, one with a gap is no file from beginning to end, and kept room is for plain pages.
-        // Pages of its map are counted as well.
+        // Only a small file from beginning to end is converted. If it has more already, its writer
+        // did not compress it. If it has a gap, it is not a file from beginning to end. If it has
+        // reserved room, the room is for plain pages. `allocated` counts pages of its map as well.
         let usual = 2 * most.next_multiple_of(logical_bytes.into());
         if size <= most && offset <= size && fs.allocated(self.inode())? <= usual {
             let bytes = size.max(offset + data.len() as u64);
@@ -219,11 +230,13 @@ impl PlainFile {
                 place[..count].copy_from_slice(&data[..count]);
             }
             let mut memory = vec![0; shape.write_bytes_max()];
-            // One that fills a chunk at once goes on: a page is saved by many chunks where a single one saves less.
+            // A file that fills a chunk at once will grow further. Many chunks save a page even if
+            // a single chunk saves less.
             let is_whole_chunk = first.len() == shape.chunk_bytes();
             let judged = if is_whole_chunk { bytes.max(GOES_ON_BYTES) } else { bytes };
             if packing.saves_pages(shape, &first, judged, logical_bytes, &mut memory) {
-                // Where there is no room for it the file stays plain; what else is wrong, the write will tell.
+                // Without room for the conversion, the file stays plain. The write returns any
+                // other error.
                 made = match PackedFile::convert(fs, self.inode(), shape, memory) {
                     Err(error @ Error::NotUndone) => return Err(error),
                     converted => converted.ok(),
@@ -241,7 +254,7 @@ impl PlainFile {
         }
     }
 
-    /// Cuts the file, or makes it larger.
+    /// Truncates the file, or makes it larger.
     ///
     /// # Errors
     /// As [`FileSystem::truncate`].
@@ -252,7 +265,8 @@ impl PlainFile {
         }
     }
 
-    /// The first byte from `offset` on that is data, or in a hole. A compressed file tells of no holes.
+    /// Returns the first byte from `offset` on that is data, or in a hole. A compressed file
+    /// reports no holes.
     ///
     /// # Errors
     /// As [`FileSystem::seek`].
@@ -267,14 +281,15 @@ impl PlainFile {
         }
     }
 
-    /// Keeps room; see [`FileSystem::reserve`].
+    /// Reserves room; see [`FileSystem::reserve`].
     ///
     /// # Errors
-    /// As [`FileSystem::reserve`]; [`steadyfs::Error::Unsupported`] of a compressed file: nobody knows how much it will take.
+    /// As [`FileSystem::reserve`]; [`steadyfs::Error::Unsupported`] for a compressed file, because
+    /// its stored size is unknown.
     pub fn reserve<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, from: u64, to: u64) -> Result<u64, Error> {
         match self {
             Self::Plain(file, grows) => {
-                // Room is kept for pages as they are.
+                // Room is reserved for uncompressed pages.
                 *grows = None;
                 Ok(fs.reserve(file, from, to)?)
             }
@@ -282,17 +297,18 @@ impl PlainFile {
         }
     }
 
-    /// Forgets what was read: another handle may have changed the file.
+    /// Discards the read data, because another handle may have changed the file.
     pub fn forget(&mut self) {
         if let Self::Packed(file) = self {
             file.forget();
         }
     }
 
-    /// Sees to it that a handle reads and writes what another one may have [compressed](Self::write). Costs a look at the attributes.
+    /// Lets a handle read and write a file that another handle may have [compressed](Self::write).
+    /// Costs a look at the attributes.
     ///
     /// # Errors
-    /// As [`open`](Self::open); the handle must not be used then.
+    /// As [`open`](Self::open). After an error the handle must not be used.
     pub fn look_again<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, writes: bool) -> Result<(), Error> {
         if matches!(self, Self::Packed(_)) {
             return Ok(());
@@ -315,10 +331,12 @@ impl PlainFile {
     }
 }
 
-/// How a file of so many bytes is compressed of which these are the first; `None` where that saves not a single logical page, or it is larger than compressed files of the volume can be.
+/// Returns the compression of a file of `bytes` bytes with these first bytes. Returns `None` if it
+/// saves not a single logical page. Also returns `None` if the file is larger than compressed files
+/// of the volume can be.
 ///
 /// # Cost
-/// The compression of one chunk, and nothing of the medium.
+/// The compression of one chunk, and no operation of the medium.
 pub fn shape_for<F: Flash>(fs: &FileSystem<'_, F>, packing: Packing, first: &[u8], bytes: u64) -> Option<Shape> {
     let (fitting, stored_max) = (packing.shape(bytes), fs.size_max());
     let largest = packing.shape_of_any().for_volume(stored_max);
@@ -327,7 +345,8 @@ pub fn shape_for<F: Flash>(fs: &FileSystem<'_, F>, packing: Packing, first: &[u8
     packing.saves_pages(shape, first, bytes, fs.usage().logical_bytes, &mut memory).then_some(shape)
 }
 
-/// How files of a directory are to be compressed, by what it says, or else as is usual. What this release does not know is as nothing said.
+/// Returns the compression for files of a directory: by its rule, or else `usual`. A rule that this
+/// release does not support counts as no rule.
 ///
 /// # Errors
 /// As [`FileSystem::attribute`].
@@ -343,10 +362,11 @@ pub fn rule_or<F: Flash>(
     }
 }
 
-/// Makes a directory that says of its files what the one says in which it is.
+/// Makes a directory with the rule of its parent directory.
 ///
 /// # Errors
-/// As [`FileSystem::create_dir`] and [`FileSystem::set_attribute`]; the directory is not there then, if it can be removed.
+/// As [`FileSystem::create_dir`] and [`FileSystem::set_attribute`]. After an error the directory is
+/// not there, if it can be removed.
 pub fn create_dir<'p, F: Flash>(fs: &mut FileSystem<'_, F>, place: impl Into<Place<'p>>) -> Result<InodeNumber, steadyfs::Error> {
     let place = place.into();
     let inode = fs.create_dir(place)?;
@@ -358,7 +378,8 @@ pub fn create_dir<'p, F: Flash>(fs: &mut FileSystem<'_, F>, place: impl Into<Pla
     Ok(inode)
 }
 
-/// What a file is, with the size of its content. Where that cannot be told it is the size of what is stored; to read the file says why.
+/// Returns the state of a file, with the size of its content. If this size cannot be read, the
+/// stored size is returned. A read of the file then returns the error.
 pub fn stat<F: Flash>(fs: &mut FileSystem<'_, F>, stat: Stat) -> Stat {
     if stat.kind != Kind::File || !matches!(Shape::of(fs, stat.inode), Ok(Some(_))) {
         return stat;
@@ -376,7 +397,7 @@ mod tests {
     use steadyfs::{Access, Config, ROOT};
     use steadyfs_sim::{Nand, NandTiming};
 
-    /// Logs that grow line by line, on volumes whose logical pages are smaller and larger than chunks.
+    /// Logs grow line by line, on volumes whose logical pages are smaller and larger than chunks.
     #[test]
     fn logs_are_compressed_whatever_the_logical_page() {
         for (page_bytes, unit_pages) in [(256, 1), (512, 2), (2048, 2), (4096, 2), (4096, 8)] {

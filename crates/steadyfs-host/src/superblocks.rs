@@ -6,7 +6,7 @@ use steadyfs::{Error, MountError, Superblocks};
 /// The remedy for a damaged copy, in words.
 pub const REMEDY: &str = "`steady check --repair` writes it anew";
 
-/// Looks at both copies.
+/// Reads both copies.
 ///
 /// # Errors
 /// As [`Superblocks::look`].

@@ -1,4 +1,4 @@
-//! Files that are no images, or no longer: each is answered with an error that names what is wrong.
+//! Files that are no images, or no longer: each gets an error that names the fault.
 
 use crate::common::{NAND, NOR, SHAPES, Scratch, volume};
 use steadyfs::{Access, FileSystem};
@@ -48,7 +48,7 @@ fn truncation_anywhere_has_a_named_error() {
             match refused(&bytes[..length]) {
                 ImageError::Truncated { found, expected, .. } => assert!(found == length as u64 && expected > found),
                 ImageError::Length { found, .. } => assert_eq!(found, length as u64),
-                // The shapes of 2 KiB pages have 2,048 pages, which divide the 4,096 bytes that were cut off.
+                // The shapes of 2 KiB pages have 2,048 pages, which divide the 4,096 missing bytes.
                 ImageError::SecondSuperblock { .. } => assert!(length > bytes.len() - 8192, "{shape:?}: {length}"),
                 ImageError::NoSuperblock => assert!(length < 4110, "{shape:?}: {length}"),
                 other => panic!("{shape:?}: {length}: {other}"),
@@ -91,8 +91,8 @@ fn a_dump_without_spare_areas_is_refused() {
     assert!(error.ends_with("1024 pages of 512 bytes with at least 18 spare bytes each"), "{error}");
 }
 
-/// A superblock with each of its first bytes damaged: the file is refused, or the mount refuses the volume, or the damage
-/// is in a copy that the mount does not need.
+/// Each of the first bytes of a superblock is damaged. The file is refused, or the mount refuses
+/// the volume, or the damage is in a copy that the mount does not need.
 #[test]
 fn damaged_superblocks_never_panic() {
     for shape in [NAND, NOR] {

@@ -9,12 +9,12 @@ use steadyfs_sim::{Metered, Nand, NandTiming, Nor, NorTiming, Profile, TimingCho
 
 const STRIDE: usize = 512 + 18;
 
-/// Byte of the file at which the spare area of a page of [`NAND`] begins.
+/// Returns the offset of a page's spare area in the file of [`NAND`].
 fn spare(page: usize) -> usize {
     page * STRIDE + 512
 }
 
-/// An erased image of [`NAND`].
+/// Makes an erased image of [`NAND`].
 fn nand() -> (Scratch, Image) {
     let scratch = Scratch::new();
     let image = Image::create(&scratch, &NAND).expect("create");
@@ -157,7 +157,8 @@ fn mark_bad_writes_the_mark_where_factories_do() {
     assert_eq!(scratch.bytes()[spare(5 * 16)..][..3], [0, 0, 0xFF]);
 }
 
-/// A dump whose newest mark is younger than its newest root looks so: the volume still counts on the block.
+/// A dump whose newest mark is younger than its newest root looks like this: the volume still
+/// counts on the block.
 #[test]
 fn a_block_marked_behind_the_volumes_back_is_given_up_by_it() {
     let scratch = volume(&NAND);

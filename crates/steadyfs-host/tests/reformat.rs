@@ -1,12 +1,12 @@
-//! A chip that held a volume is formatted again. Blocks that are not erased keep pages of the older volume, and a mount must not
-//! take them for records of the new one.
+//! A chip that held a volume is formatted again. Blocks that are not erased keep pages of the older
+//! volume, and a mount must not take them for records of the new one.
 
 use crate::common::{Scratch, memory};
 use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, Config, FileSystem, OpenOptions};
 use steadyfs_host::image::{Image, Shape};
 
-/// Formats a chip and writes a file; directory and file are those of every round.
+/// Formats a chip and writes a file. Directory and file have the same names in every round.
 fn fill(mut flash: Image, round: u8, bytes: usize) -> Image {
     let config = Config::for_geometry(&flash.geometry());
     let mut memory = memory(&flash);

@@ -10,7 +10,7 @@ use steadyfs_host::block;
 use steadyfs_host::image::{Image, ImageError, Shape};
 use steadyfs_host::superblocks;
 
-/// Bytes of a superblock that its fields fill.
+/// Bytes that the fields of a superblock fill.
 const FIELDS: usize = 55;
 
 /// A version of the format that this library does not read.
@@ -22,7 +22,7 @@ struct Copy {
     tag: usize,
 }
 
-/// Both copies, in the blocks 0 and 1.
+/// Returns both copies, in the blocks 0 and 1.
 fn copies(shape: &Shape) -> [Copy; 2] {
     [0, 1].map(|block: usize| match *shape {
         Shape::Nand { geometry, spare_bytes } => {
@@ -39,13 +39,13 @@ fn copies(shape: &Shape) -> [Copy; 2] {
     })
 }
 
-/// The CRC-32 of the format, bit by bit.
+/// Computes the CRC-32 of the format, bit by bit.
 fn crc(bytes: &[u8]) -> u32 {
     let step = |crc: u32| if crc & 1 != 0 { crc >> 1 ^ 0xEDB8_8320 } else { crc >> 1 };
     !bytes.iter().fold(!0u32, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), |crc, _| step(crc)))
 }
 
-/// Changes a page and gives its tag the checksum of what is there then.
+/// Changes a page, and gives its tag the checksum of the changed page.
 fn forge(bytes: &mut [u8], copy: &Copy, change: impl FnOnce(&mut [u8])) {
     let before = crc(&bytes[copy.page.clone()]);
     change(&mut bytes[copy.page.clone()]);
@@ -53,7 +53,7 @@ fn forge(bytes: &mut [u8], copy: &Copy, change: impl FnOnce(&mut [u8])) {
     bytes[copy.tag + 12..copy.tag + 16].iter_mut().zip(difference).for_each(|(byte, change)| *byte ^= change);
 }
 
-/// Every way in which a copy is damaged: a name, and the bytes of the image with it.
+/// Returns every damage of a copy: a name, and the damaged bytes of the image.
 fn damages(whole: &[u8], copy: &Copy) -> Vec<(String, Vec<u8>)> {
     let mut all = Vec::new();
     let mut add = |name: String, change: &dyn Fn(&mut [u8])| {
@@ -95,7 +95,7 @@ fn damages(whole: &[u8], copy: &Copy) -> Vec<(String, Vec<u8>)> {
     all
 }
 
-/// Mounts in every way; both for reading and for writing the files are there.
+/// Mounts for reading in every way, and checks the files.
 fn mounts_in_every_way(open: impl Fn(Access) -> Image, what: &str) {
     let image = open(Access::ReadOnly);
     let mut ram = memory(&image);
@@ -104,13 +104,13 @@ fn mounts_in_every_way(open: impl Fn(Access) -> Image, what: &str) {
     verify(open(Access::ReadOnly), Access::ReadOnly);
 }
 
-/// An image with one bad superblock opened with no tool: "never formatted", "format version 20 … or
+/// No tool opened an image with one bad superblock: "never formatted", "format version 20 … or
 /// format it anew", "pages_per_block is 1048640". The other copy was whole.
 #[test]
 fn either_copy_of_a_raw_image_is_enough_and_a_mend_makes_both_whole() {
     for shape in SHAPES {
         let whole = volume(&shape).bytes();
-        // Of large images a part of the ways is enough.
+        // For large images a part of the damages is enough.
         let step = if whole.len() < 1 << 20 { 1 } else { 7 };
         for (place, copy) in copies(&shape).iter().enumerate() {
             for (name, bytes) in damages(&whole, copy).into_iter().step_by(step) {
@@ -199,7 +199,7 @@ fn blocks_that_are_marked_bad_are_passed_over_to_the_second_copy() {
     }
 }
 
-/// A card of 32 MiB in a file.
+/// Makes a card of 32 MiB in a file.
 fn card(layout: SectorLayout, makes_disk: bool) -> Scratch {
     let scratch = Scratch::new();
     let file = block::create(&scratch, u64::from(layout.sectors) * SECTOR_BYTES as u64).expect("create");
@@ -214,8 +214,7 @@ fn card(layout: SectorLayout, makes_disk: bool) -> Scratch {
     scratch
 }
 
-/// Bytes of the headers, the first tag and the first page of a block, or of the page and its tag
-/// alone.
+/// Returns three ranges of a block: its headers, its first tag and page, and all of these.
 fn ranges(layout: &SectorLayout, block: u32) -> [std::ops::Range<usize>; 3] {
     let begin = (block * layout.block_sectors) as usize * SECTOR_BYTES;
     let headers = 2 * SECTOR_BYTES;
@@ -223,7 +222,7 @@ fn ranges(layout: &SectorLayout, block: u32) -> [std::ops::Range<usize>; 3] {
     [begin..begin + headers, begin + headers..begin + first_page, begin..begin + first_page]
 }
 
-/// A card whose first sectors were overwritten, as a partition table does, opened with no tool.
+/// No tool opened a card whose first sectors were overwritten, as a partition table does.
 #[test]
 fn either_copy_of_a_card_is_enough_though_the_headers_of_its_block_are_lost() {
     for tags in [TagPlace::Beside, TagPlace::Table, TagPlace::Within] {
@@ -231,7 +230,7 @@ fn either_copy_of_a_card_is_enough_though_the_headers_of_its_block_are_lost() {
         let whole = card(layout, false).bytes();
         for block in [0, 1] {
             for (part, range) in ranges(&layout, block).into_iter().enumerate() {
-                // The headers of the second copy's block are written anew by the next change of it.
+                // The next change of the second copy writes the headers of its block anew.
                 for fill in [0xFF, 0, 0x55].into_iter().filter(|_| block == 0 || part > 0) {
                     let what = format!("{tags:?}, block {block}, part {part}, {fill:#x}");
                     let mut bytes = whole.clone();
@@ -264,7 +263,7 @@ fn a_lost_first_block_does_not_bring_an_earlier_volume_back() {
     let scratch = card(earlier, false);
     let before = scratch.bytes();
     let renewed = SectorLayout { volume: 2, ..SectorLayout::for_device(1 << 16, 1 << 20) };
-    // Nothing of the volume before is discarded, as on a card that ignores it.
+    // No sector of the earlier volume is discarded, as on a card that ignores discards.
     let after = card(renewed, true).bytes();
     let sectors = before.chunks_exact(SECTOR_BYTES).zip(after.chunks_exact(SECTOR_BYTES));
     let is_new = |sector: &[u8]| sector.iter().any(|&byte| byte != 0);

@@ -1,6 +1,7 @@
-//! What a call may take.
+//! Costs of calls.
 
-/// Worst case of a call: time of the medium, and work of the processor in bytes, to be multiplied with the cycles that a byte takes.
+/// Worst case of a call: time of the medium, and work of the processor. The work is counted in
+/// bytes; multiply it by the cycles that a byte takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bound {
     /// Time of the medium in nanoseconds.
@@ -12,18 +13,18 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// Time of the medium alone.
+    /// Returns a bound with time of the medium alone.
     pub const fn of_flash(flash_ns: u64) -> Self {
         Self { flash_ns, decoded_bytes: 0, hashed_bytes: 0 }
     }
 
-    /// With so many bytes to decode.
+    /// Returns this bound with `decoded_bytes` bytes to decode.
     #[must_use]
     pub const fn decoding(self, decoded_bytes: u64) -> Self {
         Self { decoded_bytes, ..self }
     }
 
-    /// Both together.
+    /// Returns the sum of both bounds.
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {
         Self {
@@ -33,7 +34,7 @@ impl Bound {
         }
     }
 
-    /// This `count` times.
+    /// Returns this bound `count` times.
     #[must_use]
     pub const fn times(self, count: u64) -> Self {
         Self {

@@ -1,37 +1,41 @@
-//! Pieces of an image that are read again and again, kept in memory.
+//! A cache for pieces of an image that are read again and again.
 
 use crate::bound::Bound;
 use crate::error::Error;
 use crate::recent::Recent;
 use crate::source::{Source, within};
 
-/// Pieces that are kept at most.
+/// Maximum number of kept pieces.
 const SLOTS_MAX: usize = 64;
 
-/// A source that keeps what was read last of names, inodes and tables, in pieces of equal size.
+/// A source that caches recently read names, inodes and tables, in pieces of equal size.
 ///
-/// Looking up a name reads a few bytes here and there: of the directory, of its inode, of a table. Without memory for them each of these is a page of the chip. Reads
-/// of more than a piece, those of blocks, go past it.
+/// A lookup of a name reads a few bytes at several places: in the directory, its inode and a table.
+/// Without a cache, each of these reads is a page of the chip. Reads of more than a piece, such as
+/// reads of blocks, bypass the cache.
 ///
-/// Above [`Verified`](crate::Verified) it saves checking a block again; what it keeps was checked.
+/// Above [`Verified`](crate::Verified), the cache also saves checks: its pieces are already
+/// checked.
 #[derive(Debug)]
 pub struct Cached<'m, S> {
     source: S,
     memory: &'m mut [u8],
     piece_bytes: usize,
-    /// Which piece is in each slot.
+    /// Piece in each slot.
     slots: Recent<u64, SLOTS_MAX>,
 }
 
 impl Cached<'_, ()> {
-    /// The memory that so many pieces take. As large as a page of the chip is a good size of a piece.
+    /// Returns the memory that `pieces` pieces take. The page size of the chip is a good size of a
+    /// piece.
     pub const fn memory_bytes(piece_bytes: usize, pieces: usize) -> usize {
         piece_bytes * pieces
     }
 }
 
 impl<'m, S: Source> Cached<'m, S> {
-    /// Keeps as many pieces as there is memory for, at most 64. A size of 0, or one that is larger than the memory, keeps none.
+    /// Creates a cache of as many pieces as the memory holds, at most 64. A piece size of 0, or
+    /// above the memory, caches nothing.
     pub const fn new(source: S, piece_bytes: usize, memory: &'m mut [u8]) -> Self {
         Self { source, memory, piece_bytes, slots: Recent::new() }
     }
@@ -41,12 +45,12 @@ impl<'m, S: Source> Cached<'m, S> {
         self.source
     }
 
-    /// The source, to look at.
+    /// Returns a reference to the source.
     pub fn source_mut(&mut self) -> &mut S {
         &mut self.source
     }
 
-    /// The slot that has a piece, read where none has it.
+    /// Returns the slot of a piece. Reads the piece if no slot holds it.
     fn slot_of(&mut self, piece: u64, count: usize) -> Result<usize, Error> {
         if let Some((slot, _)) = self.slots.find(|&held| held == piece) {
             self.slots.put(slot, piece);
@@ -86,7 +90,9 @@ impl<S: Source> Source for Cached<'_, S> {
         Ok(())
     }
 
-    /// Each piece in which so many bytes can lie, whole, and once more for each that a further read may find gone.
+    /// Counts each cached piece that the bytes can touch, and one more for each of the `pieces`
+    /// reads. The additional ones are for pieces that are evicted between two reads. Adds the reads
+    /// that bypass the cache.
     fn bound(&self, bytes: u64, pieces: u64) -> Bound {
         let piece = (self.piece_bytes as u64).max(1);
         let each = self.source.bound(piece, 1).times((bytes + 2 * piece - 2) / piece + pieces);

@@ -1,24 +1,24 @@
-//! Blocks, decoded by the method of their image.
+//! Decoding of blocks by the method of their image.
 
 use crate::compressor::Compressor;
 use crate::error::Error;
 use crate::lzo;
 use steadyfs_compress::lz4;
 
-/// Decodes blocks of one method, and has the state that it needs.
+/// Decoder for blocks of one method, with the state of the method.
 pub struct Decoder {
     method: Compressor,
-    /// Bytes that blocks were decoded to so far.
+    /// Sum of the decoded bytes of all blocks so far.
     decoded_bytes: u64,
     #[cfg(feature = "deflate")]
     inflate: miniz_oxide::inflate::core::DecompressorOxide,
 }
 
 impl Decoder {
-    /// The decoder of a method.
+    /// Makes the decoder of a method.
     ///
     /// # Errors
-    /// [`Error::Method`] where this build has none.
+    /// [`Error::Method`] if this build does not decode the method.
     pub fn new(id: u16) -> Result<Self, Error> {
         let method = Compressor::of(id).filter(|method| method.is_known()).ok_or(Error::Method(id))?;
         Ok(Self {
@@ -29,12 +29,13 @@ impl Decoder {
         })
     }
 
-    /// The method.
+    /// Returns the method.
     pub const fn method(&self) -> Compressor {
         self.method
     }
 
-    /// Decodes the last `stored` bytes of a room to its beginning. Returns how many bytes that makes, at most `limit`; `None`: the block is none, or makes more.
+    /// Decodes the last `stored` bytes of a room to its beginning. Returns the number of decoded
+    /// bytes, at most `limit`. Returns `None` if the block is invalid, or decodes to more.
     ///
     /// The room has [`Compressor::room_bytes`] of `limit`, and `stored` is at most `limit`.
     pub fn decode(&mut self, room: &mut [u8], stored: usize, limit: usize) -> Option<usize> {
@@ -46,7 +47,7 @@ impl Decoder {
         Some(made)
     }
 
-    /// Bytes that blocks were decoded to so far.
+    /// Returns the sum of the decoded bytes of all blocks so far.
     pub const fn decoded_bytes(&self) -> u64 {
         self.decoded_bytes
     }
@@ -82,7 +83,7 @@ impl Decoder {
 mod heap {
     use liblzma::stream::{Action, Status, Stream};
 
-    /// Most memory that a decoder may take: dictionaries are at most as long as a block, 1 MiB.
+    /// Maximum memory of a decoder. Dictionaries are at most as long as a block, 1 MiB.
     const MEMORY_MAX: u64 = 64 << 20;
 
     pub fn decode_xz(stored: &[u8], content: &mut [u8]) -> Option<usize> {

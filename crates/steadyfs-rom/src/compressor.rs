@@ -1,25 +1,25 @@
-//! The methods that images are compressed by.
+//! Compression methods of images.
 
 use core::fmt;
 use steadyfs_compress::lz4;
 
-/// How an image is compressed. The numbers are those of squashfs.
+/// Compression method of an image, with its number in squashfs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compressor {
-    /// Deflate with the header of zlib; to read it takes the feature `deflate`.
+    /// Deflate with the header of zlib. Decoding requires the feature `deflate`.
     Gzip = 1,
     /// LZO1X.
     Lzo = 3,
-    /// XZ; to read it takes the feature `host`.
+    /// XZ. Decoding requires the feature `host`.
     Xz = 4,
     /// LZ4.
     Lz4 = 5,
-    /// Zstandard; to read it takes the feature `host`.
+    /// Zstandard. Decoding requires the feature `host`.
     Zstd = 6,
 }
 
 impl Compressor {
-    /// The method of a number.
+    /// Returns the method with a number.
     pub const fn of(id: u16) -> Option<Self> {
         Some(match id {
             1 => Self::Gzip,
@@ -31,12 +31,13 @@ impl Compressor {
         })
     }
 
-    /// Bytes of a room in which content of at most so many bytes is decoded.
+    /// Returns the bytes of a room that decodes content of at most `content` bytes.
     pub const fn room_bytes(self, content: usize) -> usize {
         content + self.stored_beyond(content)
     }
 
-    /// Bytes behind the content where stored ones may lie. LZ4 is decoded in place, the others from a place of their own.
+    /// Returns the bytes behind the content in which the stored bytes may lie. LZ4 decodes in
+    /// place; the other methods decode from a place of their own.
     const fn stored_beyond(self, content: usize) -> usize {
         match self {
             Self::Lz4 => lz4::margin(content),
@@ -44,7 +45,7 @@ impl Compressor {
         }
     }
 
-    /// Whether this build decodes it.
+    /// Returns true if this build decodes the method.
     #[allow(clippy::match_like_matches_macro, reason = "what the features leave")]
     pub const fn is_known(self) -> bool {
         match self {

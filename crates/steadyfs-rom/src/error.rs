@@ -1,52 +1,54 @@
-//! What can go wrong with a read-only image.
+//! Errors of read-only images.
 
 use crate::compressor::Compressor;
 use core::fmt;
 use steadyfs::media::Failure;
 
-/// Why a call failed. No call changes anything, so each may be repeated.
+/// The reason why a call failed. Calls that read change nothing, so each may be repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// What the medium says.
+    /// Error of the medium.
     Medium(Failure),
-    /// The image is none of this format: its first bytes are others.
+    /// The image is not of this format: its first bytes differ.
     NoImage,
-    /// The image is of a version that is not read here.
+    /// The image has this version, which is not supported.
     Version(u16),
-    /// The image has features, by their flags, that are not read here.
+    /// The image has features with these flags, which are not supported.
     Features(u32),
-    /// The image is compressed by a method that this build is without.
+    /// The image is compressed by a method that this build does not contain.
     Method(u16),
-    /// Something of the image cannot be as it is, at this offset in bytes.
+    /// The image has an invalid part at this offset in bytes.
     Damaged(u64),
-    /// The block of the image with this number, of those that are verified, is not what was signed.
+    /// The block with this number does not have the signed content. The number counts blocks of the
+    /// hash tree's size from the begin of the image; blocks of the tree itself have numbers too.
     NotAuthentic(u64),
-    /// The image has no hash tree, or its signature is not that of the key, or its root hash another one.
+    /// The image has no hash tree, its signature does not match the key, or its root hash differs.
     NotSigned,
     /// The image ends before this offset in bytes.
     End(u64),
     /// There is no such file.
     NotFound,
-    /// It is no directory.
+    /// This is not a directory.
     NotADirectory,
-    /// It is no file.
+    /// This is not a file.
     NotAFile,
-    /// It is no symbolic link.
+    /// This is not a symbolic link.
     NotALink,
-    /// What is asked for is longer than the buffer that is there for it.
+    /// The content is longer than the buffer for it.
     BufferTooSmall {
         /// Bytes that are needed.
         needed: usize,
     },
-    /// The memory that was lent is too small.
+    /// The lent memory is too small.
     MemoryTooSmall {
         /// Bytes that are needed.
         needed: usize,
         /// Bytes that were lent.
         lent: usize,
     },
-    /// The chip has more bad blocks than the memory that was lent can list.
+    /// The chip has too many bad blocks: more than the lent memory or the header can list, or too
+    /// many among its first 32 blocks.
     TooManyBadBlocks,
 }
 

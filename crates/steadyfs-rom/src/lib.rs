@@ -1,8 +1,10 @@
-//! Read-only images for microcontrollers: squashfs and cramfs, read where they lie, and verified block by block.
+//! Read-only images for microcontrollers: squashfs and cramfs, read in place, and verified block by
+//! block.
 //!
-//! An image that nobody writes needs no journal, no reserve and no tables in RAM. So this is no format of its own: `steady pack --read-only` makes
-//! squashfs 4.0, which Linux mounts and `unsquashfs` unpacks, and this crate reads it without a heap, with a [bound](Bound) of every call. `docs/rom.md`
-//! says what is where, and what it costs.
+//! A read-only image needs no journal, no reserve and no tables in RAM. So this crate has no format
+//! of its own. `steady pack --read-only` makes squashfs 4.0, which Linux mounts and `unsquashfs`
+//! unpacks. This crate reads it without a heap, with a [bound](Bound) for every call. `docs/rom.md`
+//! describes the parts and their costs.
 //!
 //! ```text
 //! Squash, Cramfs        names, files, directories
@@ -28,8 +30,10 @@
 //!
 //! # Where to go on
 //! - [`Squash`]: the calls. [`squash::Needs`]: the memory that an image needs.
-//! - [`Source`]: where an image lies. [`OnNand`], [`OnNor`], [`InRam`]. [`Install`] writes one to NAND.
-//! - [`Cached`]: names in a few KiB of RAM. [`Verified`]: what was signed with a key, or has a known root hash.
+//! - [`Source`]: the medium of an image. [`OnNand`], [`OnNor`] and [`InRam`] are sources.
+//!   [`Install`] writes an image to NAND.
+//! - [`Cached`]: names in a few KiB of RAM. [`Verified`]: images that are signed with a key, or
+//!   have a known root hash.
 
 #![no_std]
 #![forbid(unsafe_code)]

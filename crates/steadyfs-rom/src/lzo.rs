@@ -1,14 +1,15 @@
 //! LZO1X, decoded without a heap.
 //!
-//! Each instruction copies a match, then up to three literals that its last two bits count; what the bytes 0 to 15 mean depends on these.
-//! Source: `Documentation/staging/lzo.rst` of Linux.
+//! Each instruction copies a match, then up to three literals. Its last two bits count these
+//! literals. The meaning of the bytes 0 to 15 depends on the literals before them. Source:
+//! `Documentation/staging/lzo.rst` of Linux.
 
-/// Distance that ends a block.
+/// Distance that marks the end of a block.
 const END: usize = 16_384;
-/// The distance of matches of three bytes behind a run of literals begins behind this one.
+/// Matches of three bytes behind a run of literals have a distance above this one.
 const FAR: usize = 2_048;
 
-/// What came before an instruction.
+/// The data before an instruction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     /// A match without literals behind it.
@@ -19,7 +20,8 @@ enum Before {
     Run,
 }
 
-/// Decodes a block. Returns how many bytes of `content` that makes; `None`: the block is none, or makes more than `content` has.
+/// Decodes a block. Returns the number of bytes written to `content`. Returns `None` if the block
+/// is invalid, or decodes to more than `content` holds.
 ///
 /// # Cost
 /// No call of the medium.
@@ -64,7 +66,7 @@ pub fn decode(stored: &[u8], content: &mut [u8]) -> Option<usize> {
     }
 }
 
-/// What was read and made so far.
+/// State of a decoding: the stored bytes, the content, and the position in each.
 struct State<'s, 'c> {
     stored: &'s [u8],
     from: usize,
@@ -73,11 +75,11 @@ struct State<'s, 'c> {
 }
 
 impl State<'_, '_> {
-    /// The literals that a block may begin with.
+    /// Copies the literals that a block may begin with.
     fn first(&mut self) -> Option<Before> {
         let code = *self.stored.first()?;
         match code {
-            // The second version of the format, which no file system uses.
+            // The second version of the format is refused: no file system uses it.
             17 if self.stored.len() >= 5 => return None,
             0..=17 => return Some(Before::Match),
             _ => {}
@@ -98,7 +100,8 @@ impl State<'_, '_> {
         Some(u16::from_le_bytes([self.byte()?, self.byte()?]))
     }
 
-    /// A length whose bits are zero where it is longer than they can say.
+    /// Reads a length. If `bits` is zero, the length is above `most`, and the next bytes contain
+    /// the rest.
     fn length(&mut self, bits: u8, most: usize) -> Option<usize> {
         if bits != 0 {
             return Some(usize::from(bits));
@@ -119,7 +122,7 @@ impl State<'_, '_> {
         Some(())
     }
 
-    /// Copies a match, which may reach into itself.
+    /// Copies a match, which may overlap its own copy.
     fn repeat(&mut self, distance: usize, count: usize) -> Option<()> {
         let start = self.to.checked_sub(distance)?;
         if count > self.content.len() - self.to {

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::source::{Source, within};
 use steadyfs::media::nor::NorFlash;
 
-/// An image on NOR, from an address on: its bytes as they are.
+/// An image on NOR, from an address on. Its bytes are stored unchanged.
 #[derive(Debug)]
 pub struct OnNor<N> {
     nor: N,
@@ -14,10 +14,10 @@ pub struct OnNor<N> {
 }
 
 impl<N: NorFlash> OnNor<N> {
-    /// The `bytes` from an address on; the image may be shorter.
+    /// Takes the `bytes` from an address on. The image may be shorter.
     ///
     /// # Errors
-    /// [`Error::End`] where the chip has not so many.
+    /// [`Error::End`] if the chip has fewer bytes.
     pub fn new(nor: N, address: u32, bytes: u32) -> Result<Self, Error> {
         within(u64::from(address), bytes as usize, u64::from(nor.block_bytes()) * u64::from(nor.block_count()))?;
         Ok(Self { nor, address, bytes })

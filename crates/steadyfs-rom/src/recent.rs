@@ -1,6 +1,6 @@
-//! Which of some places was used last.
+//! A table of a few places, of which the least recently used is reused.
 
-/// What is in each of at most `N` places, and when it was used.
+/// Entries in at most `N` places, with the time of the last use of each.
 #[derive(Debug)]
 pub struct Recent<K, const N: usize> {
     kept: [Option<K>; N],
@@ -9,17 +9,18 @@ pub struct Recent<K, const N: usize> {
 }
 
 impl<K: Copy, const N: usize> Recent<K, N> {
-    /// Nothing yet.
+    /// Returns an empty table.
     pub const fn new() -> Self {
         Self { kept: [None; N], used: [0; N], now: 0 }
     }
 
-    /// Finds something, and the place in which it is.
+    /// Finds an entry. Returns its place and the entry.
     pub fn find(&self, is_it: impl Fn(&K) -> bool) -> Option<(usize, K)> {
         self.kept.iter().enumerate().find_map(|(place, kept)| kept.filter(&is_it).map(|kept| (place, kept)))
     }
 
-    /// Empties the place that was not used for longest, of the first `count`, and tells which it is.
+    /// Empties the least recently used of the first `count` places, and returns it. Empty places
+    /// come first.
     pub fn make_room(&mut self, count: usize) -> usize {
         let age = |&place: &usize| (self.kept[place].is_none(), self.now.wrapping_sub(self.used[place]));
         let place = (0..count.min(N)).max_by_key(age).unwrap_or(0);
@@ -27,7 +28,7 @@ impl<K: Copy, const N: usize> Recent<K, N> {
         place
     }
 
-    /// Says what is in a place, and that it was used just now.
+    /// Stores an entry in a place, as the most recently used one.
     pub fn put(&mut self, place: usize, what: K) {
         self.now = self.now.wrapping_add(1);
         self.used[place] = self.now;
@@ -50,7 +51,7 @@ mod tests {
         recent.put(place, 10);
         let room = recent.make_room(3);
         assert!(recent.find(|&what| what == 11).is_none() && recent.find(|&what| what == 12).is_some());
-        // What is empty comes first, and places beyond the count are not taken.
+        // Empty places come first, and places beyond the count are not taken.
         assert_eq!((recent.make_room(3), recent.make_room(1)), (room, 0));
     }
 }

@@ -1,22 +1,23 @@
-//! Where the bytes of an image come from.
+//! Sources of an image's bytes.
 
 use crate::bound::Bound;
 use crate::error::Error;
 
 /// The bytes of an image.
 ///
-/// Implement it for a medium of your own, or take [`OnNor`](crate::OnNor), [`OnNand`](crate::OnNand) or [`InRam`].
+/// Implement it for a medium of your own, or take [`OnNor`](crate::OnNor),
+/// [`OnNand`](crate::OnNand) or [`InRam`].
 pub trait Source {
-    /// How many bytes there are. An image may be shorter.
+    /// Returns the number of bytes. An image may be shorter.
     fn bytes(&self) -> u64;
 
     /// Reads bytes.
     ///
     /// # Errors
-    /// [`Error::End`] where there are not so many; what the medium says.
+    /// [`Error::End`] if the range goes beyond the end; errors of the medium.
     fn read(&mut self, offset: u64, data: &mut [u8]) -> Result<(), Error>;
 
-    /// The most that it takes to read so many bytes in order, in so many pieces, wherever they lie.
+    /// Returns the worst case of reading `bytes` bytes in order, in `pieces` pieces, at any place.
     fn bound(&self, bytes: u64, pieces: u64) -> Bound;
 }
 
@@ -32,7 +33,7 @@ impl<S: Source + ?Sized> Source for &mut S {
     }
 }
 
-/// Refuses what lies behind the end.
+/// Checks that `count` bytes from `offset` on end within `bytes`.
 pub fn within(offset: u64, count: usize, bytes: u64) -> Result<(), Error> {
     match offset.checked_add(count as u64) {
         Some(end) if end <= bytes => Ok(()),
@@ -40,12 +41,13 @@ pub fn within(offset: u64, count: usize, bytes: u64) -> Result<(), Error> {
     }
 }
 
-/// An image that the processor reads as memory: in RAM, linked into the firmware, or on flash that is mapped.
+/// An image that the processor reads as memory: in RAM, linked into the firmware, or on mapped
+/// flash.
 #[derive(Clone, Copy, Debug)]
 pub struct InRam<'i>(&'i [u8]);
 
 impl<'i> InRam<'i> {
-    /// The image in these bytes.
+    /// Takes the image in these bytes.
     pub const fn new(bytes: &'i [u8]) -> Self {
         Self(bytes)
     }
@@ -62,7 +64,7 @@ impl Source for InRam<'_> {
         Ok(())
     }
 
-    /// None: the processor reads it.
+    /// Returns zero: the processor reads the image directly.
     fn bound(&self, _bytes: u64, _pieces: u64) -> Bound {
         Bound::default()
     }

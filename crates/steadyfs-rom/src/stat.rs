@@ -1,6 +1,6 @@
-//! What an image tells of a file.
+//! Metadata of files.
 
-/// What something is.
+/// Kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A directory.
@@ -9,9 +9,9 @@ pub enum Kind {
     File,
     /// A symbolic link.
     Symlink,
-    /// A block device; its number as Linux encodes it.
+    /// A block device, with its number in the encoding of Linux.
     BlockDevice(u32),
-    /// A device of characters; its number as Linux encodes it.
+    /// A character device, with its number in the encoding of Linux.
     CharacterDevice(u32),
     /// A named pipe.
     Fifo,
@@ -19,17 +19,17 @@ pub enum Kind {
     Socket,
 }
 
-/// What an image tells of a file or directory.
+/// Metadata that an image stores about a file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
-    /// What it is.
+    /// Kind.
     pub kind: Kind,
-    /// Bytes of a file, or of a link's target; of a directory what its list takes.
+    /// Bytes of a file or of a link's target; for a directory, bytes that its list takes.
     pub size: u64,
     /// Permissions: the low twelve bits of a mode.
     pub mode: u16,
-    /// When it was changed, in seconds since 1970; 0 where the format keeps no times.
+    /// Time of the last change, in seconds since 1970; 0 if the format keeps no times.
     pub modified: u32,
-    /// Its number; names with the same one are hard links. 0 where the format has none.
+    /// Inode number. Names with the same number are hard links. 0 if the format has no numbers.
     pub inode: u32,
 }

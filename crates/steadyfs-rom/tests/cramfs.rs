@@ -1,4 +1,4 @@
-//! Images that `mkfs.cramfs` made, read here. Without `mkfs.cramfs` there is nothing to read.
+//! Reads images that `mkfs.cramfs` made. Without `mkfs.cramfs` there is nothing to read.
 #![cfg(feature = "deflate")]
 
 use std::fs;

@@ -1,4 +1,5 @@
-//! Images that `mksquashfs` made, read here: every file, link, device and attribute, within the bounds. Without `mksquashfs` only the image in `tests/images` is read.
+//! Reads images that `mksquashfs` made: every file, link and device, with mode and owner, within
+//! the bounds. Without `mksquashfs` only the image in `tests/images` is read.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +9,8 @@ use std::process::Command;
 use steadyfs_rom::squash::{Cursor, Needs, Node};
 use steadyfs_rom::{Bound, Error, InRam, Kind, Source, Squash};
 
-/// A source that takes a microsecond for each read and a nanosecond for each byte, and counts what was read.
+/// A source that takes a microsecond for each read and a nanosecond for each byte, and sums this
+/// time.
 struct Metered<'i> {
     ram: InRam<'i>,
     spent_ns: u64,
@@ -29,7 +31,7 @@ impl Source for Metered<'_> {
 
 type Rom<'m, 'i> = Squash<'m, Metered<'i>>;
 
-/// Makes a call, and holds it to its bound.
+/// Makes a call, and checks its time against its bound.
 fn within<'m, 'i, T>(rom: &mut Rom<'m, 'i>, bound: Bound, call: impl FnOnce(&mut Rom<'m, 'i>) -> Result<T, Error>) -> T {
     let before = rom.source_mut().spent_ns;
     let result = call(rom).expect("a sound image");
@@ -85,7 +87,7 @@ fn make_tree(root: &Path, seed: u64) {
     }
 }
 
-/// Every name of a directory on the host.
+/// Returns every name of a directory on the host, with its path.
 fn names(path: &Path) -> BTreeMap<Vec<u8>, std::path::PathBuf> {
     use std::os::unix::ffi::OsStringExt;
     let entries = fs::read_dir(path).expect("a directory").map(|entry| entry.expect("an entry"));

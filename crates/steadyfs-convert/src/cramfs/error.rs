@@ -1,9 +1,9 @@
-//! Why an image is refused, and why a tree does not go into one.
+//! Errors of an image that is read, and of a tree that is written.
 
 use crate::TreeError;
 use thiserror::Error;
 
-/// Why an image of cramfs is not read or written.
+/// The reason why an image of cramfs is not read or written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -13,10 +13,10 @@ pub enum Error {
     /// The superblock names features of another edition of the format.
     #[error("has the features {flags:#x}, which are not known")]
     Features {
-        /// The flags that are not known.
+        /// The unknown flags.
         flags: u32,
     },
-    /// The image ends before its end.
+    /// The file ends before the end of the image.
     #[error("has {found} bytes; expected {expected}, as the superblock says")]
     Truncated {
         /// Bytes that the superblock names.
@@ -24,7 +24,7 @@ pub enum Error {
         /// Bytes that are there.
         found: u64,
     },
-    /// The image was damaged.
+    /// The image is damaged.
     #[error("has the checksum {found:#010x}; expected {expected:#010x}, as the superblock says")]
     Checksum {
         /// The checksum in the superblock.
@@ -32,25 +32,25 @@ pub enum Error {
         /// The checksum of the image.
         found: u32,
     },
-    /// A directory, or an entry of one, is not within the image.
+    /// A directory, or one of its entries, is not within the image.
     #[error("has the directory {path} at bytes {offset} to {end}, which it does not hold whole")]
     Directory {
         /// The directory.
         path: String,
-        /// Where it begins.
+        /// Its begin.
         offset: usize,
-        /// Where it ends.
+        /// Its end.
         end: usize,
     },
-    /// A directory shares bytes with another one: it is linked twice, or holds itself.
+    /// A directory shares bytes with another directory: it is linked twice, or contains itself.
     #[error("has the directory {path} at byte {offset}, where another directory is already")]
     Shared {
         /// The directory.
         path: String,
-        /// Where it begins.
+        /// Its begin.
         offset: usize,
     },
-    /// A directory lies deeper than Linux reaches.
+    /// A directory lies deeper than Linux supports.
     #[error("has the directory {path}, whose path is longer than {limit} bytes")]
     TooDeep {
         /// The directory.
@@ -58,7 +58,7 @@ pub enum Error {
         /// Bytes of the longest path.
         limit: usize,
     },
-    /// A mode names no kind of file.
+    /// A mode matches no kind of file.
     #[error("has {path} of mode {mode:#o}, which is no kind of file")]
     Mode {
         /// The file.
@@ -73,18 +73,18 @@ pub enum Error {
         path: String,
         /// Index of the page.
         page: usize,
-        /// What is wrong with it.
+        /// The fault.
         source: steadyfs_rom::Error,
     },
     /// An entry does not go into the tree.
     #[error("has the directory {path}, and {source}")]
     Tree {
-        /// The directory that holds it.
+        /// The directory with the entry.
         path: String,
-        /// Why it does not go.
+        /// The reason.
         source: TreeError,
     },
-    /// Settings that no image can have.
+    /// No image can have these settings.
     #[error("was to have {0}")]
     Settings(String),
     /// A number of the tree is larger than its field in an image.
@@ -92,14 +92,15 @@ pub enum Error {
     TooLarge {
         /// The file.
         path: String,
-        /// What is too large, with its unit.
+        /// The number that is too large, with its unit.
         what: &'static str,
-        /// How large it is.
+        /// Its value.
         found: u64,
-        /// How large it may be.
+        /// Its maximum.
         limit: u64,
     },
-    /// The group does not fit into eight bits, and the file gives its rights to whoever runs it.
+    /// The group does not fit into eight bits, and the file gives its rights to each user who runs
+    /// it.
     #[error("cannot hold {path}: it sets the group {gid} when run; the limit of groups is 255")]
     SetsGroup {
         /// The file.

@@ -1,4 +1,4 @@
-//! What an image is as a whole: the format of its parts is that of `steadyfs_rom::cramfs::format`.
+//! Format of a whole image. `steadyfs_rom::cramfs::format` has the format of its parts.
 
 pub(super) use steadyfs_rom::cramfs::format::*;
 
@@ -11,12 +11,13 @@ pub(super) fn checksum(image: &[u8], at: usize) -> u32 {
     crc.finalize()
 }
 
-/// Where the superblock is, if there is one.
+/// Returns the offset of the superblock, if there is one.
 pub(super) fn superblock_at(image: &[u8]) -> Option<usize> {
     [0, BOOT_BYTES as usize].into_iter().find(|&at| image.get(at..).and_then(ByteOrder::of).is_some())
 }
 
-/// Tells whether an image begins as those of cramfs do, in either byte order, behind boot code or not.
+/// Returns true if an image begins as a cramfs image, in either byte order, behind boot code or
+/// not.
 pub fn is_cramfs(image: &[u8]) -> bool {
     superblock_at(image).is_some_and(|at| Superblock::parse(&image[at..]).is_ok())
 }

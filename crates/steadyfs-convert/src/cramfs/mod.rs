@@ -1,7 +1,7 @@
 //! Cramfs, the compressed file system of small Linux devices, read and written.
 //!
-//! An image is a superblock, directories, and files of pages that are each a zlib stream. It holds modes and owners, but no times, attributes and hard links. Equal
-//! files share their pages.
+//! An image is a superblock, directories, and files of pages. Each page is a zlib stream. The image
+//! holds modes and owners, but no times, attributes and hard links. Equal files share their pages.
 
 mod error;
 mod format;

@@ -1,13 +1,14 @@
-//! Which entries an image has, and in which order.
+//! The entries of an image, and their order.
 
 use super::error::Error;
 use super::format::ENTRY_BYTES;
 use crate::{InodeIndex, Kind, Tree};
 use std::collections::VecDeque;
 
-/// All entries: those of a directory together, by the bytes of their names, and directories in the order of their own entries.
+/// All entries. The entries of a directory are together, by the bytes of their names. Directories
+/// come in the order of their own entries.
 pub(super) struct Plan<'a> {
-    /// The root, then all else.
+    /// The root, then all other nodes.
     pub nodes: Vec<Node<'a>>,
 }
 
@@ -16,11 +17,11 @@ pub(super) struct Plan<'a> {
 pub(super) struct Node<'a> {
     pub inode: InodeIndex,
     pub name: &'a [u8],
-    /// Which node holds it.
+    /// Index of the node that contains it.
     parent: usize,
-    /// Bytes of its entries; 0 of what is no directory.
+    /// Bytes of its entries; 0 if it is no directory.
     pub directory_bytes: u64,
-    /// No node before it has the same inode.
+    /// True if no node before it has the same inode.
     pub is_first: bool,
 }
 
@@ -51,7 +52,7 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// The path of a node, for messages.
+    /// Returns the path of a node, for messages.
     pub fn path(&self, mut number: usize) -> String {
         let mut names = vec![self.nodes[number].name];
         while self.nodes[number].parent != 0 {

@@ -1,4 +1,4 @@
-//! From an image to a tree.
+//! Reader: from an image to a tree.
 
 use super::error::Error;
 use super::format::{
@@ -16,7 +16,8 @@ const PATH_BYTES_MAX: usize = 4096;
 
 /// Reads an image of pages of 4096 bytes, in either byte order, of version 1 or 2.
 ///
-/// Bytes behind the end that the superblock names are not looked at. An image of version 1 has no checksum and names no end.
+/// Bytes behind the end that the superblock names are not read. An image of version 1 has no
+/// checksum and names no end.
 ///
 /// # Errors
 /// [`Error`] of each kind that is about images.
@@ -35,7 +36,7 @@ pub fn read(image: &[u8], limit: Limit) -> Result<Tree, Error> {
     Ok(reader.tree)
 }
 
-/// The image without what follows it, checked as far as its version allows.
+/// Returns the image without the bytes behind it, checked as far as its version allows.
 fn whole<'a>(image: &'a [u8], at: usize, superblock: &Superblock) -> Result<&'a [u8], Error> {
     if superblock.flags & FLAG_VERSION_2 == 0 {
         return Ok(&image[..image.len().min(IMAGE_BYTES_MAX as usize)]);
@@ -57,11 +58,11 @@ struct Reader<'m, 'a> {
     /// Reads content.
     pages: Cramfs<'m, InRam<'a>>,
     tree: Tree,
-    /// Of each inode the directory that holds it, and where its name is in the image.
+    /// Directory of each inode, and the range of its name in the image.
     names: Vec<(InodeIndex, Range<usize>)>,
     /// Begin and end of each directory.
     taken: BTreeMap<usize, usize>,
-    /// Directories that are still to be read.
+    /// Directories that are not read yet.
     waiting: Vec<Waiting>,
 }
 
@@ -84,7 +85,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Checks where a directory is, and lets it wait.
+    /// Checks the range of a directory, and queues it.
     fn enter(&mut self, index: InodeIndex, entry: &Entry, path_bytes: usize) -> Result<(), Error> {
         let (offset, end) = (entry.offset, entry.offset + entry.size as usize);
         if offset == end {
@@ -135,7 +136,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// What an entry is, with its content.
+    /// Returns the kind of an entry, with its content.
     fn kind(&mut self, entry: &Entry, parent: InodeIndex, name: Range<usize>) -> Result<Kind, Error> {
         Ok(match entry.mode >> 12 {
             0o01 => Kind::Fifo,
@@ -155,7 +156,8 @@ impl Reader<'_, '_> {
             return Err(Error::Tree { path: self.path(parent), source });
         }
         let node = Node::of(*entry);
-        // The pointers are there: there is no need of memory for a file that says any size.
+        // A file may state any size. So no memory is taken unless the pointers are within the
+        // image.
         let end = entry.offset + 4 * (entry.size as usize).div_ceil(BLOCK_BYTES);
         if end > self.image.len() {
             let source = steadyfs_rom::Error::End(end as u64);
@@ -169,7 +171,7 @@ impl Reader<'_, '_> {
         Ok(content)
     }
 
-    /// The path of an inode, for messages.
+    /// Returns the path of an inode, for messages.
     fn path(&self, index: InodeIndex) -> String {
         let (parent, name) = self.names[index].clone();
         self.path_of(parent, name)
@@ -192,7 +194,7 @@ fn inode(entry: &Entry, kind: Kind) -> Inode {
     inode
 }
 
-/// A device by the numbers in its size: the lowest 24 bits of those that Linux has.
+/// Makes a device from the numbers in its size: the lowest 24 bits of the encoding of Linux.
 fn device(entry: &Entry, is_block: bool) -> Kind {
     let (major, minor) = crate::device::numbers(entry.size);
     Kind::Device { is_block, major, minor }

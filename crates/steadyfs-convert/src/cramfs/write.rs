@@ -1,4 +1,4 @@
-//! From a tree to an image.
+//! Writer: from a tree to an image.
 
 use super::error::Error;
 use super::format::{
@@ -10,14 +10,15 @@ use crate::{Inode, InodeIndex, Kind, Tree};
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use std::collections::HashMap;
 
-/// How an image is made.
+/// Settings of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Effort of the compression, 0 (none) to 10. More takes longer, and makes smaller images. Usual: 10.
+    /// Effort of the compression, 0 (none) to 10. More takes longer, and makes smaller images.
+    /// Usual: 10.
     pub level: u8,
-    /// Name of the volume, filled up with zeros. Usual: `Compressed`, as other tools have it.
+    /// Name of the volume, filled up with zeros. Usual: `Compressed`, as in other tools.
     pub name: [u8; 16],
-    /// Words begin with their high byte, for machines of that kind.
+    /// Words begin with their high byte, for big-endian machines.
     pub big_endian: bool,
     /// Number of the edition. Usual: 0.
     pub edition: u32,
@@ -34,30 +35,31 @@ impl Default for Settings {
     }
 }
 
-/// An image, and what of the tree it does not hold.
+/// An image, and the parts of the tree that it does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// The image, of whole pages.
     pub image: Vec<u8>,
-    /// What was left out.
+    /// The missing parts.
     pub left_out: LeftOut,
 }
 
-/// How many things of each kind the format has no place for.
+/// Number of missing parts of each kind, which the format does not support.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Inodes with a time.
     pub times: usize,
-    /// Inodes of a group above 255. They belong to group 0.
+    /// Inodes of a group above 255. In the image they belong to group 0.
     pub groups: usize,
     /// Extended attributes.
     pub attributes: usize,
-    /// Names of hard links beyond the first. They name files of their own, which share their pages.
+    /// Names of hard links beyond the first. In the image, each is a file of its own, with shared
+    /// pages.
     pub hard_links: usize,
 }
 
 impl LeftOut {
-    /// Whether the image holds all of the tree.
+    /// Returns true if the image holds the whole tree.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -89,13 +91,13 @@ struct Writer<'a> {
     order: ByteOrder,
     plan: Plan<'a>,
     image: Vec<u8>,
-    /// Where the next entry goes.
+    /// Offset of the next entry.
     at: usize,
-    /// Contents that are in the image, and where.
+    /// Contents in the image, with their offsets.
     contents: HashMap<&'a [u8], usize>,
-    /// Where the content of an inode is.
+    /// Offset of an inode's content.
     placed: HashMap<InodeIndex, usize>,
-    /// Pages that are in the image.
+    /// Number of pages in the image.
     blocks: u32,
     holes: bool,
     left_out: LeftOut,
@@ -122,7 +124,8 @@ impl<'a> Writer<'a> {
         if settings.boot_bytes { BOOT_BYTES as usize } else { 0 }
     }
 
-    /// Gives each directory its place, one behind the other, and takes the bytes of all.
+    /// Gives each directory its place, one behind the other, and extends the image by the bytes of
+    /// all.
     fn place_directories(&mut self) -> Result<Vec<usize>, Error> {
         let mut end = self.image.len();
         let mut offsets = Vec::with_capacity(self.plan.nodes.len());
@@ -137,7 +140,7 @@ impl<'a> Writer<'a> {
         Ok(offsets)
     }
 
-    /// The entry of a node, whose content is put into the image.
+    /// Makes the entry of a node, and puts its content into the image.
     fn entry(&mut self, number: usize, offsets: &[usize]) -> Result<Entry, Error> {
         let Node { inode: index, name, directory_bytes, is_first, .. } = self.plan.nodes[number];
         let inode = self.tree.inode(index);
@@ -187,14 +190,14 @@ impl<'a> Writer<'a> {
         self.left_out.attributes += inode.attributes.len();
     }
 
-    /// The numbers of a device, eight bits each: more are not read by Linux.
+    /// Returns the numbers of a device, eight bits each: Linux reads no more.
     fn device(&self, number: usize, major: u32, minor: u32) -> Result<u32, Error> {
         self.limit(number, "major number", major.into(), 255)?;
         self.limit(number, "minor number", minor.into(), 255)?;
         Ok(major << 8 | minor)
     }
 
-    /// Puts a content into the image, unless it is there, and tells where it is.
+    /// Puts a content into the image, unless it is there already. Returns its offset.
     fn content(&mut self, number: usize, content: &'a [u8]) -> Result<usize, Error> {
         if content.is_empty() {
             return Ok(0);

@@ -1,17 +1,17 @@
-//! Extended attributes: a value has a number, and inodes refer to it.
+//! Extended attributes: each value has a number, and inodes refer to this number.
 
 use super::node::{AttributeNode, Order};
 use super::scan::Nodes;
 use std::collections::BTreeMap;
 
-/// Version of an attribute that was removed.
+/// Version of a removed attribute.
 const REMOVED: u32 = u32::MAX;
 
 /// The attributes of an image, by inode.
 pub(super) struct Attributes<'n, 'a> {
     order: Order,
     values: BTreeMap<u32, &'n AttributeNode<'a>>,
-    /// By inode and sequence: the number of the attribute.
+    /// Number of the attribute, by inode and sequence.
     references: BTreeMap<(u32, u32), u32>,
 }
 
@@ -35,15 +35,15 @@ impl<'n, 'a> Attributes<'n, 'a> {
         Self { order: nodes.order, values, references }
     }
 
-    /// The attributes of an inode by their full names. Those with a prefix that is not known, and lists of access rights that make no sense, are
-    /// left out.
+    /// Returns the attributes of an inode by their full names. Attributes with an unknown prefix
+    /// and invalid lists of access rights are left out.
     pub fn of(&self, inode: u32) -> BTreeMap<Vec<u8>, Vec<u8>> {
         let references = self.references.range((inode, 0)..=(inode, u32::MAX));
         let values = references.filter_map(|(_, number)| self.values.get(number)).filter(|node| node.version != REMOVED);
         values.filter_map(|node| self.named(node)).collect()
     }
 
-    /// Bytes that [`of`](Self::of) would give at most.
+    /// Returns the maximum bytes that [`of`](Self::of) would return.
     pub fn bytes_of(&self, inode: u32) -> u64 {
         let references = self.references.range((inode, 0)..=(inode, u32::MAX));
         let values = references.filter_map(|(_, number)| self.values.get(number));
@@ -64,8 +64,9 @@ impl<'n, 'a> Attributes<'n, 'a> {
     }
 }
 
-/// Makes the form that system calls have, version 2, from the shorter one in the image, version 1: a tag and rights, and a number only where the
-/// tag is of a named user or group.
+/// Converts access rights from the shorter form in the image, version 1, to the form of system
+/// calls, version 2. The image has a tag and rights, and a number only if the tag means a named
+/// user or group.
 ///
 /// Source: fs/jffs2/acl.h and include/uapi/linux/posix_acl_xattr.h of Linux.
 fn rights(value: &[u8], order: Order) -> Option<Vec<u8>> {

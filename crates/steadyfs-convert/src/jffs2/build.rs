@@ -1,4 +1,4 @@
-//! The tree, from the nodes.
+//! Building of the tree from the nodes.
 
 use super::Error;
 use super::attributes::Attributes;
@@ -13,10 +13,10 @@ use std::collections::BTreeMap;
 /// Inode of the root.
 const ROOT: u32 = 1;
 
-/// Names and the inodes they stand for, by directory.
+/// Names and their inodes, by directory.
 type Names<'a> = BTreeMap<u32, BTreeMap<&'a [u8], u32>>;
 
-/// Makes the tree of the files that are reached from the root.
+/// Makes the tree of the files that can be reached from the root.
 pub(super) fn build(nodes: &Nodes<'_>, limit: Limit) -> Result<Tree, Error> {
     let mut builder = Builder {
         nodes,
@@ -30,7 +30,8 @@ pub(super) fn build(nodes: &Nodes<'_>, limit: Limit) -> Result<Tree, Error> {
     Ok(builder.tree)
 }
 
-/// Settles which names hold: of each name in each directory the newest entry, if it was not removed.
+/// Selects the valid names: for each name in each directory the newest entry, unless it removes the
+/// name.
 fn names<'a>(entries: &[EntryNode<'a>]) -> Names<'a> {
     let mut newest: BTreeMap<u32, BTreeMap<&'a [u8], (u32, u32)>> = BTreeMap::new();
     for entry in entries {
@@ -56,7 +57,7 @@ struct Builder<'n, 'a> {
     done: BTreeMap<u32, InodeIndex>,
 }
 
-/// Why an inode is not made; its name comes later.
+/// The reason why an inode is not made; its name is added later.
 enum Trouble {
     Bad(BadNode),
     Tree(TreeError),
@@ -91,7 +92,7 @@ impl Trouble {
 }
 
 impl<'a> Builder<'_, 'a> {
-    /// Gives the root what its nodes say of it. Without any it is one of mode 755, as for the kernel.
+    /// Sets the root from its nodes. Without nodes, the root has mode 755, as in the kernel.
     fn root(&mut self) -> Result<(), Error> {
         let found = self.inode(ROOT).map_err(|trouble| trouble.of("/".into()))?;
         if let Some(root) = found {
@@ -104,7 +105,8 @@ impl<'a> Builder<'_, 'a> {
         Ok(())
     }
 
-    /// Goes over the directories from the root down. Each inode is made once; a further name of it is a hard link.
+    /// Walks over the directories from the root down. Makes each inode once; a further name of it
+    /// is a hard link.
     fn below_root(&mut self) -> Result<(), Error> {
         let mut waiting = vec![(ROOT, 0)];
         while let Some((directory, index)) = waiting.pop() {
@@ -121,7 +123,8 @@ impl<'a> Builder<'_, 'a> {
         Ok(())
     }
 
-    /// Names an inode, which is made if it is not in the tree already. `None` when no sound node is there for it.
+    /// Adds a name of an inode. Makes the inode if it is not in the tree yet. Returns `None` if the
+    /// inode has no sound node.
     fn entry(&mut self, directory: InodeIndex, name: &[u8], inode: u32) -> Result<Option<InodeIndex>, Trouble> {
         let index = match self.done.get(&inode) {
             Some(&index) if self.tree.inode(index).is_directory() => return Err(Trouble::Twice),
@@ -138,7 +141,8 @@ impl<'a> Builder<'_, 'a> {
         Ok(Some(index))
     }
 
-    /// Makes an inode from its newest node. One that has no node, but names in it, is a directory of mode 755, as for the kernel.
+    /// Makes an inode from its newest node. An inode without nodes, but with names in it, is a
+    /// directory of mode 755, as in the kernel.
     fn inode(&self, number: u32) -> Result<Option<Inode>, Trouble> {
         let parts = self.nodes.inodes.get(&number).map(Vec::as_slice).unwrap_or_default();
         let Some(newest) = content::newest(parts) else {
@@ -173,13 +177,13 @@ impl<'a> Builder<'_, 'a> {
         })
     }
 
-    /// What the newest node holds: all of it, in what is no file.
+    /// Returns the whole content of the newest node, for an inode that is not a file.
     fn own_content(&self, newest: &InodeNode<'_>) -> Result<Vec<u8>, Trouble> {
         self.check(newest.unpacked_bytes.into())?;
         Ok(content::unpack(newest)?)
     }
 
-    /// Numbers of a device: two bytes of the old kind, or four of the new.
+    /// Returns the numbers of a device: two bytes in the old form, or four in the new form.
     fn device(&self, newest: &InodeNode<'_>, is_block: bool) -> Result<Kind, Trouble> {
         let numbers = self.own_content(newest)?;
         let order: Order = self.nodes.order;
@@ -191,7 +195,7 @@ impl<'a> Builder<'_, 'a> {
         Ok(Kind::Device { is_block, major, minor })
     }
 
-    /// Refuses what goes beyond the limit, before memory is taken for it.
+    /// Refuses bytes beyond the limit, before memory is taken for them.
     fn check(&self, bytes: u64) -> Result<(), TreeError> {
         if bytes > self.tree.bytes_left() {
             return Err(TreeError::Bytes(self.tree.limit().bytes));
@@ -199,7 +203,7 @@ impl<'a> Builder<'_, 'a> {
         Ok(())
     }
 
-    /// The path of a name, for a message: looked up only when there is one to give.
+    /// Returns the path of a name for a message. It is computed only if there is a message.
     fn path(&self, directory: InodeIndex, name: &[u8]) -> String {
         crate::path::path_of(&self.tree, directory, name)
     }

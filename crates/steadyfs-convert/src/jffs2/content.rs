@@ -4,34 +4,35 @@ use super::node::InodeNode;
 use super::unpack::{self, Fault};
 use std::collections::BTreeMap;
 
-/// A node whose content is not to be had, and why.
+/// A node whose content is not available, and the reason.
 pub(super) struct BadNode {
     pub at: usize,
     pub expected_bytes: u32,
     pub fault: Fault,
 }
 
-/// The newest of an inode's parts, which says its mode, owner, time and size. Of two with one version it is the later.
+/// Returns the newest part of an inode, which has its mode, owner, time and size. If two parts have
+/// one version, the later part counts.
 pub(super) fn newest<'a, 'n>(parts: &'n [InodeNode<'a>]) -> Option<&'n InodeNode<'a>> {
     parts.iter().max_by_key(|part| part.version)
 }
 
-/// Unpacks what one node holds.
+/// Unpacks the content of one node.
 ///
 /// # Errors
-/// [`BadNode`] when it does not unpack.
+/// [`BadNode`] if it does not unpack.
 pub(super) fn unpack(part: &InodeNode<'_>) -> Result<Vec<u8>, BadNode> {
     unpack::unpack(part).map_err(|fault| BadNode { at: part.at, expected_bytes: part.unpacked_bytes, fault })
 }
 
-/// Makes the bytes of a file: of each byte the newest part that has it, zeros where there is none. The caller has checked that `size_bytes` is
-/// within its limit.
+/// Makes the bytes of a file. Each byte comes from the newest part that has it, or is zero without
+/// a part. The caller has checked that `size_bytes` is within its limit.
 ///
-/// The parts are gone over from the newest back, and a part is only unpacked when something of it is still seen. So the work is bounded however
-/// many parts claim the same bytes.
+/// It goes over the parts from the newest to the oldest, and unpacks a part only if some of its
+/// bytes are still visible. So the work is bounded, however many parts claim the same bytes.
 ///
 /// # Errors
-/// [`BadNode`] when a part of which something is seen does not unpack.
+/// [`BadNode`] if a part with visible bytes does not unpack.
 pub(super) fn assemble(parts: &[InodeNode<'_>], size_bytes: u32) -> Result<Vec<u8>, BadNode> {
     let mut by_age: Vec<(usize, &InodeNode<'_>)> = parts.iter().enumerate().collect();
     by_age.sort_by_key(|&(index, part)| std::cmp::Reverse((part.version, index)));
@@ -52,19 +53,20 @@ pub(super) fn assemble(parts: &[InodeNode<'_>], size_bytes: u32) -> Result<Vec<u
     Ok(bytes)
 }
 
-/// Ranges of a file that are settled: the end of each by its begin, with room between any two.
+/// Settled ranges of a file: the end of each range by its begin, with room between any two.
 #[derive(Default)]
 struct Covered(BTreeMap<u32, u32>);
 
 impl Covered {
-    /// Settles a range, and says which of its bytes were not settled before.
+    /// Settles a range. Returns the parts of it that were not settled before.
     fn cover(&mut self, from: u32, to: u32) -> Vec<(u32, u32)> {
         if from >= to {
             return Vec::new();
         }
         let mut whole = (from, to);
         let mut touched = Vec::new();
-        // The ranges lie apart, so going back from the last that begins within reach, the first that ends before it ends the search.
+        // The ranges lie apart. So the search goes back from the last range that begins within
+        // reach, and ends at the first range that ends before `from`.
         for (&begin, &end) in self.0.range(..=to).rev() {
             if end < from {
                 break;

@@ -1,31 +1,31 @@
-//! Why a JFFS2 image is not read.
+//! Errors of a JFFS2 image.
 
 use crate::tree::TreeError;
 use thiserror::Error;
 
-/// Why an image is not read.
+/// The reason why an image is not read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no node of JFFS2 in it.
+    /// The image has no node of JFFS2.
     #[error("no node of JFFS2 is in these bytes; expected a header with the magic 0x1985 and a right checksum")]
     NoJffs2,
-    /// A node says that who does not know it must not read the image.
+    /// The image has a node of an unknown type that a reader must not skip.
     #[error("the node at byte {at} has the type {kind:#06x}, which is not known and may not be passed over")]
     UnknownNode {
-        /// Where it stands in the image, in bytes.
+        /// Offset of the node in the image, in bytes.
         at: usize,
         /// Its type.
         kind: u16,
     },
-    /// A file is packed with a compressor that is not read.
+    /// A file is packed with an unsupported compressor.
     #[error(
         "{path}: the node at byte {at} is packed with {compressor}, which is not read; expected none, zero, rtime, zlib or lzo"
     )]
     Compressor {
         /// The file.
         path: String,
-        /// Where the node stands in the image, in bytes.
+        /// Offset of the node in the image, in bytes.
         at: usize,
         /// Its compressor.
         compressor: String,
@@ -35,12 +35,12 @@ pub enum Error {
     Unpack {
         /// The file.
         path: String,
-        /// Where the node stands in the image, in bytes.
+        /// Offset of the node in the image, in bytes.
         at: usize,
-        /// Bytes that were expected.
+        /// Expected bytes.
         expected_bytes: u32,
     },
-    /// The mode of an inode is of no kind of file.
+    /// The mode of an inode matches no kind of file.
     #[error("{path}: the mode {mode:#o} is of no kind of file")]
     Mode {
         /// The file.
@@ -53,7 +53,7 @@ pub enum Error {
     Device {
         /// The file.
         path: String,
-        /// How many bytes there are.
+        /// Bytes of the numbers.
         bytes: usize,
     },
     /// A directory has two names, or lies within itself.
@@ -62,12 +62,12 @@ pub enum Error {
         /// The second name.
         path: String,
     },
-    /// What the image holds does not go into a tree.
+    /// A part of the image does not fit into a tree.
     #[error("{path}: {error}")]
     Tree {
-        /// The file that did not go in.
+        /// The file that does not fit.
         path: String,
-        /// Why not.
+        /// The reason.
         error: TreeError,
     },
 }

@@ -1,22 +1,26 @@
-//! JFFS2 images, read: the journalling file system of small flash.
+//! Reader of JFFS2 images, the journalling file system of small flash.
 //!
-//! An image is a row of nodes in no order. Every node names the inode it belongs to and a version; of two nodes that say something about the same
-//! bytes, or about the same name, the one of the higher version holds. So a reader goes over the whole image, takes the nodes whose checksums are
-//! right and lets the versions decide:
+//! An image is a row of nodes in no order. Every node contains its inode and a version. Of two
+//! nodes for the same bytes, or for the same name, the node with the higher version holds. So a
+//! reader goes over the whole image, takes the nodes with right checksums, and compares the
+//! versions:
 //!
 //! - `scan` finds the nodes, in the byte order of the image;
-//! - `node` takes them apart;
+//! - `node` parses them;
 //! - `content` makes the bytes of an inode from its nodes;
 //! - `attributes` makes the extended attributes;
 //! - `build` makes the tree.
 //!
-//! What the kernel does is done here: nodes with a wrong checksum and nodes that were marked obsolete are skipped, the newest node of an inode says
-//! its mode, owner, time and size, and a name whose inode has no sound node is left out. [`Tree::lost`] counts both. Summaries are skipped, because they only repeat the nodes.
+//! The reader follows the kernel. It skips nodes with a wrong checksum and nodes that are marked
+//! obsolete. The newest node of an inode has its mode, owner, time and size. A name whose inode has
+//! no sound node is left out. [`Tree::lost`] counts unsound nodes and such names. Summaries are
+//! skipped, because they only repeat the nodes.
 //!
-//! Out-of-band bytes are not part of an image: a dump of NAND is made without them. The compressors rubinmips and dynrubin, which the kernel has
-//! switched off since 2003, are refused by name.
+//! Out-of-band bytes are not part of an image: a dump of NAND is made without them. The compressors
+//! rubinmips and dynrubin, which the kernel has switched off since 2003, are refused by name.
 //!
-//! Work is bounded by the image: each node is unpacked at most once, and a byte unpacks to at most about a thousand.
+//! The image bounds the work: each node is unpacked at most once, and a byte unpacks to at most
+//! about a thousand.
 //!
 //! Source: include/uapi/linux/jffs2.h and the behaviour of fs/jffs2 of Linux.
 
@@ -37,7 +41,8 @@ pub use error::Error;
 
 use crate::tree::{Limit, Tree};
 
-/// Whether these bytes begin as a JFFS2 image of either byte order: after erased bytes, if any, with a sound header of a node.
+/// Returns true if these bytes begin as a JFFS2 image of either byte order. It begins with a sound
+/// header of a node, after erased bytes if any.
 pub fn is_jffs2(image: &[u8]) -> bool {
     scan::begins(image)
 }
@@ -53,10 +58,10 @@ pub fn is_damaged_jffs2(image: &[u8]) -> bool {
     scan::is_image(image)
 }
 
-/// Reads an image. The byte order is that of the first sound node.
+/// Reads an image. The first sound node decides the byte order.
 ///
 /// # Errors
-/// [`enum@Error`] of each kind; [`Error::Tree`] when the image holds more than the limit.
+/// [`enum@Error`] of each kind; [`Error::Tree`] if the image has more than the limit.
 pub fn read(image: &[u8], limit: Limit) -> Result<Tree, Error> {
     let nodes = scan::scan(image)?;
     let mut tree = build::build(&nodes, limit)?;

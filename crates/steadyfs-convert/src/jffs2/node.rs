@@ -1,4 +1,4 @@
-//! The nodes of an image, taken apart.
+//! Parsers of the nodes of an image.
 //!
 //! | bytes | all nodes | | bytes | inode | | bytes | directory entry |
 //! |---|---|---|---|---|---|---|---|
@@ -26,7 +26,7 @@
 //!
 //! Source: include/uapi/linux/jffs2.h of Linux.
 
-/// Byte order of an image: that of the machine that wrote it.
+/// Byte order of an image, which is the order of the machine that wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     Little,
@@ -34,7 +34,7 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// Two bytes; the caller has checked that they are there.
+    /// Returns two bytes; the caller has checked that they are there.
     pub fn u16(self, bytes: &[u8], at: usize) -> u16 {
         let pair = [bytes[at], bytes[at + 1]];
         match self {
@@ -43,7 +43,7 @@ impl Order {
         }
     }
 
-    /// Four bytes; the caller has checked that they are there.
+    /// Returns four bytes; the caller has checked that they are there.
     pub fn u32(self, bytes: &[u8], at: usize) -> u32 {
         let four = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
         match self {
@@ -53,14 +53,14 @@ impl Order {
     }
 }
 
-/// The CRC of JFFS2: CRC-32 that begins with zero and is not inverted.
+/// Computes the CRC of JFFS2: CRC-32 that begins with zero and is not inverted.
 pub(super) fn crc(bytes: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new_with_initial(u32::MAX);
     hasher.update(bytes);
     !hasher.finalize()
 }
 
-/// Part of an inode: what it is, and some of its bytes.
+/// Part of an inode: its metadata, and some of its bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InodeNode<'a> {
     pub at: usize,
@@ -96,7 +96,7 @@ pub(super) struct AttributeNode<'a> {
     pub value: &'a [u8],
 }
 
-/// That an inode has an attribute.
+/// Reference from an inode to its attribute.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReferenceNode {
     pub inode: u32,
@@ -105,7 +105,8 @@ pub(super) struct ReferenceNode {
 }
 
 impl<'a> InodeNode<'a> {
-    /// Takes an inode node apart, which stands at `at` of the image; `None` when it is cut off or a checksum is wrong.
+    /// Parses an inode node at offset `at` of the image; returns `None` if it is cut off or a
+    /// checksum is wrong.
     pub fn parse(node: &'a [u8], order: Order, at: usize) -> Option<Self> {
         let (head, rest) = node.split_at_checked(68)?;
         let packed = rest.get(..order.u32(head, 48) as usize)?;
@@ -130,7 +131,7 @@ impl<'a> InodeNode<'a> {
 }
 
 impl<'a> EntryNode<'a> {
-    /// Takes a directory entry apart; `None` when it is cut off or a checksum is wrong.
+    /// Parses a directory entry; returns `None` if it is cut off or a checksum is wrong.
     pub fn parse(node: &'a [u8], order: Order) -> Option<Self> {
         let (head, rest) = node.split_at_checked(40)?;
         let name = rest.get(..usize::from(head[28]))?;
@@ -143,7 +144,7 @@ impl<'a> EntryNode<'a> {
 }
 
 impl<'a> AttributeNode<'a> {
-    /// Takes an attribute apart; `None` when it is cut off or a checksum is wrong.
+    /// Parses an attribute; returns `None` if it is cut off or a checksum is wrong.
     pub fn parse(node: &'a [u8], order: Order) -> Option<Self> {
         let (head, rest) = node.split_at_checked(32)?;
         let (name_bytes, value_bytes) = (usize::from(head[21]), usize::from(order.u16(head, 22)));
@@ -157,7 +158,7 @@ impl<'a> AttributeNode<'a> {
 }
 
 impl ReferenceNode {
-    /// Takes a reference apart; `None` when it is cut off or a checksum is wrong.
+    /// Parses a reference; returns `None` if it is cut off or a checksum is wrong.
     pub fn parse(node: &[u8], order: Order) -> Option<Self> {
         let head = node.get(..28)?;
         if crc(&head[..24]) != order.u32(head, 24) {

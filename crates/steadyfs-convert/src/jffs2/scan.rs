@@ -1,4 +1,4 @@
-//! The way over an image, from node to node.
+//! Scan of an image, from node to node.
 
 use super::Error;
 use super::node::{AttributeNode, EntryNode, InodeNode, Order, ReferenceNode, crc};
@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 const MAGIC: u16 = 0x1985;
 const HEADER_BYTES: usize = 12;
 
-/// Set in the type of a node that holds; writers clear it in a node that is obsolete, where flash allows it.
+/// Bit in the type of a valid node. Writers clear it in an obsolete node, if the flash allows this.
 const ACCURATE: u16 = 0x2000;
-/// Set, both, in the type of a node that a reader has to know.
+/// Bits in the type of a node. If both are set, a reader must support the type.
 const MUST_BE_KNOWN: u16 = 0xc000;
 
 const ENTRY: u16 = MUST_BE_KNOWN | ACCURATE | 1;
@@ -17,7 +17,7 @@ const INODE: u16 = MUST_BE_KNOWN | ACCURATE | 2;
 const ATTRIBUTE: u16 = MUST_BE_KNOWN | ACCURATE | 8;
 const REFERENCE: u16 = MUST_BE_KNOWN | ACCURATE | 9;
 
-/// All sound nodes of an image that hold.
+/// All sound and valid nodes of an image.
 pub(super) struct Nodes<'a> {
     pub order: Order,
     /// Parts of each inode, in the order of the image.
@@ -29,20 +29,20 @@ pub(super) struct Nodes<'a> {
     pub unsound: u64,
 }
 
-/// The head of a node, whose checksum is right.
+/// Head of a node with a right checksum.
 struct Header {
     kind: u16,
     bytes: usize,
 }
 
-/// Whether a sound header stands in front, behind nothing but erased bytes.
+/// Returns true if a sound header is at the front, behind nothing but erased bytes.
 pub(super) fn begins(image: &[u8]) -> bool {
     let first = image.chunks_exact(4).position(|word| word != [0xff; 4]);
     first.is_some_and(|word| order_at(&image[word * 4..]).is_some())
 }
 
 /// Returns true if half of the bytes that are not erased are sound nodes, with an inode or an entry
-/// among them. Another file system that holds an image of JFFS2 in a file has more beside it.
+/// among them. Another file system with an image of JFFS2 in a file has more bytes beside it.
 pub(super) fn is_image(image: &[u8]) -> bool {
     let Some(order) = first_order(image) else { return false };
     let (mut at, mut sound_bytes, mut other_bytes, mut has_content) = (0, 0, 0, false);
@@ -68,14 +68,15 @@ pub(super) fn has_node(image: &[u8]) -> bool {
     first_order(image).is_some()
 }
 
-/// The byte order of the first sound header.
+/// Returns the byte order of the first sound header.
 fn first_order(image: &[u8]) -> Option<Order> {
     (0..image.len()).step_by(4).find_map(|at| order_at(&image[at..]))
 }
 
-/// Goes over an image and takes the nodes whose checksums are right.
+/// Scans an image, and takes the nodes with right checksums.
 ///
-/// Where no header is right it goes on four bytes further, as the kernel does: nodes begin at multiples of four.
+/// Without a sound header it advances by four bytes, as in the kernel: nodes begin at multiples of
+/// four.
 pub(super) fn scan(image: &[u8]) -> Result<Nodes<'_>, Error> {
     let order = first_order(image).ok_or(Error::NoJffs2)?;
     let (inodes, entries, attributes, references) = (BTreeMap::new(), Vec::new(), Vec::new(), Vec::new());
@@ -97,12 +98,12 @@ pub(super) fn scan(image: &[u8]) -> Result<Nodes<'_>, Error> {
     Ok(nodes)
 }
 
-/// The byte order in which a sound header stands at the front.
+/// Returns the byte order of a sound header at the front.
 fn order_at(bytes: &[u8]) -> Option<Order> {
     [Order::Little, Order::Big].into_iter().find(|&order| header(bytes, order).is_some())
 }
 
-/// The header at the front. Its checksum was made when the node still held.
+/// Parses the header at the front. Its checksum was made while the node was valid.
 fn header(bytes: &[u8], order: Order) -> Option<Header> {
     let head = bytes.get(..HEADER_BYTES)?;
     if order.u16(head, 0) != MAGIC {
@@ -120,7 +121,7 @@ fn header(bytes: &[u8], order: Order) -> Option<Header> {
 }
 
 impl<'a> Nodes<'a> {
-    /// Takes a node whose header is right, if the rest of it is too.
+    /// Takes a node with a sound header, if the rest of it is sound too.
     fn take(&mut self, node: &'a [u8], kind: u16, at: usize) -> Result<(), Error> {
         let is_sound = match kind {
             INODE => {
@@ -141,7 +142,7 @@ impl<'a> Nodes<'a> {
     }
 }
 
-/// Adds a node that is sound; whether it is.
+/// Adds a sound node. Returns true if the node is sound.
 fn add<T>(nodes: &mut Vec<T>, node: Option<T>) -> bool {
     let is_sound = node.is_some();
     nodes.extend(node);

@@ -3,18 +3,18 @@
 use super::node::InodeNode;
 use crate::lzo;
 
-/// Why the content of a node is not to be had.
+/// The reason why the content of a node is not available.
 pub(super) enum Fault {
-    /// Its compressor is not read.
+    /// The compressor is not supported.
     Compressor(String),
-    /// It does not unpack.
+    /// The content does not unpack.
     Unpack,
 }
 
-/// Compressor of a node that is a hole: it holds no bytes.
+/// Compressor of a hole: a node without bytes.
 const ZERO: u8 = 1;
 
-/// Whether the content of a node is zeros alone.
+/// Returns true if the content of a node is only zeros.
 pub(super) fn is_hole(node: &InodeNode<'_>) -> bool {
     node.compressor == ZERO
 }
@@ -36,12 +36,13 @@ pub(super) fn unpack(node: &InodeNode<'_>) -> Result<Vec<u8>, Fault> {
     unpacked.filter(|unpacked| unpacked.len() == bytes).ok_or(Fault::Unpack)
 }
 
-/// Unpacks zlib. Its checksum at the end is not asked for, as the kernel does not: the node has one.
+/// Unpacks zlib. Its checksum at the end is not checked, as in the kernel: the node has a checksum.
 fn zlib(packed: &[u8], bytes: usize) -> Option<Vec<u8>> {
     miniz_oxide::inflate::decompress_to_vec_with_limit(packed.get(2..)?, bytes).ok()
 }
 
-/// Unpacks rtime: pairs of a byte and a number; the number says how many bytes to repeat from where that byte last stood.
+/// Unpacks rtime: pairs of a byte and a number. The number counts the bytes to repeat, from the
+/// position after the previous occurrence of the byte.
 ///
 /// Source: fs/jffs2/compr_rtime.c of Linux.
 fn rtime(packed: &[u8], bytes: usize) -> Option<Vec<u8>> {

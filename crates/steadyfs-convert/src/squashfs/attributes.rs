@@ -1,25 +1,26 @@
-//! Extended attributes: lists of names and values, and a table that says where each list begins.
+//! Extended attributes: lists of names and values, and a table with the begin of each list.
 //!
 //! ```text
 //! attribute   kind u16 | name bytes u16 | name without prefix | value bytes u32 | value
 //! table       place of the list u64 | attributes u32 | bytes u32
 //! head        start of the lists u64 | entries of the table u32 | 0 u32, then where the table's blocks begin
 //! ```
-//! A value that an earlier attribute has is replaced by the place of that one's value, when this is shorter; the kind says
-//! so. Equal lists are one list.
+//! If an earlier attribute has the same value, the place of that value is stored instead, if it is
+//! shorter. The kind has a flag for this. Equal lists are stored once.
 //!
-//! Source: Documentation/filesystems/squashfs.rst of Linux, section 3.8; doc/format.adoc of squashfs-tools-ng, chapter 10.
+//! Source: Documentation/filesystems/squashfs.rst of Linux, section 3.8; doc/format.adoc of
+//! squashfs-tools-ng, chapter 10.
 
 use super::WriteError;
 use super::metadata::{Metadata, append_table};
 use super::pack::Packer;
 use std::collections::{BTreeMap, HashMap};
 
-/// Prefixes of names, each at the index that stands for it.
+/// Prefixes of names; the index of a prefix is its number.
 const PREFIXES: [&[u8]; 3] = [b"user.", b"trusted.", b"security."];
 /// Flag in the kind: the value is the place of another value.
 const ELSEWHERE: u16 = 0x100;
-/// Longest value that Linux takes.
+/// Maximum bytes of a value that Linux accepts.
 const VALUE_BYTES_MAX: usize = 65536;
 
 /// The index of an inode without attributes.
@@ -38,17 +39,17 @@ pub(super) struct Attributes<'a> {
 }
 
 impl<'a> Attributes<'a> {
-    /// No lists yet. `drops_others` leaves out what the format does not hold.
+    /// Starts without lists. `drops_others` leaves out attributes that the format does not support.
     pub(super) fn new(is_plain: bool, drops_others: bool) -> Self {
         Self { lists: Metadata::new(is_plain), table: Vec::new(), known: HashMap::new(), values: HashMap::new(), drops_others }
     }
 
-    /// Whether no inode has attributes.
+    /// Returns true if no inode has attributes.
     pub(super) fn is_empty(&self) -> bool {
         self.table.is_empty()
     }
 
-    /// Adds the attributes of an inode: the index of their list, or [`NO_ATTRIBUTES`].
+    /// Adds the attributes of an inode. Returns the index of their list, or [`NO_ATTRIBUTES`].
     pub(super) fn add(
         &mut self,
         attributes: &'a BTreeMap<Vec<u8>, Vec<u8>>,
@@ -73,7 +74,7 @@ impl<'a> Attributes<'a> {
         }
     }
 
-    /// Appends lists, table and head to the image. Gives where the head begins.
+    /// Appends lists, table and head to the image. Returns the begin of the head.
     pub(super) fn append_to(self, image: &mut Vec<u8>, is_plain: bool, packer: &mut Packer) -> Result<u64, WriteError> {
         let start = image.len() as u64;
         let (lists, _) = self.lists.finish(packer)?;
@@ -97,10 +98,10 @@ impl<'a> Attributes<'a> {
         Ok(index)
     }
 
-    /// Appends an attribute: its bytes in the list.
+    /// Appends an attribute. Returns its bytes in the list.
     fn append(&mut self, name: &[u8], value: &'a [u8], packer: &mut Packer) -> Result<usize, WriteError> {
         let Some((prefix, rest)) = split(name) else { return Ok(0) };
-        // A reference has eight bytes, and costs the reader another block.
+        // A reference has eight bytes, and makes the reader decode another block.
         let earlier = self.values.get(value).filter(|_| value.len() > 8).map(|place| place.to_le_bytes());
         let kind = prefix | if earlier.is_some() { ELSEWHERE } else { 0 };
         let head = [&kind.to_le_bytes()[..], &(rest.len() as u16).to_le_bytes(), rest].concat();
@@ -115,7 +116,8 @@ impl<'a> Attributes<'a> {
     }
 }
 
-/// Splits a name into the number of its prefix and the rest. `None` when the format does not hold it.
+/// Splits a name into the number of its prefix and the rest. Returns `None` if the format does not
+/// support it.
 fn split(name: &[u8]) -> Option<(u16, &[u8])> {
     let mut prefixes = (0..).zip(PREFIXES);
     let (prefix, rest) = prefixes.find_map(|(number, prefix)| Some((number, name.strip_prefix(prefix)?)))?;

@@ -1,7 +1,8 @@
-//! Where the content of files lies: blocks, and fragments that several files share.
+//! Content of files: blocks, and fragments that several files share.
 //!
-//! A file is cut into blocks. What is left at its end, and the whole of a short file, is a fragment: fragments share a block,
-//! which is compressed as a whole. Equal content is stored once, blocks of zeros not at all.
+//! A file is divided into blocks. The rest at its end, or the whole of a short file, is a fragment.
+//! Fragments share a block, which is compressed as a whole. Equal content is stored once, and
+//! blocks of zeros are not stored.
 //!
 //! Source: doc/format.adoc of squashfs-tools-ng, chapter 4.
 
@@ -11,37 +12,37 @@ use super::pack::Packer;
 use crate::tree::{InodeIndex, Kind, Tree};
 use std::collections::HashMap;
 
-/// Where the content of a file lies.
+/// Place of a file's content.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(super) struct Content {
-    /// Blocks one behind the other.
+    /// Consecutive blocks.
     pub(super) blocks: Blocks,
-    /// Where its end lies, if in a block with others.
+    /// Place of its end, if it is in a block with other ends.
     pub(super) fragment: Option<FragmentPlace>,
 }
 
 /// A row of blocks.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(super) struct Blocks {
-    /// Where the first begins in the image; 0 when there is none.
+    /// Begin of the first block in the image; 0 if there is none.
     pub(super) start: u64,
-    /// The size of each, with a flag where it is not compressed; 0 is a block of zeros.
+    /// Size of each block, with a flag if it is uncompressed; 0 is a block of zeros.
     pub(super) sizes: Vec<u32>,
     /// Bytes in blocks of zeros.
     pub(super) sparse_bytes: u64,
 }
 
-/// All content, stored.
+/// All content, stored in the image.
 pub(super) struct Stored {
     /// The image so far.
     pub(super) image: Vec<u8>,
-    /// Where the content of each file lies.
+    /// Place of each file's content.
     pub(super) contents: HashMap<InodeIndex, Content>,
-    /// The entries of the table of fragments.
+    /// Entries of the table of fragments.
     pub(super) fragments: Vec<u8>,
 }
 
-/// The image while content is added to it, and where all content lies.
+/// The image while content is added to it, and the places of all content.
 pub(super) struct Data<'a> {
     image: Vec<u8>,
     block_bytes: usize,
@@ -52,13 +53,13 @@ pub(super) struct Data<'a> {
 }
 
 impl<'a> Data<'a> {
-    /// Begins behind what is in the image.
+    /// Begins behind the bytes of the image.
     pub(super) fn new(image: Vec<u8>, block_bytes: usize, packs_tails: bool, open_fragments: usize) -> Self {
         let fragments = Fragments::new(block_bytes, open_fragments);
         Self { image, block_bytes, packs_tails, contents: HashMap::new(), rows: HashMap::new(), fragments }
     }
 
-    /// Adds the content of all files at and below an inode that have not been added, by name.
+    /// Adds the content of all files at and below an inode that are not added yet, by name.
     pub(super) fn add_below(&mut self, tree: &'a Tree, inode: InodeIndex, packer: &mut Packer) -> Result<(), WriteError> {
         let mut waiting = vec![inode];
         while let Some(inode) = waiting.pop() {
@@ -117,7 +118,7 @@ mod tests {
     use crate::tree::{Inode, Limit};
     use steadyfs_rom::squash::format::PLAIN_DATA;
 
-    /// Where the content of files lies, and how long the image is.
+    /// Returns the places of the files' content, and the length of the image.
     fn laid_out(files: &[Vec<u8>], packs_tails: bool) -> (Vec<Content>, usize) {
         let mut tree = Tree::new(Limit::default());
         let mut packer = Packer::new(Compressor::Lz4 { high: true }, 4096).expect("memory");

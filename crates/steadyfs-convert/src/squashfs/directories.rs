@@ -1,22 +1,23 @@
-//! Lists of entries, and the index that finds the part of a long list in which a name lies.
+//! Lists of entries, and the index that finds the part of a long list with a name.
 //!
 //! ```text
 //! header  entries - 1 u32 | block of the inodes u32 | number N u32
 //! entry   offset in the block u16 | number - N i16 | kind u16 | name bytes - 1 u16 | name
 //! index   offset in the list u32 | block of the list u32 | name bytes - 1 u32 | name
 //! ```
-//! A header stands for entries whose inodes lie in one block. A list that is longer than a block has an
-//! index: a header begins in each of its blocks, and the index names the first of each. A look-up unpacks one block, and the
-//! next one when an entry lies in both.
+//! A header is for entries whose inodes lie in one block. A list that is longer than a block has an
+//! index. A header then begins in each of its blocks, and the index names the first header of each
+//! block. A lookup unpacks one block, and the next block too if an entry lies in both.
 //!
-//! Source: Documentation/filesystems/squashfs.rst of Linux, section 3.3; doc/format.adoc of squashfs-tools-ng, chapter 6.
+//! Source: Documentation/filesystems/squashfs.rst of Linux, section 3.3; doc/format.adoc of
+//! squashfs-tools-ng, chapter 6.
 
 use super::WriteError;
 use super::metadata::{Metadata, Place};
 use super::pack::Packer;
 use steadyfs_rom::squash::format::METADATA_BYTES;
 
-/// Most entries of a header.
+/// Maximum entries of a header.
 const ENTRIES_MAX: usize = 256;
 /// Bytes of a header.
 const HEADER_BYTES: usize = 12;
@@ -25,31 +26,32 @@ const HEADER_BYTES: usize = 12;
 pub(super) struct Entry<'a> {
     /// Its name.
     pub(super) name: &'a [u8],
-    /// Where its inode begins.
+    /// Begin of its inode.
     pub(super) place: Place,
     /// The number of its inode.
     pub(super) number: u32,
-    /// The kind of its inode, as basic inodes have it.
+    /// Kind of its inode, as in basic inodes.
     pub(super) kind: u16,
 }
 
-/// A list of entries that has been written.
+/// A written list of entries.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(super) struct Listing {
-    /// Where it begins.
+    /// Begin of the list.
     pub(super) place: Place,
     /// Its bytes.
     pub(super) bytes: u32,
-    /// How many parts the index names.
+    /// Number of parts in the index.
     pub(super) index_count: u16,
-    /// The index as it follows the inode.
+    /// The index, as it follows the inode.
     pub(super) index: Vec<u8>,
 }
 
-/// Appends the entries of a directory, which are in the order of their names, to the table of directories.
+/// Appends the entries of a directory, which are in the order of their names, to the table of
+/// directories.
 ///
 /// # Errors
-/// [`WriteError::TooLarge`] when a field does not hold a size; those of the packer.
+/// [`WriteError::TooLarge`] if a field is too small for a size; errors of the packer.
 pub(super) fn append_entries(table: &mut Metadata, entries: &[Entry], packer: &mut Packer) -> Result<Listing, WriteError> {
     let place = table.place()?;
     if entries.is_empty() {
@@ -76,7 +78,7 @@ pub(super) fn append_entries(table: &mut Metadata, entries: &[Entry], packer: &m
 }
 
 impl Listing {
-    /// Notes that a part of the list begins here.
+    /// Records that a part of the list begins here.
     fn add_index(&mut self, block: u32, name: &[u8]) -> Result<(), WriteError> {
         self.index_count = self.index_count.checked_add(1).ok_or(WriteError::TooLarge("the index of a directory"))?;
         for word in [self.bytes, block, name.len() as u32 - 1] {
@@ -87,7 +89,7 @@ impl Listing {
     }
 }
 
-/// Bytes of the list when only the inodes' places part it.
+/// Returns the bytes of the list, if only the inodes' places divide it.
 fn listing_bytes(mut entries: &[Entry]) -> usize {
     let mut bytes = 0;
     while !entries.is_empty() {
@@ -98,7 +100,8 @@ fn listing_bytes(mut entries: &[Entry]) -> usize {
     bytes
 }
 
-/// How many entries share a header with the first of them, which begins `room` bytes before the end of its block.
+/// Returns the number of entries that share a header with the first entry. The header begins `room`
+/// bytes before the end of its block.
 fn run_length(entries: &[Entry], room: usize) -> usize {
     let mut bytes = HEADER_BYTES;
     let shares = |entry: &&Entry| {
@@ -134,7 +137,8 @@ mod tests {
     use super::*;
     use crate::squashfs::Compressor;
 
-    /// Writes entries without compression behind `offset` bytes: the list, and the table's content.
+    /// Writes entries without compression behind `offset` bytes. Returns the list, and the table's
+    /// content.
     fn written(entries: &[Entry], offset: usize) -> (Listing, Vec<u8>) {
         let mut packer = Packer::new(Compressor::Lz4 { high: true }, 4096).expect("memory");
         let mut table = Metadata::new(true);
@@ -153,7 +157,7 @@ mod tests {
         u16::from_le_bytes([bytes[at], bytes[at + 1]]) as usize
     }
 
-    /// Looks a name up from a header on, in that header's block: the number of its inode.
+    /// Looks a name up from a header on, in that header's block. Returns the number of its inode.
     fn looked_up(content: &[u8], mut at: usize, end: usize, name: &[u8]) -> Option<usize> {
         let block_end = (at / METADATA_BYTES + 1) * METADATA_BYTES;
         while at < end.min(block_end) {
@@ -183,7 +187,8 @@ mod tests {
             let (listing, content) = written(&entries, offset);
             assert_eq!(offset + listing.bytes as usize, content.len());
             for (name, number) in names.iter().zip(1..) {
-                // As Linux does it: the last part of the index whose name is not above the one that is sought.
+                // As Linux does it: the last part of the index whose name is not above the sought
+                // name.
                 let (mut index, mut part) = (&listing.index[..], 0);
                 while !index.is_empty() {
                     let name_bytes = word(index, 8) + 1;

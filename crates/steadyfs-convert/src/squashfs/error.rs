@@ -1,34 +1,34 @@
-//! Why a tree does not become an image.
+//! Errors of a tree that is written.
 
 use thiserror::Error;
 
-/// Why a tree does not become an image.
+/// The reason why a tree does not become an image.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// The size of the blocks is none that the format has.
+    /// The format does not support the size of the blocks.
     #[error("the block size is {0} bytes; expected a power of two from 4096 to 1048576")]
     BlockBytes(u32),
-    /// The image cannot be padded to that.
+    /// The image cannot be padded to this number of bytes.
     #[error("the padding is {0} bytes; expected a power of two up to 1048576")]
     PadBytes(u32),
     /// The compressor has no such level.
     #[error("the level of {compressor} is {level}; expected {expected}")]
     Level {
-        /// Which compressor.
+        /// Name of the compressor.
         compressor: &'static str,
-        /// The level that was asked for.
+        /// The requested level.
         level: i32,
-        /// The levels that it has.
+        /// The levels of the compressor.
         expected: &'static str,
     },
-    /// A directory has two names or holds itself.
+    /// A directory has two names, or contains itself.
     #[error("the directory {0:?} has a second name or holds itself; expected one name for each directory")]
     DirectoryTwice(String),
-    /// A name of an inode that the tree does not have.
+    /// A name refers to an inode that the tree does not have.
     #[error("the directory {0:?} names an inode that the tree does not have")]
     NoInode(String),
-    /// A target of a symbolic link that no system follows.
+    /// The target of a symbolic link has a length that no system follows.
     #[error("the target of the link {path:?} has {bytes} bytes; expected 1 to 4095")]
     Target {
         /// The link.
@@ -36,54 +36,54 @@ pub enum WriteError {
         /// Bytes of its target.
         bytes: usize,
     },
-    /// A device whose numbers the format does not hold.
+    /// The format has no room for the numbers of a device.
     #[error("the device {path:?} is {major}:{minor}; expected at most 4095:1048575")]
     Device {
         /// The device.
         path: String,
-        /// Its driver.
+        /// Number of its driver.
         major: u32,
-        /// Which of the driver's devices.
+        /// Number of the device at its driver.
         minor: u32,
     },
-    /// More owners and groups than the format holds.
+    /// The tree has more owners and groups than the format supports.
     #[error("at {0:?} there are more than 65535 different owners and groups, what the format holds")]
     Ids(String),
-    /// An attribute whose name the format does not hold.
+    /// The format does not support the name of an attribute.
     #[error(
         "the attribute {name:?} of {path:?} has another name than the format holds; expected user., trusted. or security. \
          and at most 255 bytes"
     )]
     AttributeName {
-        /// Whose attribute.
+        /// The file with the attribute.
         path: String,
         /// Its whole name.
         name: String,
     },
-    /// An attribute whose value no system takes.
+    /// No system accepts the value of an attribute.
     #[error("the attribute {name:?} of {path:?} has {bytes} bytes; expected at most 65536")]
     AttributeValue {
-        /// Whose attribute.
+        /// The file with the attribute.
         path: String,
         /// Its whole name.
         name: String,
         /// Bytes of its value.
         bytes: usize,
     },
-    /// Something has more bytes or entries than its field holds.
+    /// Something has more bytes or entries than its field allows.
     #[error("{0} is larger than its field in the format holds")]
     TooLarge(&'static str),
-    /// The compressor failed, for want of memory as a rule.
+    /// The compressor failed, usually because of a lack of memory.
     #[error("the compressor {compressor} failed: {reason}")]
     Compressor {
-        /// Which compressor.
+        /// Name of the compressor.
         compressor: &'static str,
-        /// What it said.
+        /// Its message.
         reason: String,
     },
 }
 
-/// Why a text names no compressor.
+/// The text names no compressor.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0:?} names no compressor; expected lz4, lz4:fast, gzip[:1-10], zstd[:1-22], xz or lzo")]
 pub struct ParseCompressorError(pub String);

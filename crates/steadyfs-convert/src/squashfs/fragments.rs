@@ -1,29 +1,29 @@
-//! Blocks that hold the ends of several files.
+//! Blocks with the ends of several files.
 //!
-//! Some blocks are open at a time, for texts and for other content. An end goes into the one of its kind that it fills best;
-//! when it fits into none, the fullest is closed. More open blocks waste less room at their ends, and put further apart what
-//! belongs together.
+//! Some blocks are open at a time, for texts and for other content. An end goes into the block of
+//! its kind that it fills best. If it fits into none, the fullest block is closed. More open blocks
+//! waste less room at their ends, but put related ends further apart.
 
 use super::WriteError;
 use super::pack::Packer;
 use std::collections::HashMap;
 
-/// Where an end of a file lies.
+/// Place of a file's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FragmentPlace {
-    /// Which block of fragments.
+    /// Index of the block of fragments.
     pub(super) index: u32,
-    /// Offset in what the block unpacks to.
+    /// Offset in the unpacked block.
     pub(super) offset: u32,
 }
 
 /// Blocks of fragments, closed and open.
 pub(super) struct Fragments<'a> {
     block_bytes: usize,
-    /// How many blocks are open at a time.
+    /// Maximum number of open blocks.
     open_max: usize,
     open: Vec<Open>,
-    /// Start in the image and size of each block; of the open ones not yet.
+    /// Begin in the image and size of each block; not yet valid for open blocks.
     closed: Vec<(u64, u32)>,
     known: HashMap<&'a [u8], FragmentPlace>,
 }
@@ -34,21 +34,23 @@ struct Open {
     bytes: Vec<u8>,
 }
 
-/// How much of an end is looked at to tell whether it is text.
+/// Bytes of an end that are examined to recognise text.
 const LOOK_BYTES: usize = 1024;
 
 impl<'a> Fragments<'a> {
-    /// No blocks yet; each takes `block_bytes`, and so many are open at a time, at least one.
+    /// Starts without blocks. Each block takes `block_bytes`, and `open_max` blocks are open at a
+    /// time, at least one.
     pub(super) fn new(block_bytes: usize, open_max: usize) -> Self {
         Self { block_bytes, open_max: open_max.max(1), open: Vec::new(), closed: Vec::new(), known: HashMap::new() }
     }
 
-    /// Finds a place for the end of a file, which is shorter than a block. Equal ends have one place.
+    /// Finds a place for the end of a file, which is shorter than a block. Equal ends share one
+    /// place.
     pub(super) fn add(&mut self, tail: &'a [u8], image: &mut Vec<u8>, packer: &mut Packer) -> Result<FragmentPlace, WriteError> {
         if let Some(&place) = self.known.get(tail) {
             return Ok(place);
         }
-        // One block alone takes all ends, in their order.
+        // A single block takes all ends, in their order.
         let (room, is_text) = (self.block_bytes - tail.len(), self.open_max > 1 && is_text(tail));
         let at = match self.fullest(room, is_text) {
             Some(at) => at,
@@ -75,7 +77,7 @@ impl<'a> Fragments<'a> {
         self.closed.iter().flat_map(entry).collect()
     }
 
-    /// Finds the fullest open block of a kind that holds at most `bytes`.
+    /// Finds the fullest open block of a kind with at most `bytes` bytes.
     fn fullest(&self, bytes: usize, is_text: bool) -> Option<usize> {
         let fits = |open: &Open| open.is_text == is_text && open.bytes.len() <= bytes;
         (0..self.open.len()).filter(|&at| fits(&self.open[at])).max_by_key(|&at| self.open[at].bytes.len())
@@ -100,7 +102,8 @@ impl<'a> Fragments<'a> {
     }
 }
 
-/// Whether an end begins as text does: at most one byte of eight is neither a printable one of ASCII nor white space.
+/// Returns true if an end begins as text does. At most one byte of eight is neither printable ASCII
+/// nor white space.
 fn is_text(tail: &[u8]) -> bool {
     let begin = &tail[..tail.len().min(LOOK_BYTES)];
     let others = begin.iter().filter(|byte| !matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~')).count();
@@ -112,7 +115,8 @@ mod tests {
     use super::*;
     use crate::squashfs::Compressor;
 
-    /// Adds ends of these lengths and first bytes: their blocks and offsets, how much was written meanwhile, and the table.
+    /// Adds ends of these lengths and first bytes. Returns their blocks and offsets, the bytes
+    /// written meanwhile, and the table.
     fn added(open_max: usize, ends: &[(usize, u8)]) -> (Vec<(u32, u32)>, usize, Vec<u8>) {
         let mut packer = Packer::new(Compressor::Lz4 { high: true }, 4096).expect("memory");
         let (mut image, mut fragments) = (vec![0; 96], Fragments::new(4096, open_max));

@@ -3,7 +3,7 @@
 use super::WriteError;
 use std::collections::HashMap;
 
-/// Each owner and group once, in the order in which they came.
+/// Each owner and group once, in the order of arrival.
 #[derive(Default)]
 pub(super) struct Ids {
     known: HashMap<u32, u16>,
@@ -11,7 +11,8 @@ pub(super) struct Ids {
 }
 
 impl Ids {
-    /// Gives the index of an owner or group. `None` when the table is full: the superblock counts up to 65535.
+    /// Returns the index of an owner or group. Returns `None` if the table is full: the superblock
+    /// counts up to 65535.
     pub(super) fn index(&mut self, id: u32) -> Option<u16> {
         if let Some(&index) = self.known.get(&id) {
             return Some(index);
@@ -22,7 +23,7 @@ impl Ids {
         Some(index)
     }
 
-    /// How many there are.
+    /// Returns the number of owners and groups.
     pub(super) fn count(&self) -> u16 {
         self.all.len() as u16
     }
@@ -34,7 +35,7 @@ impl Ids {
 }
 
 impl Ids {
-    /// Gives the indices of both, or says at which path the table became full.
+    /// Returns the indices of both. If the table is full, returns an error with the path.
     pub(super) fn pair(&mut self, uid: u32, gid: u32, path: impl Fn() -> String) -> Result<(u16, u16), WriteError> {
         match (self.index(uid), self.index(gid)) {
             (Some(uid), Some(gid)) => Ok((uid, gid)),

@@ -1,4 +1,4 @@
-//! Inodes: what they hold, byte for byte.
+//! Inodes and their content, byte for byte.
 //!
 //! ```text
 //! head       kind u16 | mode u16 | owner u16 | group u16 | modified u32 | number u32     owner and group: indices
@@ -10,7 +10,7 @@
 //! device     links u32 | numbers u32                                                     extended: attributes u32 behind it
 //! pipe       links u32                                                                   extended: attributes u32 behind it
 //! ```
-//! The extended kind is the basic one and seven.
+//! The kind of an extended inode is the basic kind plus seven.
 //!
 //! Source: doc/format.adoc of squashfs-tools-ng, chapter 5.
 
@@ -19,44 +19,44 @@ use super::data::Content;
 use super::directories::Listing;
 use crate::tree::Kind;
 
-/// What is added to the kind of an inode that is extended.
+/// Difference between the kinds of an extended and a basic inode.
 const EXTENDED: u16 = 7;
-/// What the list of a directory counts besides its bytes: for `.` and `..`.
+/// Bytes that the list of a directory counts besides its own, for `.` and `..`.
 const DOTS: u32 = 3;
-/// The fragment of a file that has none.
+/// Fragment index of a file without a fragment.
 const NO_FRAGMENT: u32 = u32::MAX;
 
-/// What all inodes hold.
+/// Fields of all inodes.
 pub(super) struct Head {
     /// Permissions.
     pub(super) mode: u16,
     /// Indices of owner and group.
     pub(super) owner: (u16, u16),
-    /// When it was changed, in seconds since 1970.
+    /// Time of the last change, in seconds since 1970.
     pub(super) modified: u32,
     /// Its number.
     pub(super) number: u32,
-    /// How many links it has.
+    /// Number of links.
     pub(super) links: u32,
     /// The index of its list of attributes.
     pub(super) attributes: u32,
 }
 
-/// What an inode of each kind holds besides.
+/// Further fields of an inode of each kind.
 pub(super) enum Body<'a> {
-    /// A directory: its entries, and its parent's number.
+    /// A directory: its entries, and the number of its parent.
     Directory { listing: &'a Listing, parent: u32 },
     /// A file.
     File { content: &'a Content, bytes: u64 },
     /// A symbolic link.
     Symlink(&'a [u8]),
-    /// A device, with its numbers as Linux packs them.
+    /// A device, with its numbers in the encoding of Linux.
     Device { is_block: bool, numbers: u32 },
     /// A named pipe or a socket.
     Pipe { is_socket: bool },
 }
 
-/// The kind of a basic inode; entries of directories hold it too.
+/// Returns the kind of a basic inode; entries of directories contain it too.
 pub(super) fn basic_kind(kind: &Kind) -> u16 {
     match kind {
         Kind::Directory(_) => 1,
@@ -69,7 +69,7 @@ pub(super) fn basic_kind(kind: &Kind) -> u16 {
     }
 }
 
-/// Makes an inode, extended only where a basic one does not hold all.
+/// Makes an inode. It is extended only if a basic inode does not have all fields.
 pub(super) fn emit(head: &Head, body: &Body) -> Vec<u8> {
     match body {
         Body::Directory { listing, parent } => directory(head, listing, *parent),
@@ -123,7 +123,7 @@ fn file(head: &Head, content: &Content, bytes: u64) -> Vec<u8> {
     inode
 }
 
-/// Makes an inode whose extended form has its attributes at the end and is else the basic one.
+/// Makes an inode whose extended form is the basic form with its attributes at the end.
 fn with_attributes(head: &Head, kind: u16, parts: &[&[u8]]) -> Vec<u8> {
     let is_extended = head.attributes != NO_ATTRIBUTES;
     let mut inode = head.emit(if is_extended { kind + EXTENDED } else { kind });

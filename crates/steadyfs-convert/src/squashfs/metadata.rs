@@ -4,10 +4,12 @@
 //! stream of records   | 8192 bytes      | 8192 bytes      | rest   |
 //! on the medium       |len|packed       |len|packed  |len|packed|
 //! ```
-//! `len` has two bytes: the length on the medium, with [`PLAIN_METADATA`] set when the block is not compressed. A record may lie in
-//! two blocks. A place is where a block begins, counted from the first one, and the offset in what it unpacks to.
+//! `len` has two bytes: the length on the medium, with [`PLAIN_METADATA`] set if the block is
+//! uncompressed. A record may lie in two blocks. A place is the begin of a block, counted from the
+//! first one, and the offset in the unpacked block.
 //!
-//! Source: Documentation/filesystems/squashfs.rst of Linux; doc/format.adoc of squashfs-tools-ng, chapter 2.
+//! Source: Documentation/filesystems/squashfs.rst of Linux; doc/format.adoc of squashfs-tools-ng,
+//! chapter 2.
 
 use super::WriteError;
 use super::pack::Packer;
@@ -21,29 +23,29 @@ pub(super) struct Metadata {
     is_plain: bool,
 }
 
-/// Where a record begins.
+/// Begin of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Place {
-    /// Where its block begins, from the first block on.
+    /// Begin of its block, counted from the first block.
     pub(super) block: u32,
-    /// Offset in what the block unpacks to.
+    /// Offset in the unpacked block.
     pub(super) offset: u16,
 }
 
 impl Place {
-    /// The place in one number, as tables hold it.
+    /// Returns the place as one number, as tables contain it.
     pub(super) fn reference(self) -> u64 {
         u64::from(self.block) << 16 | u64::from(self.offset)
     }
 }
 
 impl Metadata {
-    /// A stream without records.
+    /// Makes a stream without records.
     pub(super) fn new(is_plain: bool) -> Self {
         Self { blocks: Vec::new(), open: Vec::with_capacity(METADATA_BYTES), starts: Vec::new(), is_plain }
     }
 
-    /// Where the next record begins.
+    /// Returns the begin of the next record.
     ///
     /// # Errors
     /// [`WriteError::TooLarge`] beyond 4 GiB.
@@ -52,7 +54,7 @@ impl Metadata {
         Ok(Place { block, offset: self.open.len() as u16 })
     }
 
-    /// Appends a record or a part of it.
+    /// Appends a record, or a part of it.
     pub(super) fn append(&mut self, mut record: &[u8], packer: &mut Packer) -> Result<(), WriteError> {
         while !record.is_empty() {
             let (now, later) = record.split_at(record.len().min(METADATA_BYTES - self.open.len()));
@@ -65,7 +67,7 @@ impl Metadata {
         Ok(())
     }
 
-    /// Ends the stream: its blocks, and where each of them begins.
+    /// Ends the stream. Returns its blocks, and the begin of each block.
     pub(super) fn finish(mut self, packer: &mut Packer) -> Result<(Vec<u8>, Vec<u64>), WriteError> {
         if !self.open.is_empty() {
             self.close(packer)?;
@@ -84,13 +86,13 @@ impl Metadata {
     }
 }
 
-/// Makes a block that stands alone and is not compressed, as the compressor's options are.
+/// Makes an uncompressed block that stands alone, like the block of the compressor's options.
 pub(super) fn plain_block(content: &[u8]) -> Vec<u8> {
     [&(content.len() as u16 | PLAIN_METADATA).to_le_bytes()[..], content].concat()
 }
 
-/// Appends a table to the image: its blocks, then `head`, then where each block begins in the image. Gives where `head`
-/// begins, which is what the superblock names.
+/// Appends a table to the image: its blocks, then `head`, then the begin of each block in the
+/// image. Returns the begin of `head`, which is the offset in the superblock.
 pub(super) fn append_table(
     image: &mut Vec<u8>,
     entries: &[u8],

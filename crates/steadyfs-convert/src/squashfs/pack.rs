@@ -1,4 +1,4 @@
-//! Compressing one block at a time.
+//! Compression of single blocks.
 
 use super::{Compressor, WriteError};
 use liblzma::stream::{Action, Check, Filters, LzmaOptions, Status, Stream};
@@ -6,12 +6,12 @@ use lz4::block::CompressionMode;
 use std::fmt::Display;
 use steadyfs_rom::squash::format::PLAIN_DATA;
 
-/// Level of LZ4's high compression: its greatest.
+/// Level of LZ4's high compression: the highest one.
 const LZ4_LEVEL: i32 = 12;
-/// Preset of XZ: its greatest effort. What a decoder needs depends on the dictionary alone.
+/// Preset of XZ: the greatest effort. The memory of a decoder depends on the dictionary alone.
 const XZ_PRESET: u32 = 9 | 1 << 31;
 
-/// Compresses blocks, with what its compressor keeps between them.
+/// Compressor of blocks, with its state between blocks.
 pub(super) struct Packer {
     compressor: Compressor,
     state: State,
@@ -35,14 +35,15 @@ impl Packer {
             Compressor::Zstd { level } => {
                 State::Zstd(Box::new(zstd::bulk::Compressor::new(level).map_err(|reason| failed(compressor, reason))?))
             }
-            // Linux takes a dictionary of one block for granted, and of 8 KiB at least, because of the metadata.
+            // Linux assumes a dictionary of one block, and of 8 KiB at least, because of the
+            // metadata.
             Compressor::Xz => State::Xz { dictionary_bytes: block_bytes.max(8192) },
             Compressor::Lzo => State::Lzo(Box::new(lzokay_native::Dict::new())),
         };
         Ok(Self { compressor, state })
     }
 
-    /// Compresses one block. `None` when it does not become smaller.
+    /// Compresses one block. Returns `None` if it does not become smaller.
     pub(super) fn pack(&mut self, data: &[u8]) -> Result<Option<Vec<u8>>, WriteError> {
         let compressor = self.compressor;
         let packed = match &mut self.state {
@@ -57,7 +58,8 @@ impl Packer {
         Ok((packed.len() < data.len()).then_some(packed))
     }
 
-    /// Appends a block to the image, compressed if it becomes smaller: its size with [`PLAIN_DATA`].
+    /// Appends a block to the image, compressed if it becomes smaller. Returns its size with
+    /// [`PLAIN_DATA`].
     pub(super) fn append(&mut self, image: &mut Vec<u8>, block: &[u8]) -> Result<u32, WriteError> {
         match self.pack(block)? {
             Some(packed) => {
@@ -76,7 +78,8 @@ fn failed(compressor: Compressor, reason: impl Display) -> WriteError {
     WriteError::Compressor { compressor: compressor.name(), reason: reason.to_string() }
 }
 
-/// Makes a stream of XZ with the check that Linux knows; as long as `data` when it would be longer.
+/// Makes a stream of XZ with a check that Linux supports. Returns a copy of `data` if the stream
+/// would be longer.
 fn xz(data: &[u8], dictionary_bytes: u32) -> Result<Vec<u8>, liblzma::stream::Error> {
     let mut options = LzmaOptions::new_preset(XZ_PRESET)?;
     options.dict_size(dictionary_bytes);

@@ -1,26 +1,26 @@
-//! In which order inodes are written, and by which number each is known.
+//! The order in which inodes are written, and their numbers.
 //!
-//! What a directory names is written together, so that its entries share a header: first all that lies below its
-//! directories, then the inodes of its entries by name, then its list of entries. Numbers count in the order of writing. The
-//! root comes last.
+//! The inodes of a directory's entries are written together, so that the entries share a header.
+//! First comes everything below the directories in it, then the inodes of its entries by name, then
+//! its list of entries. Numbers count in the order of writing. The root comes last.
 
 use super::WriteError;
 use crate::tree::{InodeIndex, Kind, Tree};
 
-/// Something to write.
+/// A part to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// An inode.
     Inode(InodeIndex),
-    /// The entries of a directory, each of whose inodes has been written.
+    /// The entries of a directory; all their inodes are written before.
     Entries(InodeIndex),
 }
 
-/// What is written when.
+/// The order of writing.
 pub(super) struct Plan {
-    /// All there is to write, in order.
+    /// All steps, in order.
     pub(super) steps: Vec<Step>,
-    /// How many inodes there are.
+    /// Number of inodes.
     pub(super) inode_count: u32,
     numbers: Vec<u32>,
     names: Vec<u32>,
@@ -55,7 +55,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Counts the names in a directory, and puts its directories on the list of those to visit.
+    /// Counts the names in a directory, and queues its directories for a visit.
     fn enter(&mut self, tree: &Tree, directory: InodeIndex, waiting: &mut Vec<Visit>) -> Result<(), WriteError> {
         waiting.push(Visit::Leave(directory));
         for &entry in entries(tree, directory).rev() {
@@ -91,18 +91,19 @@ impl Plan {
         self.steps.push(Step::Inode(inode));
     }
 
-    /// The number of an inode, from 1.
+    /// Returns the number of an inode, from 1.
     pub(super) fn number(&self, inode: InodeIndex) -> u32 {
         self.numbers[inode]
     }
 
-    /// The number of the directory in which a directory lies. The root lies in none: one above all numbers, as mksquashfs
-    /// writes it.
+    /// Returns the number of a directory's parent. The root has no parent; its number is one above
+    /// all numbers, as mksquashfs writes it.
     pub(super) fn parent_number(&self, directory: InodeIndex) -> u32 {
         if directory == 0 { self.inode_count + 1 } else { self.numbers[self.parents[directory]] }
     }
 
-    /// How many links an inode has: its names; of a directory two, and one for each directory in it.
+    /// Returns the number of links of an inode: its names. A directory has two, and one for each
+    /// directory in it.
     pub(super) fn links(&self, tree: &Tree, inode: InodeIndex) -> u32 {
         match &tree.inode(inode).kind {
             Kind::Directory(entries) => 2 + entries.values().filter(|&&entry| tree.inode(entry).is_directory()).count() as u32,
@@ -110,7 +111,7 @@ impl Plan {
         }
     }
 
-    /// One path of an inode, for messages.
+    /// Returns one path of an inode, for messages.
     pub(super) fn path(&self, tree: &Tree, mut inode: InodeIndex) -> String {
         let mut names = Vec::new();
         while inode != 0 {
@@ -125,7 +126,7 @@ impl Plan {
     }
 }
 
-/// The inodes that a directory names, by name.
+/// Returns the inodes of a directory's entries, by name.
 pub(super) fn entries(tree: &Tree, directory: InodeIndex) -> impl DoubleEndedIterator<Item = &InodeIndex> {
     match &tree.inode(directory).kind {
         Kind::Directory(entries) => Some(entries.values()),

@@ -1,7 +1,9 @@
 //! From an image to a tree.
 //!
-//! An image may be made to do harm: each byte that is decoded, each entry and each attribute counts towards an allowance, so that one that has the same block decoded for each of a
-//! million files ends in an error. Files are read in the order in which they lie, which decodes blocks that they share once.
+//! An image may be made to do harm, such as an image that has the same block decoded for each of a
+//! million files. So each decoded byte, each entry and each attribute counts towards a limit of
+//! work, and an image beyond the limit ends in an error. Files are read in the order of their
+//! content, which decodes shared blocks once.
 
 use super::ReadError;
 use crate::{Inode, InodeIndex, Kind, Limit, Tree, TreeError};
@@ -11,9 +13,10 @@ use steadyfs_rom::{InRam, Kind as RomKind, Squash};
 
 /// Bytes of the longest path of a directory: `PATH_MAX` of Linux.
 const PATH_BYTES_MAX: usize = 4096;
-/// Entries of a directory that are looked at together, so that inodes, owners and attributes are decoded in turn once for all of them.
+/// Entries of a directory that are read together, so that inodes, owners and attributes are decoded
+/// in turn once for all of them.
 const BATCH: usize = 1024;
-/// What an entry and an attribute count as, in bytes that are decoded.
+/// Work of an entry and of an attribute, in decoded bytes.
 const ENTRY_WORK: u64 = 64;
 const ATTRIBUTE_WORK: u64 = 256;
 
@@ -22,7 +25,8 @@ type RomResult<T> = Result<T, steadyfs_rom::Error>;
 
 /// Reads an image, with hard links, owners, times and attributes.
 ///
-/// Two names of one inode number are a hard link. Bytes behind the image, as those of a hash tree, are not looked at.
+/// Two names of one inode number are a hard link. Bytes behind the image, such as a hash tree, are
+/// not read.
 ///
 /// # Errors
 /// [`ReadError`] of each kind.
@@ -39,21 +43,21 @@ pub fn read(image: &[u8], limit: Limit) -> Result<Tree, ReadError> {
 struct Reader<'m, 'i> {
     squash: Squash<'m, InRam<'i>>,
     tree: Tree,
-    /// Of each inode the directory that holds it, and its name.
+    /// Directory and name of each inode.
     names: Vec<(InodeIndex, Box<[u8]>)>,
-    /// Inodes that are no directories, by their number.
+    /// Inodes other than directories, by their number.
     linked: HashMap<u32, InodeIndex>,
     /// Numbers of directories.
     entered: HashSet<u32>,
-    /// Sets of attributes that were read.
+    /// Sets of attributes that are already read.
     sets: HashMap<u32, Attributes>,
-    /// Files whose content is still to be read.
+    /// Files whose content is not read yet.
     files: Vec<(InodeIndex, File)>,
     /// Bytes of these files.
     promised: u64,
-    /// Directories that are still to be read.
+    /// Directories that are not read yet.
     waiting: Vec<Waiting>,
-    /// Work that was done apart from decoding, and how much may be done.
+    /// Work apart from decoding, and the maximum of all work.
     work: u64,
     work_max: u64,
 }
@@ -64,7 +68,7 @@ struct Waiting {
     path_bytes: usize,
 }
 
-/// What an entry names, as far as it is read.
+/// The node of an entry, as far as it is read.
 struct Found {
     name: Box<[u8]>,
     node: Node,
@@ -73,7 +77,8 @@ struct Found {
 
 impl<'m, 'i> Reader<'m, 'i> {
     fn new(squash: Squash<'m, InRam<'i>>, limit: Limit) -> Self {
-        // Honest images decode each block about twice: the block of a tail is shared, and metadata is looked at from several sides.
+        // Honest images decode each block about twice: files share the block of a tail, and several
+        // parts of the reader need the metadata.
         let work_max = limit.bytes.saturating_mul(8).saturating_add(64 << 20);
         Self {
             squash,
@@ -90,7 +95,7 @@ impl<'m, 'i> Reader<'m, 'i> {
         }
     }
 
-    /// Reads everything but the content of files.
+    /// Reads everything except the content of files.
     fn directories(&mut self) -> Result<(), ReadError> {
         let root = self.squash.root().map_err(ReadError::Image)?;
         if !root.is_directory() {
@@ -107,7 +112,7 @@ impl<'m, 'i> Reader<'m, 'i> {
         Ok(())
     }
 
-    /// Lets a directory wait whose number is new.
+    /// Queues a directory with a new number.
     fn enter(&mut self, index: InodeIndex, node: Node, path_bytes: usize) -> Result<(), ReadError> {
         if !self.entered.insert(node.stat().inode) {
             return Err(ReadError::DirectoryTwice { path: self.path(index) });
@@ -119,7 +124,7 @@ impl<'m, 'i> Reader<'m, 'i> {
         Ok(())
     }
 
-    /// Reads some entries of a directory; whether there were any.
+    /// Reads some entries of a directory. Returns true if there were any.
     fn batch(&mut self, directory: &Waiting, cursor: &mut Cursor) -> Result<bool, ReadError> {
         let found = self.find(directory, cursor).map_err(|source| self.error(directory.index, b"", source))?;
         self.count(found.len() as u64 * ENTRY_WORK)?;
@@ -130,7 +135,7 @@ impl<'m, 'i> Reader<'m, 'i> {
         Ok(is_some)
     }
 
-    /// The next entries, then all their inodes, then all their owners.
+    /// Reads the next entries, then all their inodes, then all their owners.
     fn find(&mut self, directory: &Waiting, cursor: &mut Cursor) -> RomResult<Vec<Found>> {
         let mut entries: Vec<Entry> = Vec::new();
         while entries.len() < BATCH
@@ -170,7 +175,7 @@ impl<'m, 'i> Reader<'m, 'i> {
         Ok(())
     }
 
-    /// What an inode is. Content of files comes later, but must have room.
+    /// Returns the kind of an inode. Content of files comes later, but must have room.
     fn kind(&mut self, node: &Node, parent: InodeIndex, name: &[u8]) -> Result<Kind, ReadError> {
         let size = node.stat().size;
         Ok(match node.stat().kind {
@@ -226,7 +231,7 @@ impl<'m, 'i> Reader<'m, 'i> {
         Ok(attributes)
     }
 
-    /// Reads the content of all files, in the order in which it lies.
+    /// Reads the content of all files, in the order of its places.
     fn contents(&mut self) -> Result<(), ReadError> {
         let mut files = std::mem::take(&mut self.files);
         files.sort_by_key(|(_, file)| file.place());
@@ -253,7 +258,7 @@ impl<'m, 'i> Reader<'m, 'i> {
         Ok(content)
     }
 
-    /// Refuses what has more bytes than the tree takes, before there is memory for them.
+    /// Refuses more bytes than the tree takes, before memory is taken for them.
     fn room(&self, bytes: u64, parent: InodeIndex, name: &[u8]) -> Result<(), ReadError> {
         match bytes <= self.tree.bytes_left() {
             true => Ok(()),
@@ -261,7 +266,7 @@ impl<'m, 'i> Reader<'m, 'i> {
         }
     }
 
-    /// Counts work, and looks what was decoded.
+    /// Counts work, and checks it together with the decoded bytes against the limit.
     fn count(&mut self, work: u64) -> Result<(), ReadError> {
         self.work += work;
         match self.work.saturating_add(self.squash.decoded_bytes()) <= self.work_max {
@@ -278,12 +283,13 @@ impl<'m, 'i> Reader<'m, 'i> {
         ReadError::Tree { path: self.path_of(index, name), source }
     }
 
-    /// The path of an inode, for messages.
+    /// Returns the path of an inode, for messages.
     fn path(&self, index: InodeIndex) -> String {
         self.path_of(index, b"")
     }
 
-    /// The path of a name in a directory; of the inode itself where the name is empty.
+    /// Returns the path of a name in a directory; if the name is empty, the path of the inode
+    /// itself.
     fn path_of(&self, index: InodeIndex, name: &[u8]) -> String {
         let mut names = if name.is_empty() { Vec::new() } else { vec![name] };
         let mut at = index;
@@ -301,7 +307,7 @@ fn inode(node: &Node, (uid, gid): (u32, u32), kind: Kind, attributes: Attributes
     Inode { kind, mode: stat.mode, uid, gid, modified: stat.modified.into(), attributes }
 }
 
-/// A device by its number.
+/// Makes a device from its number.
 fn device(is_block: bool, number: u32) -> Kind {
     let (major, minor) = crate::device::numbers(number);
     Kind::Device { is_block, major, minor }

@@ -1,9 +1,9 @@
-//! Why an image does not become a tree.
+//! Errors of an image that is read.
 
 use crate::TreeError;
 use thiserror::Error;
 
-/// Why an image of squashfs is not read.
+/// The reason why an image of squashfs is not read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -15,16 +15,16 @@ pub enum ReadError {
     At {
         /// The file or directory.
         path: String,
-        /// What is wrong with it.
+        /// The fault.
         source: steadyfs_rom::Error,
     },
-    /// A directory has two names or holds itself.
+    /// A directory has two names, or contains itself.
     #[error("has the directory {path}, which has another name already or holds itself")]
     DirectoryTwice {
         /// The second name.
         path: String,
     },
-    /// A directory lies deeper than Linux reaches.
+    /// A directory lies deeper than Linux supports.
     #[error("has the directory {path}, whose path is longer than {limit} bytes")]
     TooDeep {
         /// The directory.
@@ -40,18 +40,18 @@ pub enum ReadError {
         /// The name.
         name: String,
     },
-    /// Something does not go into the tree.
+    /// A part of the image does not fit into the tree.
     #[error("has {path}, and {source}")]
     Tree {
         /// The file or directory.
         path: String,
-        /// Why it does not go.
+        /// The reason.
         source: TreeError,
     },
-    /// To read it takes more work than any image of its size that was made to be read.
+    /// Reading takes more work than any honest image of this size needs.
     #[error("would have to be decoded to more than {limit} bytes, far more than its files have")]
     Work {
-        /// Bytes that are decoded at most.
+        /// Maximum decoded bytes.
         limit: u64,
     },
 }

@@ -1,23 +1,25 @@
-//! What an image is to be like: compressor, block size, order of the data.
+//! Settings of an image: compressor, block size, order of the data.
 
 use super::{ParseCompressorError, WriteError};
 use std::fmt;
 use std::str::FromStr;
 
-/// How blocks are compressed.
+/// Compression method of blocks.
 ///
-/// As text: `lz4`, `lz4:fast`, `gzip` or `gzip:6` (`deflate` is another name of it), `zstd` or `zstd:19`, `xz`, `lzo`.
+/// As text: `lz4`, `lz4:fast`, `gzip` or `gzip:6` (`deflate` is another name for it), `zstd` or
+/// `zstd:19`, `xz`, `lzo`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Compressor {
-    /// LZ4: read the fastest.
+    /// LZ4, which is the fastest to read.
     Lz4 {
-        /// Smaller images in more time; they are read as fast. Default true.
+        /// Smaller images in more time, with the same speed of reading. Default true.
         high: bool,
     },
-    /// Deflate in zlib's frame, what the format calls gzip.
+    /// Deflate in zlib's frame, which the format calls gzip.
     Gzip {
-        /// 1 to 10, default 9: more is smaller and slower. 10 is what zlib itself does not have; each reader takes it.
+        /// 1 to 10, default 9: more is smaller and slower. zlib itself has no level 10; each reader
+        /// accepts it.
         level: u8,
     },
     /// Zstandard.
@@ -25,14 +27,15 @@ pub enum Compressor {
         /// 1 to 22, default 19: more is smaller and slower.
         level: i32,
     },
-    /// LZMA2 in the frame of XZ: the smallest, read the slowest.
+    /// LZMA2 in the frame of XZ: the smallest images, and the slowest to read.
     Xz,
     /// LZO 1X.
     Lzo,
 }
 
 impl Compressor {
-    /// The number of the compressor in the superblock, as fs/squashfs/squashfs_fs.h of Linux has it.
+    /// Returns the number of the compressor in the superblock, as in fs/squashfs/squashfs_fs.h of
+    /// Linux.
     pub(super) fn id(self) -> u16 {
         match self {
             Self::Gzip { .. } => 1,
@@ -43,7 +46,7 @@ impl Compressor {
         }
     }
 
-    /// The name without a level.
+    /// Returns the name without a level.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Gzip { .. } => "gzip",
@@ -54,13 +57,14 @@ impl Compressor {
         }
     }
 
-    /// What the block of compressor options holds, if the image needs one: LZ4 always does, others when they differ from
-    /// what the format takes for granted.
+    /// Returns the content of the block of compressor options, if the image needs one. LZ4 always
+    /// needs it, the others if their options differ from the defaults of the format.
     pub(super) fn options(self) -> Option<Vec<u8>> {
         let words = |words: &[u32]| Some(words.iter().flat_map(|word| word.to_le_bytes()).collect());
         match self {
             Self::Lz4 { high } => words(&[1, u32::from(high)]),
-            // A window of 2^15 bytes in the low half of the second word, no strategies in the high one.
+            // The low half of the second word is a window of 2^15 bytes, the high half means no
+            // strategies.
             Self::Gzip { level } if level < 9 => words(&[u32::from(level), 15]),
             Self::Zstd { level } if level != 15 => words(&[level.unsigned_abs()]),
             _ => None,
@@ -109,35 +113,40 @@ impl FromStr for Compressor {
     }
 }
 
-/// What an image is to be like.
+/// Settings of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// How blocks are compressed. Default: LZ4, high.
+    /// Compression method of blocks. Default: LZ4, high.
     pub compressor: Compressor,
-    /// Bytes of a block of data before it is compressed: a power of two from 4096 to 1048576. More makes the image smaller
-    /// and its reader hungrier: a reader holds one block at least. Default 131072.
+    /// Bytes of a block of data before compression: a power of two from 4096 to 1048576. More makes
+    /// the image smaller, but a reader needs more memory: it holds at least one block. Default
+    /// 131072.
     pub block_bytes: u32,
-    /// Stores inodes, directories and tables uncompressed, so that a reader needs no buffer for them. The image becomes
-    /// larger by some per cent. Default false.
+    /// Stores inodes, directories and tables uncompressed, so that a reader needs no buffer for
+    /// them. The image becomes larger by some per cent. Default false.
     pub plain_metadata: bool,
-    /// Packs the ends of files that are longer than a block together with other ends, not only files shorter than a block.
-    /// The image is smaller, and the end of such a file needs the decoding of a block that it shares. Default true.
+    /// Packs the ends of files that are longer than a block together with other ends, not only
+    /// files shorter than a block. The image is smaller, but a read of such an end decodes a shared
+    /// block. Default true.
     pub tails: bool,
-    /// How many shared blocks are filled at a time, 0 as 1: half of them with texts, the others with other content. An end goes into the one that it fills best, which
-    /// makes the image smaller: two of each kind by up to 0.25 % at 64 and 128 KiB. But ends that follow each other lie in different blocks then, and a reader that
-    /// keeps one decodes each several times. 1 keeps all ends in their order, as `mksquashfs` does. Default 4.
+    /// Number of shared blocks that are filled at a time; 0 counts as 1. Half of them take texts,
+    /// the others take other content. An end goes into the block that it fills best. This makes the
+    /// image smaller: two blocks of each kind save up to 0.25 % at 64 and 128 KiB. But consecutive
+    /// ends then lie in different blocks. A reader that keeps one block decodes each block several
+    /// times. 1 keeps all ends in their order, as `mksquashfs` does. Default 4.
     pub open_fragments: u8,
-    /// Paths in the order in which their data is laid out: what is read together when a device starts lies together. A
-    /// directory stands for all files below it. A path that names nothing is passed over; what is not named follows in the
-    /// order of names. Default empty.
+    /// Paths in the order of their data: files that are read together when a device starts can lie
+    /// together. A directory stands for all files below it. A path that names nothing is skipped.
+    /// All other files follow in the order of names. Default empty.
     pub order: Vec<Vec<u8>>,
-    /// When the image was made, in seconds since 1970. Default 0, so that the same tree makes the same bytes.
+    /// Time when the image was made, in seconds since 1970. Default 0, so that the same tree makes
+    /// the same bytes.
     pub time: u32,
-    /// The image's length is made a multiple of it with zeros: a power of two up to 1048576. Linux wants 4096 of a loop
-    /// device, nothing of flash. Default 4096.
+    /// Zeros extend the image to a multiple of this length: a power of two up to 1048576. Linux
+    /// requires 4096 for a loop device, and nothing for flash. Default 4096.
     pub pad_bytes: u32,
-    /// Leaves out attributes whose names the format does not hold, as `system.posix_acl_access`; else they are an error.
-    /// Default false.
+    /// Leaves out attributes with unsupported names, such as `system.posix_acl_access`. Otherwise
+    /// they are an error. Default false.
     pub drop_other_attributes: bool,
 }
 
@@ -158,7 +167,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Checks all numbers against what the format has.
+    /// Checks that the format supports all numbers.
     pub(super) fn check(&self) -> Result<(), WriteError> {
         if !self.block_bytes.is_power_of_two() || !(4096..=1 << 20).contains(&self.block_bytes) {
             return Err(WriteError::BlockBytes(self.block_bytes));

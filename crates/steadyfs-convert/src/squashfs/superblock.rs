@@ -6,19 +6,20 @@
 //! 32 place of the root's inode u64 | bytes of the image u64
 //! 48 where there begin: ids, attributes, inodes, directories, fragments, inodes by number, u64 each
 //! ```
-//! What is not there begins at [`ABSENT`].
+//! An absent table begins at [`ABSENT`].
 //!
 //! Source: doc/format.adoc of squashfs-tools-ng, chapter 3.
 
 /// Bytes of the superblock.
 pub(super) const SUPERBLOCK_BYTES: usize = 96;
-/// Where a table begins that is not there.
+/// Begin of an absent table.
 pub(super) const ABSENT: u64 = u64::MAX;
 
 const MAGIC: &[u8; 4] = b"hsqs";
 const VERSION: [u16; 2] = [4, 0];
 
-/// Flags. Readers look at [`flags::OPTIONS`] alone; the others say how the image was made.
+/// Flags. To decode an image, readers need [`flags::OPTIONS`] alone; the others describe how the
+/// image was made.
 pub(super) mod flags {
     /// Inodes and directories are not compressed.
     pub(in super::super) const PLAIN_INODES: u16 = 0x0001;
@@ -38,31 +39,31 @@ pub(super) mod flags {
     pub(in super::super) const PLAIN_IDS: u16 = 0x0800;
 }
 
-/// The superblock's fields.
+/// Fields of the superblock.
 pub(super) struct Superblock {
-    /// How many inodes there are.
+    /// Number of inodes.
     pub(super) inode_count: u32,
-    /// When the image was made, in seconds since 1970.
+    /// Time when the image was made, in seconds since 1970.
     pub(super) time: u32,
     /// Bytes of a block of data.
     pub(super) block_bytes: u32,
-    /// How many blocks of fragments there are.
+    /// Number of blocks of fragments.
     pub(super) fragment_count: u32,
     /// The number of the compressor.
     pub(super) compressor: u16,
     /// [`flags`].
     pub(super) flags: u16,
-    /// How many owners and groups there are.
+    /// Number of owners and groups.
     pub(super) id_count: u16,
-    /// Where the root's inode lies.
+    /// Place of the root's inode.
     pub(super) root: u64,
     /// Bytes of the image without padding.
     pub(super) bytes: u64,
-    /// Where the tables begin.
+    /// Begins of the tables.
     pub(super) tables: Tables,
 }
 
-/// Where the tables begin, or [`ABSENT`].
+/// Begins of the tables, or [`ABSENT`].
 pub(super) struct Tables {
     /// Owners and groups.
     pub(super) ids: u64,
@@ -79,7 +80,7 @@ pub(super) struct Tables {
 }
 
 impl Superblock {
-    /// Makes the superblock's bytes.
+    /// Returns the superblock's bytes.
     pub(super) fn emit(&self) -> [u8; SUPERBLOCK_BYTES] {
         let words = [self.inode_count, self.time, self.block_bytes, self.fragment_count];
         let log = self.block_bytes.trailing_zeros() as u16;

@@ -1,4 +1,4 @@
-//! From a tree to an image: data, then inodes and directories, then tables, then the superblock.
+//! Writer: data, then inodes and directories, then tables, then the superblock.
 
 use super::attributes::Attributes;
 use super::data::{Content, Data, Stored};
@@ -18,11 +18,11 @@ const TARGET_BYTES_MAX: usize = 4095;
 
 /// Makes an image of a tree. The same tree and settings make the same bytes.
 ///
-/// The image's length is a multiple of [`Settings::pad_bytes`]. Times before 1970 become 1970, those after 2106 the last
-/// second that the format holds. Inodes without name are left out.
+/// The image's length is a multiple of [`Settings::pad_bytes`]. Times before 1970 become 1970, and
+/// times after 2106 become the last second that the format has. Inodes without name are left out.
 ///
 /// # Errors
-/// [`WriteError`] when the settings are none that the format has, or the tree holds what the format does not.
+/// [`WriteError`] if the format does not support the settings, or a part of the tree.
 pub fn write(tree: &Tree, settings: &Settings) -> Result<Vec<u8>, WriteError> {
     settings.check()?;
     let plan = Plan::new(tree)?;
@@ -58,7 +58,7 @@ fn write_data(tree: &Tree, settings: &Settings, packer: &mut Packer) -> Result<S
     data.finish(packer)
 }
 
-/// What a path of any bytes names.
+/// Finds the inode of a path of any bytes.
 fn find(tree: &Tree, path: &[u8]) -> Option<InodeIndex> {
     path.split(|&byte| byte == b'/').filter(|name| !name.is_empty()).try_fold(0, |at, name| match &tree.inode(at).kind {
         Kind::Directory(entries) => entries.get(name).copied(),
@@ -66,7 +66,7 @@ fn find(tree: &Tree, path: &[u8]) -> Option<InodeIndex> {
     })
 }
 
-/// What grows while inodes are written.
+/// State that grows while inodes are written.
 struct Writer<'a> {
     tree: &'a Tree,
     plan: &'a Plan,

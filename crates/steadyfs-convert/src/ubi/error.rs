@@ -1,21 +1,21 @@
-//! Why a UBI image is not read.
+//! Errors of a UBI image.
 
 use thiserror::Error;
 
-/// Why an image is not read.
+/// The reason why an image is not read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no header of UBI in it.
+    /// The image has no header of UBI.
     #[error("no header of UBI is in these bytes; expected `UBI#` and a right checksum at the begin of an erase block")]
     NoUbi,
-    /// The distance between headers does not tell how large an erase block is.
+    /// The distances between headers do not determine the size of an erase block.
     #[error("the headers of UBI do not stand at equal distances: this is no image, or a dump with out-of-band bytes")]
     NoGeometry,
     /// The table of volumes is missing.
     #[error("no sound table of volumes is in the image; expected one in each of the two blocks of the layout volume")]
     NoTable,
-    /// An internal volume says that who does not know it must not read the image.
+    /// A reader without support for this internal volume must not read the image.
     #[error("the internal volume {0:#x} is not known and may not be passed over")]
     UnknownVolume(u32),
     /// A place in a volume lies behind the end of the device.

@@ -1,20 +1,21 @@
-//! How large a physical erase block is. No header says it: it is the distance between headers.
+//! The size of a physical erase block. No header contains it: it is the distance between headers.
 
 use super::Error;
 use super::header::{ERASE_MAGIC, EraseHeader, HEADER_BYTES};
 use std::collections::BTreeSet;
 
-/// Distances that are tried at most, from the smallest.
+/// Maximum number of distances that are tried, from the smallest.
 const TRIES_MAX: usize = 64;
 
-/// Headers stand at multiples of this, in bytes.
+/// Headers are at multiples of this number of bytes.
 const ALIGN_BYTES: usize = 64;
 
 /// Finds the size of a physical erase block in bytes.
 ///
-/// A file in a volume may itself be an image of UBI, and a block may be bad. So each distance of two headers in a row is tried, from the smallest, and
-/// counts when there is a sound header, or erased flash, at nine of ten of its multiples from the
-/// front of the image. One more block may be damaged, which matters in small images.
+/// A file in a volume may itself be an image of UBI, and a block may be bad. So each distance of
+/// two headers in a row is tried, from the smallest. A distance counts if nine of ten of its
+/// multiples, from the front of the image, have a sound header or erased flash. One more block may
+/// be damaged, which matters in small images.
 pub(super) fn find(image: &[u8]) -> Result<usize, Error> {
     let headers = (0..image.len()).step_by(ALIGN_BYTES).filter(|&at| is_header(&image[at..]));
     let (mut first, mut last, mut distances) = (None, None, BTreeSet::new());
@@ -38,7 +39,7 @@ pub(super) fn has_header(image: &[u8]) -> bool {
     (0..image.len()).step_by(ALIGN_BYTES).any(|at| is_header(&image[at..]))
 }
 
-/// Returns true if sound headers stand at equal distances. The first one may be missing.
+/// Returns true if sound headers are at equal distances. The first one may be missing.
 pub(super) fn has_blocks(image: &[u8]) -> bool {
     // A single header has no distance.
     find(image).is_ok_and(|block_bytes| block_bytes < image.len())

@@ -1,4 +1,4 @@
-//! The two headers of a physical erase block, taken apart. All numbers are big-endian.
+//! Parsers of the two headers of a physical erase block. All numbers are big-endian.
 //!
 //! | bytes | of the erase block | | bytes | of the volume |
 //! |---|---|---|---|---|
@@ -25,13 +25,13 @@ const VOLUME_MAGIC: &[u8; 4] = b"UBI!";
 /// Bytes of each header.
 pub(super) const HEADER_BYTES: usize = 64;
 
-/// The volume that holds the table of volumes.
+/// Number of the volume that holds the table of volumes.
 pub(super) const LAYOUT: u32 = 0x7fff_efff;
 
-/// Of an internal volume that is not known: the image is not to be read.
+/// Compatibility of an internal volume: a reader that does not support it must not read the image.
 const REJECT: u8 = 5;
 
-/// What a physical erase block says of itself.
+/// Content of the header of a physical erase block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EraseHeader {
     /// Offset of the volume's header in the block.
@@ -40,7 +40,7 @@ pub(super) struct EraseHeader {
     pub data: usize,
 }
 
-/// What the data of a physical erase block are.
+/// Description of the data of a physical erase block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct VolumeHeader {
     pub volume: u32,
@@ -57,14 +57,14 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
 }
 
-/// The bytes of a header with a right checksum.
+/// Returns the bytes of a header with a right checksum.
 fn sound<'a>(bytes: &'a [u8], magic: &[u8; 4]) -> Option<&'a [u8]> {
     let head = bytes.get(..HEADER_BYTES).filter(|head| head.starts_with(magic))?;
     (crc(&head[..60]) == u32_at(head, 60)).then_some(head)
 }
 
 impl EraseHeader {
-    /// Takes the header at the front of a block apart; `None` when it is not sound.
+    /// Parses the header at the front of a block; returns `None` if it is not sound.
     pub fn parse(block: &[u8]) -> Option<Self> {
         let head = sound(block, ERASE_MAGIC)?;
         Some(Self { volume_header: u32_at(head, 16) as usize, data: u32_at(head, 20) as usize })
@@ -72,7 +72,7 @@ impl EraseHeader {
 }
 
 impl VolumeHeader {
-    /// Takes a header apart; `None` when it is not sound.
+    /// Parses a header; returns `None` if it is not sound.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let head = sound(bytes, VOLUME_MAGIC)?;
         Some(Self {
@@ -87,13 +87,13 @@ impl VolumeHeader {
         })
     }
 
-    /// Whether a reader that does not know this internal volume must not read the image.
+    /// Returns true if a reader without support for this internal volume must not read the image.
     pub fn must_be_known(&self) -> bool {
         self.compatibility == REJECT
     }
 }
 
-/// Whether a volume is one of UBI's own.
+/// Returns true if a volume is internal to UBI.
 pub(super) fn is_internal(volume: u32) -> bool {
     volume >= LAYOUT
 }

@@ -1,11 +1,12 @@
-//! UBI images, taken apart: the layer under UBIFS, which gives volumes of logical erase blocks.
+//! Reader of UBI images, the layer below UBIFS, which provides volumes of logical erase blocks.
 //!
-//! An image of ubinize and a dump of a whole MTD partition without out-of-band bytes are the same: a row of physical erase blocks, each with a header
-//! that says where the other header and the data stand, and a header that says to which volume and place the data belong. Of two blocks for one place
-//! the newer counts, unless it is a copy that was not finished.
+//! An image of ubinize and a dump of a whole MTD partition without out-of-band bytes are the same:
+//! a row of physical erase blocks. Each block has two headers. The first header has the offsets of
+//! the second header and of the data. The second header has the volume and the place of the data.
+//! Of two blocks for one place the newer block counts, unless it is an unfinished copy.
 //!
-//! - `header` takes the headers apart;
-//! - `geometry` finds how large a physical erase block is, which no header says;
+//! - `header` parses the headers;
+//! - `geometry` finds the size of a physical erase block, which is in no header;
 //! - `table` reads names and kinds of the volumes.
 //!
 //! Source: drivers/mtd/ubi/ubi-media.h of Linux.
@@ -33,13 +34,14 @@ pub struct Volume {
     pub id: u32,
     /// Its name.
     pub name: String,
-    /// Whether its content was written at once and is summed; else it is one to which a file system writes.
+    /// True if its content was written at once and has a checksum. Otherwise a file system writes
+    /// to it.
     pub is_static: bool,
-    /// Whether an update of it was begun and not finished: its content is not to be trusted.
+    /// True if an update of it was begun and not finished: its content is not reliable.
     pub is_update_cut: bool,
     /// Bytes of one of its logical erase blocks.
     pub block_bytes: usize,
-    /// Its content. Logical erase blocks that are not there are filled with 0xff.
+    /// Its content. Missing logical erase blocks are filled with 0xff.
     pub bytes: Vec<u8>,
 }
 
@@ -54,7 +56,7 @@ struct Block<'a> {
 /// The best physical erase block for each volume and place.
 type Blocks<'a> = BTreeMap<u32, BTreeMap<u32, Block<'a>>>;
 
-/// Whether these bytes begin as a UBI image: with the magic of an erase block's header.
+/// Returns true if these bytes begin as a UBI image: with the magic of an erase block's header.
 pub fn is_ubi(image: &[u8]) -> bool {
     image.starts_with(header::ERASE_MAGIC)
 }
@@ -64,13 +66,13 @@ pub(crate) fn has_header(image: &[u8]) -> bool {
     geometry::has_header(image)
 }
 
-/// Returns true if sound headers stand at equal distances. The first erase block may be erased or
+/// Returns true if sound headers are at equal distances. The first erase block may be erased or
 /// damaged.
 pub fn is_damaged_ubi(image: &[u8]) -> bool {
     geometry::has_blocks(image)
 }
 
-/// Takes the volumes out of an image, by their numbers.
+/// Returns the volumes of an image, by their numbers.
 ///
 /// They need about as much memory as the image.
 ///
@@ -97,7 +99,7 @@ pub fn volumes(image: &[u8]) -> Result<Vec<Volume>, Error> {
     Ok(volumes)
 }
 
-/// Goes over the physical erase blocks and keeps the best for each volume and place.
+/// Goes over the physical erase blocks, and keeps the best block for each volume and place.
 fn blocks(image: &[u8], physical_bytes: usize) -> Result<Blocks<'_>, Error> {
     let mut blocks = Blocks::new();
     for physical in image.chunks(physical_bytes) {
@@ -118,14 +120,16 @@ fn blocks(image: &[u8], physical_bytes: usize) -> Result<Blocks<'_>, Error> {
     Ok(blocks)
 }
 
-/// The block in a physical erase block, when both of its headers are sound. Others are erased, bad, or were not finished.
+/// Returns the block in a physical erase block, if both of its headers are sound. Other blocks are
+/// erased, bad, or unfinished.
 fn block(physical: &[u8]) -> Option<Block<'_>> {
     let erase = header::EraseHeader::parse(physical)?;
     let header = VolumeHeader::parse(physical.get(erase.volume_header..)?)?;
     Some(Block { header, data: physical.get(erase.data..)? })
 }
 
-/// Whether a block counts before another of its place: the newer, but for a copy that was not finished.
+/// Returns true if a block is better than another block of its place: it is the newer one, and not
+/// an unfinished copy.
 fn is_better(block: &Block<'_>, other: &Block<'_>) -> bool {
     let is_newer = block.header.sequence > other.header.sequence;
     let (newer, older) = if is_newer { (block, other) } else { (other, block) };
@@ -134,14 +138,14 @@ fn is_better(block: &Block<'_>, other: &Block<'_>) -> bool {
 }
 
 impl Block<'_> {
-    /// Whether the data has the checksum that the header gives.
+    /// Returns true if the data has the checksum in the header.
     fn is_whole(&self) -> bool {
         let data = self.data.get(..self.header.data_bytes as usize);
         data.is_some_and(|data| header::crc(data) == self.header.data_crc)
     }
 }
 
-/// Puts the content of a volume together.
+/// Assembles the content of a volume.
 fn volume(record: Record, blocks: &BTreeMap<u32, Block<'_>>) -> Result<Volume, Error> {
     let room = blocks.values().map(|block| block.data.len()).max().unwrap_or(0);
     let block_bytes = room.saturating_sub(record.pad_bytes as usize);
@@ -150,7 +154,8 @@ fn volume(record: Record, blocks: &BTreeMap<u32, Block<'_>>) -> Result<Volume, E
     Ok(Volume { id, name, is_static, is_update_cut, block_bytes, bytes })
 }
 
-/// Content of a volume to which a file system writes: block by block, erased bytes where there is none.
+/// Returns the content of a volume to which a file system writes: block by block, with erased bytes
+/// for a missing block.
 fn dynamic(blocks: &BTreeMap<u32, Block<'_>>, block_bytes: usize) -> Vec<u8> {
     let count = blocks.keys().next_back().map_or(0, |&last| last as usize + 1);
     let mut bytes = vec![0xff; count * block_bytes];
@@ -162,7 +167,8 @@ fn dynamic(blocks: &BTreeMap<u32, Block<'_>>, block_bytes: usize) -> Vec<u8> {
     bytes
 }
 
-/// Content of a static volume: of each block as many bytes as its header says, all of which are summed.
+/// Returns the content of a static volume. Each block contributes as many bytes as its header
+/// states, and all of them are summed.
 fn fixed(id: u32, blocks: &BTreeMap<u32, Block<'_>>) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     let count = blocks.values().next().map_or(0, |block| block.header.used_blocks);

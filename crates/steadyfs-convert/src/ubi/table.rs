@@ -4,7 +4,7 @@
 //! |---|---|
 //! | 0..4 | logical erase blocks that are reserved, 0 for a number without volume |
 //! | 4..8 | alignment |
-//! | 8..12 | bytes at the end of each block that are not used |
+//! | 8..12 | unused bytes at the end of each block |
 //! | 12 | 1 for a dynamic volume, 2 for a static one |
 //! | 13 | 1 while an update runs |
 //! | 14..16, 16..144 | length of the name, name |
@@ -18,7 +18,7 @@ use super::header::crc;
 const RECORD_BYTES: usize = 172;
 const VOLUMES_MAX: usize = 128;
 
-/// What the table says of a volume.
+/// Entry of a volume in the table.
 pub(super) struct Record {
     pub id: u32,
     pub name: String,
@@ -27,7 +27,7 @@ pub(super) struct Record {
     pub pad_bytes: u32,
 }
 
-/// Takes a table apart; `None` when one of its checksums is wrong.
+/// Parses a table; returns `None` if one of its checksums is wrong.
 pub(super) fn parse(data: &[u8]) -> Option<Vec<Record>> {
     let records = data.chunks_exact(RECORD_BYTES).take(VOLUMES_MAX).enumerate();
     let found: Option<Vec<Option<Record>>> = records.map(|(id, bytes)| record(id as u32, bytes)).collect();
@@ -35,7 +35,7 @@ pub(super) fn parse(data: &[u8]) -> Option<Vec<Record>> {
     (!found.is_empty()).then(|| found.into_iter().flatten().collect())
 }
 
-/// A record: `None` when it is damaged, `Some(None)` when it is of no volume.
+/// Parses a record; returns `None` if it is damaged, `Some(None)` if it is of no volume.
 fn record(id: u32, bytes: &[u8]) -> Option<Option<Record>> {
     let word = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
     if crc(&bytes[..168]) != word(168) {

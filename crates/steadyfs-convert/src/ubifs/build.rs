@@ -1,4 +1,4 @@
-//! The tree, from what a volume holds.
+//! Building of the tree from the content of a volume.
 
 use super::node::{INODE, InodeNode, Key, Place};
 use super::state::State;
@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 /// Inode of the root.
 const ROOT: u32 = 1;
 
-/// Of an inode's flags: its content is encrypted.
+/// Flag of an inode: its content is encrypted.
 const ENCRYPTED: u32 = 0x40;
 
-/// Makes the tree of the files that are reached from the root.
+/// Makes the tree of the files that can be reached from the root.
 pub(super) fn build(volume: &Volume<'_>, state: &State<'_>, limit: Limit) -> Result<Tree, Error> {
     let mut builder = Builder { volume, state, tree: Tree::new(limit), done: BTreeMap::new() };
     builder.root().map_err(|fault| Error::File { path: "/".into(), fault })?;
@@ -41,7 +41,8 @@ impl Builder<'_, '_> {
         Ok(())
     }
 
-    /// Goes over the directories from the root down. Each inode is made once; a further name of it is a hard link.
+    /// Walks over the directories from the root down. Makes each inode once; a further name of it
+    /// is a hard link.
     fn below_root(&mut self) -> Result<(), Error> {
         let mut waiting = vec![(ROOT, 0)];
         while let Some((directory, index)) = waiting.pop() {
@@ -58,7 +59,7 @@ impl Builder<'_, '_> {
         Ok(())
     }
 
-    /// Names an inode, which is made if it is not in the tree already.
+    /// Adds a name of an inode. Makes the inode if it is not in the tree yet.
     fn entry(&mut self, directory: InodeIndex, name: &[u8], target: u64) -> Result<(u32, InodeIndex), Fault> {
         let inode = u32::try_from(target).map_err(|_| Fault::NoInode(target))?;
         let index = match self.done.get(&inode) {
@@ -114,7 +115,7 @@ impl Builder<'_, '_> {
         })
     }
 
-    /// The attributes of an inode: names for inodes whose content is the value.
+    /// Returns the attributes of an inode: names of inodes whose content is the value.
     fn attributes(&self, inode: u32) -> Result<BTreeMap<Vec<u8>, Vec<u8>>, Fault> {
         let mut attributes = BTreeMap::new();
         let mut bytes = 0;
@@ -127,14 +128,14 @@ impl Builder<'_, '_> {
         Ok(attributes)
     }
 
-    /// Refuses what goes beyond the limit, before memory is taken for it.
+    /// Refuses bytes beyond the limit, before memory is taken for them.
     fn check(&self, bytes: u64) -> Result<usize, TreeError> {
         let fits = usize::try_from(bytes).ok().filter(|_| bytes <= self.tree.bytes_left());
         fits.ok_or(TreeError::Bytes(self.tree.limit().bytes))
     }
 }
 
-/// Numbers of a device: four bytes, or eight of which the first four count.
+/// Returns the numbers of a device: four bytes, or the first four of eight bytes.
 fn special(content: &[u8], is_block: bool) -> Result<Kind, Fault> {
     if content.len() != 4 && content.len() != 8 {
         return Err(Fault::Device(content.len()));

@@ -1,26 +1,26 @@
-//! Why a UBIFS volume is not read.
+//! Errors of a UBIFS volume.
 
 use super::node::Place;
 use crate::tree::TreeError;
 use thiserror::Error;
 
-/// Why a volume is not read.
+/// The reason why a volume is not read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// It does not begin with a superblock.
+    /// The volume does not begin with a superblock.
     #[error(
         "no superblock of UBIFS is at the front of these bytes; expected a node with the magic 0x06101831, type 6 and a right checksum"
     )]
     NoUbifs,
-    /// The superblock makes no sense.
+    /// The superblock has an invalid value.
     #[error("the superblock says {what} is {value}; expected {expected}")]
     Superblock {
-        /// What is wrong.
+        /// The invalid field.
         what: &'static str,
-        /// What stands there.
+        /// Its value.
         value: u64,
-        /// What could stand there.
+        /// Accepted values.
         expected: &'static str,
     },
     /// The names and files are encrypted.
@@ -29,28 +29,28 @@ pub enum Error {
     /// Neither copy of the master node is sound.
     #[error("no sound master node is in logical erase blocks 1 and 2")]
     NoMaster,
-    /// A node that is referred to is not there.
+    /// A referenced node is not there.
     #[error("{place}: no sound node of type {kind}")]
     Node {
-        /// Where it was to stand.
+        /// Expected place.
         place: Place,
-        /// Type that was expected.
+        /// Expected type.
         kind: u8,
     },
-    /// The index makes no sense.
+    /// The index is invalid.
     #[error("{place}: a node of the index {what}")]
     Index {
-        /// Where the node stands.
+        /// Place of the node.
         place: Place,
-        /// What is wrong with it.
+        /// The fault.
         what: &'static str,
     },
-    /// The journal makes no sense.
+    /// The journal is invalid.
     #[error("{place}: a node of the journal {what}")]
     Journal {
-        /// Where the node stands.
+        /// Place of the node.
         place: Place,
-        /// What is wrong with it.
+        /// The fault.
         what: &'static str,
     },
     /// A file is not read.
@@ -58,40 +58,40 @@ pub enum Error {
     File {
         /// The file.
         path: String,
-        /// Why not.
+        /// The reason.
         fault: Fault,
     },
 }
 
-/// Why a file is not read.
+/// The reason why a file is not read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// Its name stands for an inode that is not there.
+    /// Its name refers to an inode that is not there.
     #[error("this name stands for inode {0}, which is not in the volume")]
     NoInode(u64),
-    /// A node of it is not there.
+    /// One of its nodes is not there.
     #[error("no sound node of type {kind} is at {place}")]
     Node {
-        /// Where it was to stand.
+        /// Expected place.
         place: Place,
-        /// Type that was expected.
+        /// Expected type.
         kind: u8,
     },
     /// Content does not unpack.
     #[error("the node at {place} does not unpack to the {expected_bytes} bytes it promises")]
     Unpack {
-        /// Where the node stands.
+        /// Place of the node.
         place: Place,
-        /// Bytes that were expected.
+        /// Expected bytes.
         expected_bytes: usize,
     },
-    /// A compressor that is not known.
+    /// The compressor is unknown.
     #[error(
         "the node at {place} is packed with compressor {compressor}; expected 0 for none, 1 for LZO, 2 for zlib or 3 for zstd"
     )]
     Compressor {
-        /// Where the node stands.
+        /// Place of the node.
         place: Place,
         /// Its compressor.
         compressor: u16,
@@ -99,7 +99,7 @@ pub enum Fault {
     /// The file is encrypted.
     #[error("it is encrypted and is not read without a key")]
     Encrypted,
-    /// The mode is of no kind of file.
+    /// The mode matches no kind of file.
     #[error("the mode {0:#o} is of no kind of file")]
     Mode(u32),
     /// A device's numbers have neither four nor eight bytes.
@@ -108,7 +108,7 @@ pub enum Fault {
     /// A directory has two names, or lies within itself.
     #[error("this directory has another name already; expected one name for a directory")]
     DirectoryTwice,
-    /// It does not go into a tree.
+    /// The file does not fit into a tree.
     #[error("{0}")]
     Tree(#[from] TreeError),
 }

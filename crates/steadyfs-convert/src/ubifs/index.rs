@@ -1,16 +1,16 @@
-//! The index: a B+tree of keys, which says where the node of each key stands.
+//! The index: a B+tree of keys, with the place of each key's node.
 
 use super::Error;
 use super::node::{ATTRIBUTE, DATA, INDEX, INODE, Key, NAME, NameNode, Node, Place, u16_at, u32_at};
 use super::state::State;
 use super::volume::Volume;
 
-/// Bytes of an index node in front of its branches.
+/// Bytes of an index node before its branches.
 const HEAD_BYTES: usize = 28;
 /// Bytes of a branch without a hash.
 const BRANCH_BYTES: usize = 20;
 
-/// A node of the index whose length fits its branches.
+/// An index node whose length matches its branches.
 struct IndexNode<'a> {
     level: u16,
     branches: &'a [u8],
@@ -19,7 +19,8 @@ struct IndexNode<'a> {
 
 /// Walks the index of the last commit.
 ///
-/// A node is one level below the one that refers to it, and all of them have no more bytes than the volume: so a walk ends, whatever refers to what.
+/// A node is one level below the node that refers to it, and all nodes together have no more bytes
+/// than the volume. So a walk ends, for any references.
 pub(super) fn walk<'a>(volume: &Volume<'a>) -> Result<State<'a>, Error> {
     let mut state = State::default();
     let mut waiting = vec![(volume.master.root, None)];
@@ -47,7 +48,8 @@ fn branch_at(branch: &[u8]) -> (Place, Key) {
     (place, Key::parse(&branch[12..20]))
 }
 
-/// The node of the index at a place. Branches have a hash behind their key when the volume is authenticated; the length tells.
+/// Returns the index node at a place. In an authenticated volume, branches have a hash behind their
+/// key; the length shows it.
 fn node<'a>(volume: &Volume<'a>, place: Place) -> Result<IndexNode<'a>, Error> {
     let node = volume.node(place, INDEX).ok_or(Error::Node { place, kind: INDEX })?;
     let bad = |what| Error::Index { place, what };
@@ -59,7 +61,8 @@ fn node<'a>(volume: &Volume<'a>, place: Place) -> Result<IndexNode<'a>, Error> {
     Ok(IndexNode { level: u16_at(head, 26), branches, branch_bytes: branches.len() / count })
 }
 
-/// Takes what a branch of the lowest level refers to. Names are read now, because two of them may have one key.
+/// Adds the node that a branch of the lowest level refers to. Names are read now, because two names
+/// may have one key.
 fn leaf<'a>(volume: &Volume<'a>, state: &mut State<'a>, place: Place, key: Key) -> Result<(), Error> {
     match key.kind {
         INODE => drop(state.inodes.insert(key.inode, place)),

@@ -1,7 +1,8 @@
-//! The journal: what was written after the last commit.
+//! The journal: the changes after the last commit.
 //!
-//! The log names the *buds*, logical erase blocks to which nodes were written in the order of time. Buds are filled side by side, so all their nodes
-//! are put in the order of their sequence numbers before they are applied.
+//! The log names the *buds*, logical erase blocks to which nodes were written in the order of time.
+//! Buds are filled side by side, so all their nodes are sorted by their sequence numbers before
+//! they are applied.
 //!
 //! Source: fs/ubifs/replay.c and recovery.c of Linux.
 
@@ -17,13 +18,13 @@ use std::collections::BTreeMap;
 /// The journal head of the garbage collector, whose nodes belong to no groups.
 const COLLECTOR: u32 = 0;
 
-/// Where a bud begins, and for which journal head it was filled.
+/// Begin of a bud, and its journal head.
 struct Bud {
     offset: u32,
     head: u32,
 }
 
-/// What a node of a bud changes.
+/// Change by a node of a bud.
 enum Change<'a> {
     Inode { inode: u32 },
     Removal { inode: u32 },
@@ -32,7 +33,7 @@ enum Change<'a> {
     Truncation { inode: u32, before: u64, after: u64 },
 }
 
-/// Applies the journal to what was committed.
+/// Applies the journal to the committed state.
 pub(super) fn replay<'a>(volume: &Volume<'a>, state: &mut State<'a>) -> Result<(), Error> {
     let mut changes = Vec::new();
     for (block, bud) in buds(volume)? {
@@ -55,7 +56,8 @@ pub(super) fn replay<'a>(volume: &Volume<'a>, state: &mut State<'a>) -> Result<(
     Ok(())
 }
 
-/// The buds that the log names, by logical erase block. The log begins with the commit and goes round; it ends where nothing stands, or what is older.
+/// Returns the buds that the log names, by logical erase block. The log begins with the commit and
+/// wraps around. It ends at a block without nodes, or with older nodes.
 fn buds(volume: &Volume<'_>) -> Result<BTreeMap<u32, Bud>, Error> {
     let mut buds = BTreeMap::new();
     let (first, count) = (volume.master.log, volume.log_blocks);
@@ -90,7 +92,7 @@ fn buds(volume: &Volume<'_>) -> Result<BTreeMap<u32, Bud>, Error> {
     Ok(buds)
 }
 
-/// Sequence number of the commit's start, which is the first node of the log.
+/// Returns the sequence number of the commit's start, which is the first node of the log.
 fn start_of(volume: &Volume<'_>, node: &Node<'_>) -> Result<u64, Error> {
     let is_start = node.kind == COMMIT_START && node.bytes.len() >= 32 && u64_at(node.bytes, 24) == volume.master.commit;
     let what = "is not the start of the last commit, as the first of the log has to be";
@@ -117,7 +119,7 @@ fn log_node(volume: &Volume<'_>, node: &Node<'_>, buds: &mut BTreeMap<u32, Bud>)
     Ok(())
 }
 
-/// Nodes of a bud, without a group at its end whose last node is missing.
+/// Returns the nodes of a bud. A group at its end without its last node is left out.
 fn bud_nodes<'a>(volume: &Volume<'a>, block: u32, bud: &Bud) -> Vec<Node<'a>> {
     let mut nodes = node::scan(block, volume.block(block), bud.offset as usize);
     if bud.head != COLLECTOR {
@@ -128,7 +130,7 @@ fn bud_nodes<'a>(volume: &Volume<'a>, block: u32, bud: &Bud) -> Vec<Node<'a>> {
     nodes
 }
 
-/// Takes a node of a bud apart.
+/// Parses a node of a bud.
 fn change<'a>(node: &Node<'a>) -> Result<Change<'a>, Error> {
     let bad = |what| Error::Journal { place: node.place, what };
     let key = || node.key().filter(|key| key.kind == node.kind).ok_or_else(|| bad("has a key of another type"));
@@ -159,7 +161,7 @@ fn change<'a>(node: &Node<'a>) -> Result<Change<'a>, Error> {
 }
 
 impl Change<'_> {
-    /// The inode it is about: for a name its directory.
+    /// Returns the inode of the change; for a name, its directory.
     fn inode(&self) -> u32 {
         match self {
             Self::Inode { inode } | Self::Removal { inode } | Self::Data { inode, .. } | Self::Truncation { inode, .. } => *inode,
@@ -167,7 +169,7 @@ impl Change<'_> {
         }
     }
 
-    /// Whether it takes something away.
+    /// Returns true if the change removes something.
     fn is_removal(&self) -> bool {
         match self {
             Self::Removal { .. } | Self::Truncation { .. } => true,
@@ -177,7 +179,8 @@ impl Change<'_> {
     }
 }
 
-/// Of each inode whether the last change takes something away: a file without name that got one again is not removed.
+/// Returns, for each inode, true if its last change removes something. A file without name that
+/// gets a name again is not removed.
 fn last_of_inodes(changes: &[(Node<'_>, Change<'_>)]) -> BTreeMap<u32, bool> {
     changes.iter().map(|(_, change)| (change.inode(), change.is_removal())).collect()
 }
@@ -204,7 +207,7 @@ fn apply<'a>(state: &mut State<'a>, node: &Node<'a>, change: &Change<'a>, last: 
     }
 }
 
-/// Takes down how long files are by the data in the journal.
+/// Records the lengths of files, by the data in the journal.
 fn accumulate(sizes: &mut BTreeMap<u32, u64>, change: &Change<'_>) {
     match *change {
         Change::Removal { inode } => drop(sizes.remove(&inode)),

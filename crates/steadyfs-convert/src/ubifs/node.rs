@@ -1,4 +1,4 @@
-//! The nodes of a volume, taken apart. All numbers are little-endian.
+//! Parsers of the nodes of a volume. All numbers are little-endian.
 //!
 //! | bytes | all nodes | | bytes | inode | | bytes | name |
 //! |---|---|---|---|---|---|---|---|
@@ -38,18 +38,18 @@ pub(super) const INDEX: u8 = 9;
 pub(super) const COMMIT_START: u8 = 10;
 pub(super) const SIGNATURE: u8 = 12;
 
-/// Bytes of the head that all nodes have.
+/// Bytes of the head of all nodes.
 pub(super) const HEAD_BYTES: usize = 24;
-/// Bytes of content that one data node holds at most.
+/// Maximum bytes of content in one data node.
 pub(super) const BLOCK_BYTES: usize = 4096;
-/// Byte of padding too short for a node.
+/// Padding byte, for padding that is too short for a node.
 const PAD: u8 = 0xce;
-/// Longest padding without a node.
+/// Maximum bytes of padding without a node.
 const PAD_BYTES_MAX: usize = 28;
-/// In a group, and not its last node.
+/// Group mark of a node that is in a group, and not its last node.
 pub(super) const IN_GROUP: u8 = 1;
 
-/// Bytes of a node of a type at most.
+/// Returns the maximum bytes of a node of a type.
 pub(super) fn bytes_max(kind: u8) -> usize {
     match kind {
         INODE => 160 + BLOCK_BYTES,
@@ -59,7 +59,7 @@ pub(super) fn bytes_max(kind: u8) -> usize {
     }
 }
 
-/// Where a node stands.
+/// Place of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Logical erase block.
@@ -76,39 +76,40 @@ impl fmt::Display for Place {
     }
 }
 
-/// Two bytes; the caller has checked that they are there.
+/// Returns two bytes; the caller has checked that they are there.
 pub(super) fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([bytes[at], bytes[at + 1]])
 }
 
-/// Four bytes; the caller has checked that they are there.
+/// Returns four bytes; the caller has checked that they are there.
 pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
 }
 
-/// Eight bytes; the caller has checked that they are there.
+/// Returns eight bytes; the caller has checked that they are there.
 pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
 }
 
-/// The CRC of UBIFS and UBI: CRC-32 that is not inverted at the end.
+/// Computes the CRC of UBIFS and UBI: CRC-32 that is not inverted at the end.
 pub(crate) fn crc(bytes: &[u8]) -> u32 {
     !crc32fast::hash(bytes)
 }
 
-/// A node whose checksum is right.
+/// A node with a right checksum.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node<'a> {
     pub place: Place,
     pub kind: u8,
     pub group: u8,
     pub sequence: u64,
-    /// All of it, from the head.
+    /// The whole node, from the head.
     pub bytes: &'a [u8],
 }
 
 impl<'a> Node<'a> {
-    /// The node at an offset of a logical erase block; `None` when none is there whose checksum is right.
+    /// Returns the node at an offset of a logical erase block; `None` if there is no node with a
+    /// right checksum.
     pub fn at(block: u32, content: &'a [u8], offset: usize) -> Option<Self> {
         let rest = content.get(offset..)?;
         let head = rest.get(..HEAD_BYTES)?;
@@ -122,13 +123,14 @@ impl<'a> Node<'a> {
         (crc(&bytes[8..]) == u32_at(head, 4)).then_some(Self { place, kind, group, sequence, bytes })
     }
 
-    /// Key of a node that has one.
+    /// Returns the key of a node that has a key.
     pub fn key(&self) -> Option<Key> {
         self.bytes.get(24..32).map(Key::parse)
     }
 }
 
-/// All nodes of a logical erase block from an offset on, in their order, without padding. It ends where erased or damaged bytes begin.
+/// Returns all nodes of a logical erase block from an offset on, in their order, without padding.
+/// The scan ends at erased or damaged bytes.
 pub(super) fn scan(block: u32, content: &[u8], from: usize) -> Vec<Node<'_>> {
     let (mut nodes, mut at) = (Vec::new(), from);
     while at < content.len() {
@@ -150,7 +152,7 @@ pub(super) fn scan(block: u32, content: &[u8], from: usize) -> Vec<Node<'_>> {
     nodes
 }
 
-/// Where a padding node, and the padding behind it, end.
+/// Returns the end of a padding node and of the padding behind it.
 fn padded(offset: usize, node: &[u8]) -> usize {
     (offset + node.len()).saturating_add(u32_at(node, 24) as usize).checked_next_multiple_of(8).unwrap_or(usize::MAX)
 }
@@ -164,14 +166,14 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Takes the first eight bytes of a key apart; the caller has checked that they are there.
+    /// Parses the first eight bytes of a key; the caller has checked that they are there.
     pub fn parse(bytes: &[u8]) -> Self {
         let word = u32_at(bytes, 4);
         Self { inode: u32_at(bytes, 0), kind: (word >> 29) as u8, rest: word & 0x1fff_ffff }
     }
 }
 
-/// What an inode node says.
+/// Content of an inode node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InodeNode<'a> {
     pub size_bytes: u64,
@@ -185,7 +187,7 @@ pub(super) struct InodeNode<'a> {
 }
 
 impl<'a> InodeNode<'a> {
-    /// Takes an inode node apart; `None` when its lengths do not fit.
+    /// Parses an inode node; returns `None` if its lengths do not fit.
     pub fn parse(node: &Node<'a>) -> Option<Self> {
         let (head, content) = node.bytes.split_at_checked(160)?;
         let content = content.get(..u32_at(head, 112) as usize)?;
@@ -207,13 +209,13 @@ impl<'a> InodeNode<'a> {
 pub(super) struct NameNode<'a> {
     /// The directory, or the inode with the attribute.
     pub inode: u32,
-    /// What the name stands for; 0 when it was removed.
+    /// Inode of the name; 0 if the name was removed.
     pub target: u64,
     pub name: &'a [u8],
 }
 
 impl<'a> NameNode<'a> {
-    /// Takes a name apart; `None` when its lengths do not fit.
+    /// Parses a name; returns `None` if its lengths do not fit.
     pub fn parse(node: &Node<'a>) -> Option<Self> {
         let (head, name) = node.bytes.split_at_checked(56)?;
         let name = name.get(..usize::from(u16_at(head, 50)))?;

@@ -1,12 +1,12 @@
-//! What a volume holds: for each inode, block and name, where it stands.
+//! Content of a volume: the place of each inode, block and name.
 
 use super::node::Place;
 use std::collections::BTreeMap;
 
-/// Names and the inodes they stand for, by directory or by the inode with the attributes.
+/// Names and their inodes, by directory or by the inode with the attributes.
 pub(super) type Names<'a> = BTreeMap<u32, BTreeMap<&'a [u8], u64>>;
 
-/// What is in a volume, first as of the last commit and then as of the end of the journal.
+/// Content of a volume: first as of the last commit, then as of the end of the journal.
 #[derive(Default)]
 pub(super) struct State<'a> {
     pub inodes: BTreeMap<u32, Place>,
@@ -14,7 +14,8 @@ pub(super) struct State<'a> {
     pub blocks: BTreeMap<(u32, u32), Place>,
     pub names: Names<'a>,
     pub attributes: Names<'a>,
-    /// Sizes of files that are larger than their inodes say, because a power cut came between data and inode.
+    /// Sizes of files that are larger than their inodes state, because of a power cut between data
+    /// and inode.
     pub sizes: BTreeMap<u32, u64>,
 }
 

@@ -6,7 +6,8 @@ use super::state::State;
 use super::volume::Volume;
 use crate::lzo;
 
-/// Makes the bytes of a file: its blocks, zeros where there is none. The caller has checked that `size_bytes` is within its limit.
+/// Makes the bytes of a file from its blocks; a missing block is zeros. The caller has checked that
+/// `size_bytes` is within its limit.
 pub(super) fn assemble(volume: &Volume<'_>, state: &State<'_>, inode: u32, size_bytes: usize) -> Result<Vec<u8>, Fault> {
     let mut bytes = vec![0; size_bytes];
     for (&(_, block), &place) in state.blocks.range((inode, 0)..=(inode, u32::MAX)) {

@@ -1,6 +1,6 @@
 //! A volume: its logical erase blocks, its superblock and its master node.
 //!
-//! | logical erase blocks | what they hold |
+//! | logical erase blocks | content |
 //! |---|---|
 //! | 0 | the superblock |
 //! | 1, 2 | master nodes, two copies of each |
@@ -14,13 +14,13 @@ use super::node::{self, MASTER, Node, Place, SUPERBLOCK, u32_at, u64_at};
 /// First logical erase block of the log.
 pub(super) const LOG: u32 = 3;
 
-/// Of the superblock's flags: there are encrypted files.
+/// Flag of the superblock: there are encrypted files.
 const ENCRYPTED: u32 = 0x10;
 
-/// Of the master node's flags: the volume was not unmounted.
+/// Flag of the master node: the volume was not unmounted.
 const DIRTY: u32 = 1;
 
-/// A volume whose superblock and master node are sound.
+/// A volume with a sound superblock and master node.
 #[derive(Debug)]
 pub(super) struct Volume<'a> {
     image: &'a [u8],
@@ -33,15 +33,15 @@ pub(super) struct Volume<'a> {
     pub master: Master,
 }
 
-/// What the newest master node says.
+/// Content of the newest master node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Master {
     pub commit: u64,
-    /// First logical erase block of the log that counts.
+    /// First valid logical erase block of the log.
     pub log: u32,
     /// Root of the index.
     pub root: Place,
-    /// Whether the volume was not unmounted.
+    /// True if the volume was not unmounted.
     pub is_dirty: bool,
     sequence: u64,
 }
@@ -75,22 +75,22 @@ impl<'a> Volume<'a> {
         Ok(Self { image, block_bytes, block_count, log_blocks, main, master })
     }
 
-    /// Bytes of all of it.
+    /// Returns the bytes of the whole volume.
     pub fn bytes(&self) -> usize {
         self.image.len()
     }
 
-    /// Bytes of a logical erase block.
+    /// Returns the bytes of a logical erase block.
     pub fn block_bytes(&self) -> usize {
         self.block_bytes
     }
 
-    /// Logical erase blocks that the volume has.
+    /// Returns the number of logical erase blocks of the volume.
     pub fn block_count(&self) -> u32 {
         self.block_count
     }
 
-    /// A logical erase block; shorter, or empty, where the image ends before it does.
+    /// Returns a logical erase block. It is shorter, or empty, if the image ends before it.
     pub fn block(&self, block: u32) -> &'a [u8] {
         if block >= self.block_count {
             return &[];
@@ -98,10 +98,11 @@ impl<'a> Volume<'a> {
         content(self.image, self.block_bytes, block)
     }
 
-    /// The node at a place, if it is sound, of that type and of that length, and no longer than its type may be: many may refer to one.
+    /// Returns the node at a place, if it is sound and has this type and length. The length must be
+    /// valid for the type, because many branches may refer to one node.
     pub fn node(&self, place: Place, kind: u8) -> Option<Node<'a>> {
         let block = self.block(place.block);
-        // The length is looked at first, so that none but the bytes it promises are summed.
+        // The length is checked first, so that no other bytes than the promised ones are summed.
         let node_bytes = block.get(place.offset as usize..)?.get(16..20).map(|bytes| u32_at(bytes, 0))?;
         if node_bytes != place.bytes || node_bytes as usize > node::bytes_max(kind) {
             return None;
@@ -119,8 +120,8 @@ fn check(what: &'static str, value: u64, is_right: impl Fn(u64) -> bool, expecte
     if is_right(value) { Ok(value) } else { Err(Error::Superblock { what, value, expected }) }
 }
 
-/// The newest sound master node of both copies. The copy in block 1 is written first, after all that it refers to: so the newest may be taken even when
-/// the other copy is missing.
+/// Returns the newest sound master node of both copies. The copy in block 1 is written first, after
+/// everything that it refers to. So the newest node is valid even if the other copy is missing.
 fn master(image: &[u8], block_bytes: usize) -> Option<Master> {
     let copies = [1, 2].into_iter().flat_map(|block| node::scan(block, content(image, block_bytes, block), 0));
     let masters = copies.filter(|node| node.kind == MASTER && node.bytes.len() >= 60).map(|node| {

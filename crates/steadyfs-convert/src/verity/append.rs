@@ -1,18 +1,19 @@
-//! From an image to a sealed one.
+//! Sealing: from an image to a sealed image.
 
 use super::Error;
 use super::digest::Salted;
 use super::sign::{public_key, sign};
 use steadyfs_rom::verity::format::{BLOCK_BYTES_MAX, DIGEST_BYTES, Layout, Record, Salt, Superblock};
 
-/// How an image is sealed.
+/// Settings of a sealed image.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// Bytes of a block, of data and of hashes: a power of two from 512 to 4096. Larger ones make a smaller tree; each read checks at least one. Usual: 4096.
+    /// Bytes of a block of data or hashes: a power of two from 512 to 4096. Larger blocks make a
+    /// smaller tree; each read checks at least one block. Usual: 4096.
     pub block_bytes: u32,
-    /// What precedes each block when its digest is taken, up to 256 bytes. Usual: none.
+    /// Bytes that precede each block in the input of its digest, up to 256. Usual: none.
     pub salt: Vec<u8>,
-    /// The seed of the key that signs the image, secret. Usual: none, and the image is not signed.
+    /// Secret seed of the key that signs the image. Usual: none, and the image is not signed.
     pub key: Option<[u8; 32]>,
 }
 
@@ -23,7 +24,7 @@ impl Default for Settings {
 }
 
 impl std::fmt::Debug for Settings {
-    /// Shows all but the key.
+    /// Shows everything except the key.
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let key = self.key.map(|_| "secret");
         out.debug_struct("Settings").field("block_bytes", &self.block_bytes).field("salt", &self.salt).field("key", &key).finish()
@@ -33,17 +34,18 @@ impl std::fmt::Debug for Settings {
 /// An image with its tree and record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sealed {
-    /// The image with all that was appended, of whole blocks.
+    /// The image with all appended parts, in whole blocks.
     pub bytes: Vec<u8>,
-    /// The hash that stands for all data blocks.
+    /// Hash over all data blocks.
     pub root_hash: [u8; 32],
-    /// Where the superblock is, in bytes, which is the end of the data.
+    /// Offset of the superblock in bytes, which is the end of the data.
     pub hash_offset: u64,
-    /// The key that checks the signature, if there is one.
+    /// Key that checks the signature, if there is one.
     pub public_key: Option<[u8; 32]>,
 }
 
-/// Appends the superblock, the hash tree and the record to an image, which zeros fill up to whole blocks. The same image, settings and key give the same bytes.
+/// Appends the superblock, the hash tree and the record to an image. Zeros fill the image up to
+/// whole blocks. The same image, settings and key give the same bytes.
 ///
 /// # Errors
 /// [`Error::Empty`], [`Error::Settings`], [`Error::Key`].
@@ -69,7 +71,7 @@ pub fn append(image: Vec<u8>, settings: &Settings) -> Result<Sealed, Error> {
     Ok(Sealed { bytes, root_hash, hash_offset: layout.data_bytes(), public_key })
 }
 
-/// Fills the levels from the leaves to the top, and tells the root hash.
+/// Fills the levels from the leaves to the top. Returns the root hash.
 fn append_tree(bytes: &mut [u8], layout: &Layout, salted: &Salted) -> [u8; DIGEST_BYTES] {
     let block_bytes = layout.block_bytes() as usize;
     let digest = |bytes: &[u8], block: u64| {

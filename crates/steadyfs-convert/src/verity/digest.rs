@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 use steadyfs_rom::verity::format::{DIGEST_BYTES, Salt};
 
-/// SHA-256 that has taken the salt.
+/// SHA-256 that has already hashed the salt.
 pub(super) struct Salted(Sha256);
 
 impl Salted {
@@ -11,7 +11,7 @@ impl Salted {
         Self(Sha256::new().chain_update(salt.as_bytes()))
     }
 
-    /// The digest of the salt and a block.
+    /// Returns the digest of the salt and a block.
     pub fn digest(&self, block: &[u8]) -> [u8; DIGEST_BYTES] {
         self.0.clone().chain_update(block).finalize().into()
     }

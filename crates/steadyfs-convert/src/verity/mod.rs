@@ -1,6 +1,7 @@
-//! Hash trees of dm-verity and signatures: appended to an image, and checked.
+//! Hash trees of dm-verity, and signatures: appended to an image, and checked.
 //!
-//! Where everything is, [`format`](steadyfs_rom::verity::format) of steadyfs-rom says, which reads it on a microcontroller. `veritysetup` and Linux read the same tree.
+//! The module [`format`](steadyfs_rom::verity::format) of steadyfs-rom describes the layout;
+//! steadyfs-rom reads it on a microcontroller. `veritysetup` and Linux read the same tree.
 //!
 //! ```
 //! use steadyfs_convert::verity::{self, Settings, Trusted};
@@ -24,44 +25,44 @@ pub use verify::{Trusted, verify};
 use steadyfs_rom::verity::format::FormatError;
 use thiserror::Error;
 
-/// Why an image is not sealed, or is not what was sealed.
+/// The reason why an image is not sealed, or does not match its seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
     /// There is no data.
     #[error("is empty; expected an image of at least one byte")]
     Empty,
-    /// Settings that no tree can have.
+    /// No tree has these settings.
     #[error("was to be sealed so that it {0}")]
     Settings(FormatError),
-    /// A seed, or a public key, that is none.
+    /// The seed or the public key is invalid.
     #[error("was to be signed or checked with a key that is none of Ed25519")]
     Key,
     /// The superblock is not readable.
     #[error("has a superblock at byte {offset} that {source}")]
     Superblock {
-        /// Where it was expected.
+        /// Expected offset.
         offset: u64,
-        /// What is wrong with it.
+        /// The fault.
         source: FormatError,
     },
     /// The record is not readable.
     #[error("has a record at byte {offset} that {source}")]
     Record {
-        /// Where it was expected.
+        /// Expected offset.
         offset: u64,
-        /// What is wrong with it.
+        /// The fault.
         source: FormatError,
     },
-    /// The superblock names another number of data bytes than those before it.
+    /// The superblock names another number of data bytes than the bytes before it.
     #[error("has a superblock at byte {offset} for {found} bytes of data")]
     DataBytes {
-        /// Where the superblock is.
+        /// Offset of the superblock.
         offset: u64,
-        /// Bytes of data that it names.
+        /// Bytes of data in the superblock.
         found: u64,
     },
-    /// The image ends elsewhere than its superblock says.
+    /// The image has another length than its superblock names.
     #[error("has {found} bytes; expected {expected}, as the superblock says")]
     Length {
         /// Bytes that the superblock names.
@@ -69,7 +70,8 @@ pub enum Error {
         /// Bytes that are there.
         found: u64,
     },
-    /// The record names another number of data bytes, or another root hash than the UUID of the superblock.
+    /// The record names another number of data bytes, or its root hash does not match the UUID of
+    /// the superblock.
     #[error("has a record that is of another superblock")]
     RecordOfAnother,
     /// The record has another root hash than the trusted one.
@@ -83,25 +85,25 @@ pub enum Error {
     /// There is no signature.
     #[error("is not signed; expected a signature")]
     NotSigned,
-    /// The signature is of another key, or of another image.
+    /// The signature belongs to another key, or to another image.
     #[error("has a signature that is not of the trusted key and this image")]
     Signature,
-    /// A hash block is not the one whose digest is in the level above.
+    /// A hash block does not match its digest in the level above.
     #[error("has hash block {index} of level {level}, at byte {offset}, whose digest does not match")]
     HashBlock {
-        /// Level, 0 for the one with the digests of data blocks.
+        /// Level; level 0 has the digests of data blocks.
         level: usize,
         /// Index of the block in the level.
         index: u64,
-        /// Where it begins.
+        /// Begin of the block.
         offset: u64,
     },
-    /// A data block is not the one whose digest is in the tree.
+    /// A data block does not match its digest in the tree.
     #[error("has data block {index}, at byte {offset}, whose digest does not match")]
     DataBlock {
         /// Index of the block.
         index: u64,
-        /// Where it begins.
+        /// Begin of the block.
         offset: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! Signatures of Ed25519. They are deterministic: the same key and message give the same bytes.
+//! Ed25519 signatures. They are deterministic: the same key and message give the same bytes.
 
 use super::Error;
 use ed25519_compact::{KeyPair, PublicKey, Seed, Signature};
@@ -17,7 +17,7 @@ pub(super) fn sign(seed: &[u8; 32], message: &[u8]) -> Result<[u8; SIGNATURE_BYT
 }
 
 /// # Errors
-/// [`Error::Key`] for what is no public key, [`Error::Signature`].
+/// [`Error::Key`] for an invalid public key, [`Error::Signature`].
 pub(super) fn check(key: &[u8; 32], message: &[u8], signature: &[u8; SIGNATURE_BYTES]) -> Result<(), Error> {
     let key = PublicKey::new(*key);
     key.validate().map_err(|_| Error::Key)?;
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn keys_that_are_none_are_refused() {
         assert_eq!(public_key(&[0; 32]), Err(Error::Key));
-        // The identity: with it every message has a signature that anyone can make.
+        // The identity: anyone can make a signature of every message with this key.
         let mut identity = [0; 32];
         identity[0] = 1;
         for key in [[0; 32], [0xFF; 32], identity] {

@@ -1,25 +1,29 @@
-//! Whether an image is the one that was sealed.
+//! Verification of a sealed image.
 
 use super::Error;
 use super::digest::Salted;
 use super::sign::check;
 use steadyfs_rom::verity::format::{DIGEST_BYTES, FormatError, Layout, Record, SUPERBLOCK_BYTES, Superblock};
 
-/// What is known of an image from elsewhere.
+/// Trusted value, which comes from elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trusted {
-    /// The root hash. It stands for the data only together with the number of data bytes, which therefore has to come from the same place: without it, hash blocks
-    /// could be passed off as data. A signature is not looked at.
+    /// The root hash. It covers the data only together with the number of data bytes, so this
+    /// number must come from the same place. Without it, hash blocks could be passed off as data. A
+    /// signature is not checked.
     Root([u8; 32]),
-    /// The public key that signed the image. The signature covers the root hash, the number of data bytes, and the superblock.
+    /// The public key that signed the image. The signature covers the root hash, the number of data
+    /// bytes, and the superblock.
     Key([u8; 32]),
 }
 
-/// Checks all bytes of a sealed image, whose superblock is at `hash_offset`: the superblock, the record, then each block from the top of the tree to the data. Each byte
-/// counts, but for those of a signature when the root hash is what is trusted.
+/// Checks all bytes of a sealed image, whose superblock is at `hash_offset`. It checks the
+/// superblock, the record, then each block from the top of the tree to the data. Each byte counts,
+/// except the bytes of a signature if the root hash is the trusted value.
 ///
 /// # Errors
-/// The first thing that does not match: [`Error::HashBlock`] and [`Error::DataBlock`] name a block, all other kinds say what is wrong with the superblock or the record.
+/// The first mismatch: [`Error::HashBlock`] and [`Error::DataBlock`] name a block, all other kinds
+/// describe the fault of the superblock or the record.
 pub fn verify(bytes: &[u8], hash_offset: u64, trusted: Trusted) -> Result<(), Error> {
     let superblock = read_superblock(bytes, hash_offset)?;
     let layout = superblock.layout().map_err(|source| Error::Superblock { offset: hash_offset, source })?;
@@ -68,7 +72,7 @@ fn check_record(record: &Record, superblock: &Superblock, hash_offset: u64, trus
     }
 }
 
-/// An image whose superblock fits its length.
+/// An image whose superblock matches its length.
 struct Image<'a> {
     bytes: &'a [u8],
     layout: Layout,
@@ -77,7 +81,7 @@ struct Image<'a> {
 }
 
 impl Image<'_> {
-    /// Checks all levels, the top one first, so that a level is checked against digests that are right.
+    /// Checks all levels, from the top down, so that each level is checked against right digests.
     fn check_tree(&self) -> Result<(), Error> {
         for level in (0..self.layout.levels()).rev() {
             for index in 0..self.layout.level_blocks(level) {
@@ -102,7 +106,8 @@ impl Image<'_> {
         self.salted.digest(&self.bytes[from..from + self.layout.block_bytes() as usize])
     }
 
-    /// The digest that a level has of a block below it; above the top it is the root hash.
+    /// Returns the digest that a level has of a block below it. Above the top level, it is the root
+    /// hash.
     fn expected(&self, level: usize, index: u64) -> &[u8] {
         match self.layout.place(level, index) {
             None => &self.root_hash,

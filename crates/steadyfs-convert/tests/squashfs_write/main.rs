@@ -1,6 +1,7 @@
-//! Images of squashfs, unpacked and looked at with the tools of squashfs itself.
+//! Images of squashfs, unpacked and examined with the tools of squashfs itself.
 //!
-//! The tests need `unsquashfs`, `mksquashfs` and root, who may make devices; where these are missing they say so and pass.
+//! The tests need `unsquashfs`, `mksquashfs` and root, which may make devices. If one of these is
+//! missing, the tests print this and pass.
 
 #![cfg(unix)]
 
@@ -21,7 +22,7 @@ fn settings(compressor: &str, block_bytes: u32) -> Settings {
     Settings { compressor: compressor.parse().expect("a compressor"), block_bytes, ..Settings::default() }
 }
 
-/// Unpacks the image of a tree and compares all that was unpacked with the tree.
+/// Unpacks the image of a tree, and compares the result with the tree.
 fn assert_unpacks(tree: &Tree, settings: &Settings, what: &str) {
     let image = write(tree, settings).expect("a tree that the format holds");
     assert_eq!(image.len() % settings.pad_bytes as usize, 0);

@@ -1,4 +1,4 @@
-//! Trees to write.
+//! Trees for the tests of writing.
 
 use std::collections::BTreeMap;
 use steadyfs_convert::{Inode, InodeIndex, Kind, Limit, Tree};
@@ -16,7 +16,7 @@ pub fn noise(seed: u64, bytes: usize) -> Vec<u8> {
     (0..bytes).map(|_| random.u8(..)).collect()
 }
 
-/// Words with a number now and then: it shrinks to a third or so.
+/// Makes words with a number now and then, which shrink to about a third.
 pub fn prose(seed: u64, bytes: usize) -> Vec<u8> {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut text = Vec::new();
@@ -32,7 +32,7 @@ pub fn prose(seed: u64, bytes: usize) -> Vec<u8> {
     text
 }
 
-/// One of each thing that a file system may hold, around the edges of blocks.
+/// Makes one of each thing that a file system may hold, around the edges of blocks.
 pub fn everything(block_bytes: usize) -> Tree {
     let mut tree = Tree::new(Limit::default());
     for bytes in [0, 1, 100, block_bytes - 1, block_bytes, block_bytes + 1, 2 * block_bytes, 3 * block_bytes + 77] {
@@ -99,7 +99,7 @@ fn add_attributes(tree: &mut Tree) {
     tree.insert(noted, b"zero", device).expect("a name");
 }
 
-/// Programs, texts and links: what a small device starts from.
+/// Makes programs, texts and links, as on a small device.
 pub fn small_root() -> Tree {
     let mut tree = Tree::new(Limit::default());
     let mut random = fastrand::Rng::with_seed(9);
@@ -116,7 +116,7 @@ pub fn small_root() -> Tree {
     tree
 }
 
-/// Makes random trees.
+/// Maker of random trees.
 pub struct Maker {
     random: fastrand::Rng,
 }
@@ -126,7 +126,7 @@ impl Maker {
         Self { random: fastrand::Rng::with_seed(seed) }
     }
 
-    /// A tree of about so many names, all of whose inodes have one.
+    /// Makes a tree of about `names` names, in which each inode has a name.
     pub fn tree(&mut self, names: usize) -> Tree {
         let mut tree = Tree::new(Limit::default());
         let (mut directories, mut others) = (vec![0], Vec::new());

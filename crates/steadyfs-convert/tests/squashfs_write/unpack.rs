@@ -1,4 +1,4 @@
-//! Unpacks an image with `unsquashfs`, and compares what comes out with a tree.
+//! Unpacks an image with `unsquashfs`, and compares the result with a tree.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,8 @@ use std::{ffi::OsStr, fmt::Write};
 use steadyfs_convert::{Inode, InodeIndex, Kind, Tree};
 use tempfile::TempDir;
 
-/// Prints the attributes of all paths that it reads: the standard library has no call for them.
+/// Prints the attributes of all paths that it reads, because the standard library has no call for
+/// them.
 const ATTRIBUTES: &str = "
 import os, sys
 for path in sys.stdin.buffer.read().split(b'\\0')[:-1]:
@@ -18,7 +19,7 @@ for path in sys.stdin.buffer.read().split(b'\\0')[:-1]:
     print(' '.join(n.encode().hex() + '=' + os.getxattr(path, n, follow_symlinks=False).hex() for n in sorted(names)))
 ";
 
-/// What came out of an image; it is removed in the end.
+/// Unpacked content of an image; it is removed at the end.
 pub struct Unpacked {
     _room: TempDir,
     pub root: PathBuf,
@@ -40,7 +41,7 @@ pub fn is_root() -> bool {
     is_root
 }
 
-/// Unpacks an image. `None` when the tool or the right is missing.
+/// Unpacks an image. Returns `None` if the tool or the right is missing.
 pub fn unpacked(image: &[u8]) -> Option<Unpacked> {
     if !has_tool("unsquashfs") || !is_root() {
         return None;
@@ -117,7 +118,7 @@ fn assert_inode(inode: &Inode, place: &Path, metadata: &fs::Metadata, what: &str
         Kind::Socket => assert!(kind.is_socket(), "{what}"),
     }
     assert_eq!((metadata.uid(), metadata.gid()), (inode.uid, inode.gid), "{what}");
-    // The host gives all links one mode.
+    // The host gives all links the same mode.
     if !kind.is_symlink() {
         assert_eq!(metadata.mode() & 0o7777, u32::from(inode.mode), "{what}");
     }

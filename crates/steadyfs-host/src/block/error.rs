@@ -1,42 +1,42 @@
-//! What can go wrong with a block device.
+//! Errors of block devices.
 
 use std::io;
 
-/// Why a file or block device cannot be used.
+/// The reason why a file or block device cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BlockError {
-    /// The host cannot open it, or tell its size.
+    /// The host cannot open it, or report its size.
     #[error("cannot be opened: {0}")]
     Open(#[source] io::Error),
-    /// The first sector is not that of a volume.
+    /// No volume begins in the first sector.
     #[error("no SteadyFS volume begins in the first sector: never formatted, or cut off")]
     NoVolume,
-    /// A volume begins in the first sector that is longer than the file or device.
+    /// The volume that begins in the first sector is longer than the file or device.
     #[error("{} long, the volume has {}: the last {} bytes are missing", in_words(*found), in_words(*expected), expected - found)]
     CutOff {
         /// Bytes of the file or device.
         found: u64,
-        /// Bytes that the volume says it has.
+        /// Bytes of the volume.
         expected: u64,
     },
-    /// It was opened for reading.
+    /// It was opened for reading only.
     #[error("was opened for reading alone")]
     ReadOnly,
     /// The host reports an error.
     #[error("sector {sector} cannot be {verb}: {reason}")]
     Io {
-        /// What was to be done.
+        /// Attempted operation.
         verb: &'static str,
         /// First sector of the command.
         sector: u32,
-        /// What the host says.
+        /// Error of the host.
         #[source]
         reason: io::Error,
     },
 }
 
-/// A size as people say it.
+/// Formats a size for people.
 fn in_words(bytes: u64) -> String {
     const MIB: f64 = (1 << 20) as f64;
     match bytes as f64 / MIB {

@@ -1,8 +1,11 @@
-//! Cards and disks as a host sees them: Linux block devices such as `/dev/mmcblk0p2`, and files with the content of one.
+//! Cards and disks as block devices of a host: Linux block devices such as `/dev/mmcblk0p2`, and
+//! files with the content of one.
 //!
-//! [`BlockFile`] is a [`SectorDevice`]; [`open`] and [`create`] make a [`Flash`](steadyfs::media::Flash) of it. Each commit waits until the host's kernel and the device
-//! have written it (`fdatasync`). What is erased is discarded: a hole in a file, a discard of the device. The host's cache writes in any order, so a power cut may
-//! lose any part of what was not flushed.
+//! [`BlockFile`] is a [`SectorDevice`]. [`open`] returns a [`Flash`](steadyfs::media::Flash) on it,
+//! and [`create`] makes the file of a new one. Each commit waits until the host's kernel and the
+//! device have written it (`fdatasync`). An erase discards: it makes a hole in a file, or a discard
+//! of the device. The host's cache writes in any order, so a power cut may lose any part of the
+//! unflushed data.
 
 mod error;
 mod search;
@@ -19,7 +22,8 @@ use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorLayout, SectorP
 use steadyfs::{Access, MountError, Superblocks};
 use steadyfs_sim::{Counters, Metered, Sectors};
 
-/// A file or block device. [`Metered`] counts its commands and measures their time on the machine's clock.
+/// A file or block device. [`Metered`] counts its commands and measures their time on the machine's
+/// clock.
 #[derive(Debug)]
 pub struct BlockFile {
     file: File,
@@ -35,7 +39,7 @@ pub struct BlockFile {
 /// With [`Access::ReadOnly`] the device is never changed, and need not be writable.
 ///
 /// # Errors
-/// [`BlockError`] says what is wrong with it.
+/// [`BlockError`] describes the fault.
 pub fn open(path: impl AsRef<Path>, access: Access) -> Result<SectorPages<BlockFile>, BlockError> {
     let mut file = BlockFile::open(path, access)?;
     let found = SectorLayout::find(&mut file, 0).map_err(|_| file.take_error())?;
@@ -52,7 +56,7 @@ pub fn holds_volume(path: impl AsRef<Path>) -> bool {
     open(path, Access::ReadOnly).is_ok()
 }
 
-/// Looks at both copies of the superblock. The first one counts as damaged if the headers of its
+/// Reads both copies of the superblock. The first copy counts as damaged if the headers of its
 /// block are lost: a mend writes both.
 ///
 /// # Errors
@@ -64,23 +68,25 @@ pub fn superblocks<D: SectorDevice>(pages: &mut SectorPages<D>) -> Result<Superb
     Ok(if has_headers { copies } else { Superblocks { damaged: copies.damaged.or(Some(0)), ..copies } })
 }
 
-/// Makes a file of zeros for a device of so many bytes, without room on the host's disk until it is written.
+/// Makes a file of zeros for a device of `bytes` bytes. It takes no room on the host's disk until
+/// it is written.
 ///
 /// # Errors
-/// [`BlockError::Io`], also when there is a file of this name already.
+/// [`BlockError::Open`], also if a file of this name exists.
 pub fn create(path: impl AsRef<Path>, bytes: u64) -> Result<BlockFile, BlockError> {
     let made = OpenOptions::new().read(true).write(true).create_new(true).open(path);
     let file = made.and_then(|file| file.set_len(bytes).map(|()| file)).map_err(BlockError::Open)?;
     BlockFile::of(file, Access::ReadWrite)
 }
 
-/// Whether a file or device begins as a volume on sectors does, though it may be cut off behind that. What cannot be read does not.
+/// Returns true if a file or device begins as a volume on sectors, even if the volume is cut off.
+/// Returns false if it cannot be read.
 pub fn is_volume(path: impl AsRef<Path>) -> bool {
     BlockFile::open(path, Access::ReadOnly).is_ok_and(|mut file| file.layout_of_any_length().is_some())
 }
 
 impl BlockFile {
-    /// Opens a file or block device, whatever it holds.
+    /// Opens a file or block device, with any content.
     ///
     /// # Errors
     /// [`BlockError`].
@@ -92,17 +98,17 @@ impl BlockFile {
 
     fn of(mut file: File, access: Access) -> Result<Self, BlockError> {
         let bytes = file.seek(SeekFrom::End(0)).map_err(BlockError::Open)?;
-        // What lies beyond 2 TiB is not used.
+        // Sectors beyond 2 TiB are not used.
         let sectors = u32::try_from(bytes / SECTOR_BYTES as u64).unwrap_or(u32::MAX);
         Ok(Self { file, access, sectors, counters: Counters::default(), error: None })
     }
 
-    /// Why the last operation that failed did so.
+    /// Returns the error of the last failed operation.
     pub fn error(&self) -> Option<&BlockError> {
         self.error.as_ref()
     }
 
-    /// How the volume is divided that begins here, whatever is left of it.
+    /// Returns the layout of the volume that begins here, for a volume of any length.
     fn layout_of_any_length(&mut self) -> Option<SectorLayout> {
         self.header_at(0)
     }
@@ -115,7 +121,7 @@ impl BlockFile {
         found.ok().flatten()
     }
 
-    /// What is wrong where a volume begins that is longer than the device.
+    /// Returns an error if a volume begins here that is longer than the device.
     fn cut_off(&mut self) -> Option<BlockError> {
         let expected = self.layout_of_any_length()?.sectors;
         let bytes = |sectors: u32| u64::from(sectors) * SECTOR_BYTES as u64;
@@ -126,10 +132,10 @@ impl BlockFile {
         self.error.take().unwrap_or(BlockError::NoVolume)
     }
 
-    /// Does something with the file, and measures its time.
+    /// Does one operation on the file, and measures its time.
     ///
-    /// A sector that cannot be read is the page's fault, not the device's. If the file system of an
-    /// image is full, the image counts as locked: none of its blocks is bad.
+    /// A sector that cannot be read is a fault of the page, not of the device. If the file system
+    /// of an image is full, the image counts as locked: none of its blocks is bad.
     fn act(&mut self, verb: &'static str, sector: u32, act: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Failure> {
         let begin = Instant::now();
         let result = act(&mut self.file);
@@ -168,7 +174,7 @@ impl SectorDevice for BlockFile {
         self.sectors
     }
 
-    /// Nobody knows: round ones.
+    /// Returns round durations, because the real ones are unknown.
     fn times(&self) -> SectorTimes {
         Sectors::ROUND
     }
@@ -184,7 +190,7 @@ impl SectorDevice for BlockFile {
 
     fn write(&mut self, first: u32, parts: &[&[u8]]) -> Result<(), Failure> {
         self.demand_writable()?;
-        // In one call: others may look on.
+        // In one call: other programs may read at the same time.
         let bytes = parts.concat();
         self.counters.programs += 1;
         self.counters.bytes_programmed += bytes.len() as u64;
@@ -202,7 +208,7 @@ impl SectorDevice for BlockFile {
         self.act("flushed", 0, |file| file.sync_data())
     }
 
-    /// Where the host's file system or the device cannot do that, nothing happens.
+    /// Does nothing if the host's file system or the device does not support it.
     fn discard(&mut self, first: u32, count: u32) -> Result<(), Failure> {
         self.demand_writable()?;
         self.counters.erases += 1;
@@ -228,14 +234,16 @@ impl Metered for BlockFile {
     }
 }
 
-/// Bytes of the unit in which a device likes to be erased, where Linux knows it: `preferred_erase_size` of cards.
+/// Returns the bytes of the erase unit that a device prefers, if Linux reports it:
+/// `preferred_erase_size` of cards.
 pub fn unit_bytes(path: impl AsRef<Path>) -> Option<u32> {
     let text = attribute(path.as_ref(), "preferred_erase_size")?;
     text.trim().parse().ok().filter(|bytes: &u32| *bytes >= 1 << 16 && bytes.is_multiple_of(SECTOR_BYTES as u32))
 }
 
-/// Share of its life that an eMMC says it has used at most, in percent: the larger one of its two estimates, in steps of ten, 110 where it is used up. `None` where
-/// Linux knows nothing of it, as of SD cards, or the device leaves it open.
+/// Returns the used share of an eMMC's life, as the device reports it, in percent. It is the larger
+/// of two estimates, in steps of ten. The share is at most the returned value; 110 means used up.
+/// Returns `None` if Linux reports nothing, as for SD cards, or the device leaves it open.
 pub fn life_used_percent(path: impl AsRef<Path>) -> Option<u32> {
     life_of(&attribute(path.as_ref(), "life_time")?)
 }
@@ -246,7 +254,7 @@ fn life_of(text: &str) -> Option<u32> {
     text.split_whitespace().filter_map(estimate).max().map(|step| 10 * step)
 }
 
-/// What Linux knows of the device of a path, or of that of which it is a part.
+/// Returns an attribute of a path's device, or of the device that this device is a part of.
 fn attribute(path: &Path, name: &str) -> Option<String> {
     let path = path.canonicalize().ok()?;
     let device = Path::new("/sys/class/block").join(path.file_name()?).canonicalize().ok()?;

@@ -1,15 +1,15 @@
-//! Finds a volume whose first block is lost by the headers of its later blocks.
+//! Search for a volume whose first block is lost, by the headers of its later blocks.
 
 use crate::superblocks;
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorLayout, SectorPages};
 
 /// First bytes of every header.
 const MAGIC: &[u8; 8] = b"SteadyBk";
-/// Sectors that are searched: those of two blocks of the largest allocation units, 64 MiB.
+/// Searched sectors: two blocks of the largest allocation units, 64 MiB.
 const SECTORS: u32 = 128 << 11;
 /// Sectors that are read at once.
 const CHUNK_SECTORS: u32 = 2048;
-/// Sectors of a block's headers.
+/// Sectors of the headers of a block.
 const HEADERS: u32 = 2;
 /// Blocks among which the second copy of the superblock lies.
 const BLOCKS: u32 = 32;
@@ -23,7 +23,7 @@ pub(super) fn find<D: SectorDevice>(mut file: D, header_at: HeaderAt<D>) -> Opti
     let mut layouts = layouts(&mut file, header_at);
     layouts.sort_unstable_by_key(|layout| std::cmp::Reverse(layout.volume));
     for layout in layouts {
-        // A layout that was found is possible.
+        // Only possible layouts are found.
         let mut pages = SectorPages::new(file, layout)?;
         if superblocks::look(&mut pages).is_ok() {
             return Some(pages);
@@ -33,15 +33,15 @@ pub(super) fn find<D: SectorDevice>(mut file: D, header_at: HeaderAt<D>) -> Opti
     None
 }
 
-/// The layouts of volumes that begin in the first sector and have a whole header among the searched
-/// sectors.
+/// Returns the layouts of volumes that begin in the first sector and have a whole header among the
+/// searched sectors.
 fn layouts<D: SectorDevice>(file: &mut D, header_at: HeaderAt<D>) -> Vec<SectorLayout> {
     let (end, mut found) = (file.sector_count().min(SECTORS), Vec::new());
     let mut chunk = vec![0; CHUNK_SECTORS as usize * SECTOR_BYTES];
     for from in (0..end).step_by(CHUNK_SECTORS as usize) {
         let count = CHUNK_SECTORS.min(end - from);
         let bytes = &mut chunk[..count as usize * SECTOR_BYTES];
-        // An unreadable chunk is passed over: any other block has headers as well.
+        // An unreadable chunk is skipped: any other block has headers as well.
         if file.read(from, &mut [&mut *bytes]).is_err() {
             continue;
         }

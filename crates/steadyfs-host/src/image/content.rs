@@ -8,9 +8,9 @@ use steadyfs::Access;
 /// Bytes that [`Content::fill`] writes at once.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// The bytes of a chip as a file has them.
+/// Bytes of a chip, as a file stores them.
 pub(crate) trait Bytes {
-    /// How many there are.
+    /// Returns the number of bytes.
     fn length(&self) -> io::Result<u64>;
 
     /// Reads from an offset on.
@@ -29,12 +29,13 @@ impl Content {
         Self { file, access }
     }
 
-    /// Bytes of the file.
+    /// Returns the bytes of the file.
     pub fn length(&self) -> io::Result<u64> {
         Ok(self.file.metadata()?.len())
     }
 
-    /// Makes a new file erased: `0xFF` is written in full, since a hole in a file reads as zeros.
+    /// Fills a new file with erased bytes. `0xFF` is written in full, because a hole in a file
+    /// reads as zeros.
     pub fn fill(&mut self, length: u64) -> io::Result<()> {
         let chunk = vec![0xFF; CHUNK_BYTES];
         let mut left = length;

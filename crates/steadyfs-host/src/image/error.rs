@@ -1,9 +1,9 @@
-//! What can go wrong: with the file of an image, and in the use of the chip that it holds.
+//! Errors of the file of an image, and of the use of its chip.
 
 use std::io;
 use steadyfs::media::{BlockIndex, Failure, PageIndex};
 
-/// Why an image cannot be made or opened.
+/// The reason why an image cannot be made or opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImageError {
@@ -15,23 +15,23 @@ pub enum ImageError {
     Truncated {
         /// Bytes of the file.
         found: u64,
-        /// Bytes of the smallest file that would do.
+        /// Bytes of the smallest accepted file.
         expected: u64,
-        /// What the expectation follows from.
+        /// Basis of the expectation.
         what: String,
     },
-    /// The file is longer than the chip, or no whole number of its pages or blocks.
+    /// The file is longer than the chip, or not a whole number of its pages or blocks.
     #[error("the file has the wrong length of {found} bytes; expected {expected}")]
     Length {
         /// Bytes of the file.
         found: u64,
-        /// The lengths that would do, and what that follows from.
+        /// Accepted lengths, and their basis.
         expected: String,
     },
-    /// Neither the second superblock nor a root is where the length of the file lets it be. Lengths
-    /// of truncated files may be whole numbers of pages with smaller spare areas, and are found out
-    /// so. [`Image::open_as`](super::Image::open_as) opens an image in which all of these are
-    /// damaged.
+    /// Neither the second superblock nor a root is at the place that follows from the length of the
+    /// file. A truncated file may have a whole number of pages with smaller spare areas; this check
+    /// finds it. [`Image::open_as`](super::Image::open_as) opens an image in which all of these
+    /// pages are damaged.
     #[error(
         "no second superblock at byte {offset}, where block {block} begins if each page has the {spare_bytes} spare bytes that \
          the length of the file suggests: the file is truncated, or the block is damaged"
@@ -44,40 +44,40 @@ pub enum ImageError {
         /// Spare bytes of a page that follow from the file's length.
         spare_bytes: u32,
     },
-    /// Neither place of a superblock holds one.
+    /// Neither place of a superblock contains one.
     #[error(
         "no SteadyFS superblock at byte 0, where NAND has it, nor behind a tag table in the first 16 KiB, where NOR has it, and no \
          whole copy in a later block: the chip was never formatted, or the file is not a raw image with its spare areas"
     )]
     NoSuperblock,
-    /// The superblocks were written by another version of the format.
+    /// Another version of the format wrote the superblocks.
     #[error(
         "the superblock at byte {offset} has format version {found}; expected {expected}: copy its files with a release that reads \
          {found}, or format it anew",
         expected = steadyfs::FORMAT_VERSION
     )]
     Version {
-        /// Byte of the file at which the superblock lies.
+        /// Offset of the superblock in the file.
         offset: u64,
-        /// Version found.
+        /// The found version.
         found: u16,
     },
     /// The superblock is damaged, and no copy of it is whole.
     #[error("the superblock at byte {offset} is damaged: {found}; expected {expected}")]
     Superblock {
-        /// Byte of the file at which the superblock lies.
+        /// Offset of the superblock in the file.
         offset: u64,
         /// The field and its value.
         found: String,
-        /// Values that would do.
+        /// Accepted values.
         expected: &'static str,
     },
-    /// The sizes asked for are those of no chip.
+    /// No chip has the requested sizes.
     #[error("no chip is so: {found}; expected {expected}")]
     Shape {
         /// The size and its value.
         found: String,
-        /// Values that would do.
+        /// Accepted values.
         expected: &'static str,
     },
     /// The profile does not fit the image.
@@ -85,7 +85,7 @@ pub enum ImageError {
     Profile {
         /// Name of the profile.
         profile: String,
-        /// What does not fit.
+        /// The mismatch.
         reason: &'static str,
     },
     /// The host cannot open, read or write the file.
@@ -93,7 +93,7 @@ pub enum ImageError {
     Io(#[source] io::Error),
 }
 
-/// Why an operation on an image was refused.
+/// The reason why an operation on an image was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -105,9 +105,9 @@ pub enum Refusal {
     OutOfRange {
         /// Page, block or byte.
         what: &'static str,
-        /// The index asked for.
+        /// The requested index.
         index: u64,
-        /// How many there are.
+        /// Number of pages, blocks or bytes of the chip.
         count: u64,
     },
     /// The buffer does not fit the page.
@@ -120,7 +120,7 @@ pub enum Refusal {
         /// Bytes of the page.
         expected: u32,
     },
-    /// A page was to be programmed that is programmed already.
+    /// The page to program is programmed already.
     #[error("page {page} (block {block}) is programmed already; expected an erase of the block first")]
     ProgrammedTwice {
         /// The page.
@@ -128,12 +128,12 @@ pub enum Refusal {
         /// Its block.
         block: BlockIndex,
     },
-    /// A page was to be programmed after a later page of its block.
+    /// The page to program comes before a programmed page of its block.
     #[error("page {page} comes before page {highest} of block {block}, which is programmed; expected pages in ascending order")]
     OutOfOrder {
         /// The page.
         page: PageIndex,
-        /// The highest page of the block that is programmed.
+        /// The highest programmed page of the block.
         highest: PageIndex,
         /// The block.
         block: BlockIndex,
@@ -147,40 +147,40 @@ pub enum Refusal {
     /// A copy did not directly follow the `read_tag` that fills the page register.
     #[error("the page register is empty in a copy to page {page}; expected a read_tag directly before")]
     NothingLoaded {
-        /// The page that was to be programmed.
+        /// The page to program.
         page: PageIndex,
     },
     /// The chip of the profile does not copy pages by itself.
     #[error("copy to page {page}: the chip of the profile cannot copy pages by itself")]
     NoCopy {
-        /// The page that was to be programmed.
+        /// The page to program.
         page: PageIndex,
     },
-    /// A program of NOR was to set a bit.
+    /// A program of NOR would set a bit.
     #[error("byte {address:#x} holds {old:#04x}; {new:#04x} cannot be programmed over it without an erase")]
     SetsBit {
         /// Address of the byte.
         address: u64,
-        /// What it holds.
+        /// The stored byte.
         old: u8,
-        /// What was to be programmed.
+        /// The byte to program.
         new: u8,
     },
     /// The host failed to read or write the file.
     #[error("{verb} at byte {offset} of the file: {reason}")]
     Io {
-        /// What was tried.
+        /// Attempted operation.
         verb: &'static str,
         /// Byte of the file.
         offset: u64,
-        /// What the host reports.
+        /// Error of the host.
         reason: String,
     },
 }
 
 impl Refusal {
-    /// What the file system is told. A bad block fails as one that has worn out: dumps exist whose newest mark is younger
-    /// than their newest root, and they must stay mountable.
+    /// Returns the failure for the file system. A bad block fails as a worn-out block does. Dumps
+    /// exist whose newest mark is younger than their newest root, and they must stay mountable.
     pub(super) fn failure(&self) -> Failure {
         match self {
             Refusal::BadBlock { .. } => Failure::BadBlock,

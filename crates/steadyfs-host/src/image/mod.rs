@@ -1,17 +1,20 @@
-//! Raw chip images: a file that holds the bytes of a chip and nothing else. `docs/images.md` has the layout.
+//! Raw chip images: a file that holds the bytes of a chip and nothing else. `docs/images.md` has
+//! the layout.
 //!
-//! [`Image::create`] makes one of a [`Shape`], [`Image::open`] opens one; both give a [`Flash`].
+//! [`Image::create`] makes an image of a [`Shape`], and [`Image::open`] opens an image. Both return
+//! a [`Flash`].
 //!
-//! Every program and erase goes into the file at once, and the chip's rules are kept: what a chip would not take is
-//! refused, and [`Image::refusal`] says why. The same calls give the same bytes.
+//! Every program and erase goes into the file at once. The image enforces the rules of the chip: it
+//! refuses any operation that a chip would not take, and [`Image::refusal`] returns the reason. The
+//! same calls make the same bytes.
 //!
 //! | file | idea |
 //! |---|---|
 //! | `shape` | sizes, and how they follow from a file |
-//! | `superblock` | what tells a volume from other bytes |
+//! | `superblock` | how a volume differs from other bytes |
 //! | `content` | bytes at an offset of the file |
 //! | `nand`, `nor` | the two kinds of chips |
-//! | `error` | what can go wrong |
+//! | `error` | the errors |
 
 mod content;
 mod error;
@@ -40,7 +43,8 @@ pub(crate) use superblock::recognise;
 
 /// A chip whose content is a file.
 ///
-/// Simulated time passes as on a chip of round figures, until [`with_profile`](Image::with_profile) names a real one.
+/// Simulated time passes as on a chip of round figures, until [`with_profile`](Image::with_profile)
+/// selects a real chip.
 #[derive(Debug)]
 pub struct Image {
     shape: Shape,
@@ -57,38 +61,39 @@ impl Image {
     /// Makes an erased image in a new file.
     ///
     /// # Errors
-    /// [`ImageError::Shape`] when no chip is so; [`ImageError::Io`], also when there is a file of this name already.
+    /// [`ImageError::Shape`] if no chip has this shape; [`ImageError::Io`], also if a file of this
+    /// name exists.
     pub fn create(path: impl AsRef<Path>, shape: &Shape) -> Result<Self, ImageError> {
         shape.check()?;
         let path = path.as_ref();
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(path).map_err(ImageError::Io)?;
         let mut content = Content::new(file, Access::ReadWrite);
         if let Err(error) = content.fill(shape.file_bytes()) {
-            // A part of an erased chip is of no use to anyone.
+            // A part of an erased chip is useless.
             let _ = std::fs::remove_file(path);
             return Err(ImageError::Io(error));
         }
         Ok(Self::of(content, *shape))
     }
 
-    /// Opens the image of a formatted chip: kind and sizes are those that its superblock names.
-    /// Either copy of the superblock is enough.
+    /// Opens the image of a formatted chip. Kind and sizes follow from its superblock. Either copy
+    /// of the superblock is enough.
     ///
     /// With [`Access::ReadOnly`] the file is never written, and need not be writable.
     ///
     /// # Errors
-    /// [`ImageError`] says what is wrong with the file.
+    /// [`ImageError`] describes the fault of the file.
     pub fn open(path: impl AsRef<Path>, access: Access) -> Result<Self, ImageError> {
         let mut content = Self::open_content(path.as_ref(), access)?;
         let shape = superblock::recognise(&mut content)?;
         Ok(Self::of(content, shape))
     }
 
-    /// Opens an image of which the kind and the sizes are known, formatted or not.
+    /// Opens an image of known kind and sizes, formatted or not.
     ///
     /// # Errors
-    /// [`ImageError::Empty`], [`ImageError::Truncated`], [`ImageError::Length`]; [`ImageError::Shape`] when no chip is so;
-    /// [`ImageError::Io`].
+    /// [`ImageError::Empty`], [`ImageError::Truncated`], [`ImageError::Length`];
+    /// [`ImageError::Shape`] if no chip has this shape; [`ImageError::Io`].
     pub fn open_as(path: impl AsRef<Path>, access: Access, shape: &Shape) -> Result<Self, ImageError> {
         shape.check()?;
         let content = Self::open_content(path.as_ref(), access)?;
@@ -114,10 +119,11 @@ impl Image {
         Self { shape, chip }
     }
 
-    /// Lets time pass as on the chip of a profile. The sizes remain those of the image.
+    /// Lets time pass as on the chip of a profile. The image keeps its sizes.
     ///
     /// # Errors
-    /// [`ImageError::Profile`] when the profile is that of the other kind, or has no erase that makes up the image's blocks.
+    /// [`ImageError::Profile`] if the profile belongs to the other kind, or has no erase that makes
+    /// up the image's blocks.
     pub fn with_profile(mut self, profile: &Profile, choice: TimingChoice) -> Result<Self, ImageError> {
         let refuse = |reason| ImageError::Profile { profile: profile.name.clone(), reason };
         match (&mut self.chip, &profile.chip) {
@@ -133,12 +139,13 @@ impl Image {
         Ok(self)
     }
 
-    /// Tells kind and sizes.
+    /// Returns kind and sizes.
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// Tells why the last operation that returned [`Failure::Device`] or [`Failure::BadBlock`] was refused.
+    /// Returns the reason why the last operation that returned [`Failure::Device`] or
+    /// [`Failure::BadBlock`] was refused.
     pub fn refusal(&self) -> Option<&Refusal> {
         match &self.chip {
             Kind::Nand(image) => image.refusal(),
@@ -146,8 +153,8 @@ impl Image {
         }
     }
 
-    /// Waits until the file is on the host's disk. Programs and erases are handed to the host's kernel at once, so this
-    /// matters only when the host itself may lose power.
+    /// Waits until the file is on the host's disk. The host's kernel gets programs and erases at
+    /// once, so this matters only if the host itself may lose power.
     ///
     /// # Errors
     /// [`ImageError::Io`].

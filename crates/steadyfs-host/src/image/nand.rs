@@ -1,4 +1,4 @@
-//! NAND in a file: each page's data, then its spare area.
+//! NAND in a file: for each page its data, then its spare area.
 
 use super::content::Content;
 use super::error::Refusal;
@@ -6,16 +6,16 @@ use super::shape::TAG_OFFSET;
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs_sim::{Counters, Metered, NandTiming};
 
-/// Value of a spare byte that marks nothing.
+/// Value of a spare byte without a mark.
 const UNMARKED: u8 = 0xFF;
-/// What `mark_bad` writes over the two bytes of the mark.
+/// Bytes that `mark_bad` writes over the two bytes of the mark.
 const BAD: [u8; TAG_OFFSET as usize] = [0; TAG_OFFSET as usize];
 
-/// What the file says about a block; read when the block is first programmed or erased.
+/// State of a block in the file. It is read when the block is first programmed or erased.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     bad: bool,
-    /// Pages up to the highest one that is programmed. The next program is at or above it.
+    /// Pages up to the highest programmed one. The next program is at or above this index.
     used: u32,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct NandImage {
     timing: NandTiming,
     on_chip_copy: bool,
     blocks: Vec<Option<Block>>,
-    /// The page that the operation just before, a `read_tag`, left in the page register.
+    /// The page in the page register, if the previous operation was a `read_tag`.
     loaded: Option<PageIndex>,
     counters: Counters,
     refusal: Option<Refusal>,
@@ -62,17 +62,17 @@ impl NandImage {
         self.refusal.as_ref()
     }
 
-    /// Data and spare bytes of a page.
+    /// Returns the data and spare bytes of a page.
     fn stride(&self) -> usize {
         (self.geometry.page_bytes + self.spare_bytes) as usize
     }
 
-    /// Byte of the file at which a page begins.
+    /// Returns the offset of a page in the file.
     fn offset(&self, page: PageIndex) -> u64 {
         u64::from(page) * self.stride() as u64
     }
 
-    /// Byte of the file at which the spare area of a page begins.
+    /// Returns the offset of a page's spare area in the file.
     fn spare_offset(&self, page: PageIndex) -> u64 {
         self.offset(page) + u64::from(self.geometry.page_bytes)
     }
@@ -94,7 +94,7 @@ impl NandImage {
         if fits { Ok(()) } else { Err(Refusal::BufferSize { page, given, expected }) }
     }
 
-    /// What the file says about a block.
+    /// Returns the state of a block in the file.
     fn block(&mut self, block: BlockIndex) -> Result<Block, Refusal> {
         if let Some(known) = self.blocks[block as usize] {
             return Ok(known);
@@ -110,7 +110,8 @@ impl NandImage {
         Ok(mark[0] != UNMARKED)
     }
 
-    /// Looks from the end of a block for a page that is not erased.
+    /// Searches from the end of a block for a page that is not erased. Returns the number of pages
+    /// up to this page.
     fn used_pages(&mut self, block: BlockIndex) -> Result<u32, Refusal> {
         let mut bytes = vec![0; self.stride()];
         for index in (0..self.geometry.pages_per_block).rev() {
@@ -137,7 +138,7 @@ impl NandImage {
         }
     }
 
-    /// Writes a page that may be programmed, data and spare area at once.
+    /// Writes a programmable page, data and spare area at once.
     fn store(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Refusal> {
         let mut bytes = vec![0xFF; self.stride()];
         bytes[..data.len()].copy_from_slice(data);
@@ -146,7 +147,8 @@ impl NandImage {
         self.change((page / per_block) as usize, self.offset(page), &bytes, page % per_block + 1)
     }
 
-    /// Writes into a good block, which has `used` pages afterwards. What a write that fails has left is looked up anew.
+    /// Writes into a good block, which has `used` pages afterwards. If the write fails, the state
+    /// of the block is read again later.
     fn change(&mut self, block: usize, offset: u64, bytes: &[u8], used: u32) -> Result<(), Refusal> {
         self.blocks[block] = None;
         self.content.write(offset, bytes)?;
@@ -202,7 +204,7 @@ impl NandImage {
         }
         self.counters.erases += 1;
         self.counters.time_ns += self.timing.erase_ns();
-        // Pages above the highest one that is programmed are erased already.
+        // Pages above the highest programmed one are erased already.
         let erased = vec![0xFF; used as usize * self.stride()];
         self.change(block as usize, self.offset(self.first_page(block)), &erased, 0)
     }
@@ -234,7 +236,7 @@ impl NandImage {
         self.counters.time_ns += self.timing.program_ns(bytes);
     }
 
-    /// Does one operation, which empties the page register, and remembers why it was refused.
+    /// Does one operation, which empties the page register. Keeps the reason if it is refused.
     fn act<T>(&mut self, operation: impl FnOnce(&mut Self) -> Result<T, Refusal>) -> Result<T, Failure> {
         self.loaded = None;
         operation(self).map_err(|refusal| {

@@ -56,7 +56,7 @@ impl NorImage {
         self.content.write(address.into(), data)
     }
 
-    /// Refuses a program that would set a bit, which only an erase does.
+    /// Refuses a program that would set a bit. Only an erase sets bits.
     fn demand_clears(&mut self, address: u32, data: &[u8]) -> Result<(), Refusal> {
         let mut held = vec![0; data.len()];
         self.content.read(address.into(), &mut held)?;
@@ -66,7 +66,7 @@ impl NorImage {
         }
     }
 
-    /// Accounts for a program: one command for each program page that it touches.
+    /// Counts a program: one command for each program page that it touches.
     fn count_commands(&mut self, mut address: u32, bytes: u32) {
         self.counters.bytes_programmed += u64::from(bytes);
         let page = self.timing.program_page_bytes;
@@ -90,7 +90,7 @@ impl NorImage {
         self.content.write(u64::from(block) * u64::from(self.block_bytes), &vec![0xFF; self.block_bytes as usize])
     }
 
-    /// Does one operation and remembers why it was refused.
+    /// Does one operation, and keeps the reason if it is refused.
     fn act(&mut self, operation: impl FnOnce(&mut Self) -> Result<(), Refusal>) -> Result<(), Failure> {
         operation(self).map_err(|refusal| {
             let failure = refusal.failure();

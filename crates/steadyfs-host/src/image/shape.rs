@@ -7,20 +7,20 @@ use steadyfs_sim::{Chip, Profile};
 
 use super::nor::NorImage;
 
-/// Byte of a NAND page's spare area at which its tag begins, behind the two bytes of the bad-block mark.
+/// Offset of the tag in a NAND page's spare area, behind the two bytes of the bad-block mark.
 ///
-/// Linux places the first user bytes there too on chips with 64 spare bytes and its Hamming ECC.
+/// On chips with 64 spare bytes and its Hamming ECC, Linux places the first user bytes there too.
 pub const TAG_OFFSET: u32 = 2;
 
-/// Least spare bytes of a NAND page: bad-block mark and tag.
+/// Minimum spare bytes of a NAND page: bad-block mark and tag.
 pub const SPARE_BYTES_MIN: u32 = TAG_OFFSET + TAG_BYTES as u32;
 
-/// What [`Shape::check`] and the superblock allow, in words.
+/// Limits of [`Shape::check`] and of the superblock, in words.
 const PAGE_BYTES: &str = "a power of two from 256 to 16,384";
 const PAGES_PER_BLOCK: &str = "4 to 256";
 const BLOCK_COUNT: &str = "16 to 1,048,576";
 
-/// A size that no chip has: what was found, and what was expected.
+/// A size that no chip has: the found and the expected value.
 pub(super) type Misfit = (String, &'static str);
 
 /// Kind and sizes of a chip.
@@ -30,12 +30,13 @@ pub enum Shape {
     Nand {
         /// Pages and blocks.
         geometry: Geometry,
-        /// Spare bytes of each page, at least [`SPARE_BYTES_MIN`] and at most a quarter of the page.
+        /// Spare bytes of each page, at least [`SPARE_BYTES_MIN`] and at most a quarter of the
+        /// page.
         spare_bytes: u32,
     },
     /// NOR: bytes.
     Nor {
-        /// Data bytes of the pages that the file system makes in a block: see [`NorPages`].
+        /// Data bytes of the pages that the file system makes in a block; see [`NorPages`].
         page_bytes: u32,
         /// Bytes of an erase block, a multiple of `page_bytes`.
         block_bytes: u32,
@@ -45,12 +46,14 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// NAND with the usual spare area: 64 bytes for each 2 KiB of a page, and at least [`SPARE_BYTES_MIN`].
+    /// Returns NAND with the usual spare area: 64 bytes for each 2 KiB of a page, and at least
+    /// [`SPARE_BYTES_MIN`].
     pub fn nand(geometry: Geometry) -> Self {
         Self::Nand { geometry, spare_bytes: (geometry.page_bytes / 32).max(SPARE_BYTES_MIN) }
     }
 
-    /// The shape of a chip. NOR is taken in blocks of its default erase size, with pages of the size that suits them.
+    /// Returns the shape of a profile's chip. NOR gets blocks of its default erase size, with pages
+    /// of a suitable size.
     pub fn of(profile: &Profile) -> Self {
         match &profile.chip {
             Chip::Nand(nand) => Self::Nand { geometry: nand.geometry(), spare_bytes: nand.spare_bytes },
@@ -61,10 +64,10 @@ impl Shape {
         }
     }
 
-    /// Pages and blocks.
+    /// Returns pages and blocks.
     ///
     /// # Errors
-    /// [`ImageError::Shape`] where no chip is so.
+    /// [`ImageError::Shape`] if no chip has this shape.
     pub fn geometry(&self) -> Result<Geometry, ImageError> {
         self.check()?;
         Ok(match *self {
@@ -76,7 +79,7 @@ impl Shape {
         })
     }
 
-    /// Bytes of the file.
+    /// Returns the bytes of the file.
     pub fn file_bytes(&self) -> u64 {
         match *self {
             Self::Nand { geometry, spare_bytes } => page_count(&geometry) * u64::from(geometry.page_bytes + spare_bytes),
@@ -84,7 +87,8 @@ impl Shape {
         }
     }
 
-    /// The shape of a NAND image from its superblock, which lies at byte 0, and its length. The length tells the spare bytes.
+    /// Returns the shape of a NAND image from its superblock, which lies at byte 0, and its length.
+    /// The spare bytes follow from the length.
     pub(super) fn of_nand_file(geometry: Geometry, length: u64) -> Result<Self, ImageError> {
         check_geometry(&geometry).map_err(|(found, expected)| ImageError::Superblock { offset: 0, found, expected })?;
         let (pages, page_bytes) = (page_count(&geometry), geometry.page_bytes);
@@ -104,13 +108,13 @@ impl Shape {
         Ok(Self::Nand { geometry, spare_bytes: spare_bytes as u32 })
     }
 
-    /// The shape of a NOR image from its superblock, which lies at byte `offset`, and its length. `None` when no chip of the
-    /// geometry has its first page there.
+    /// Returns the shape of a NOR image from its superblock, which lies at byte `offset`, and its
+    /// length. Returns an error if no chip of the geometry has its first page there.
     pub(super) fn of_nor_file(geometry: Geometry, offset: u64, length: u64) -> Result<Self, ImageError> {
         let damaged = |(found, expected)| ImageError::Superblock { offset, found, expected };
         check_geometry(&geometry).map_err(damaged)?;
         let Geometry { page_bytes, pages_per_block, block_count, .. } = geometry;
-        // The first page begins behind the tag table, so that its offset tells the table's size.
+        // The first page begins behind the tag table, so its offset is the size of the table.
         let block_bytes = offset as u32 + pages_per_block * page_bytes;
         let shape = Self::Nor { page_bytes, block_bytes, block_count };
         shape.find_misfit().map_err(damaged)?;
@@ -124,7 +128,7 @@ impl Shape {
         Ok(shape)
     }
 
-    /// Refuses a file that is not as long as the chip.
+    /// Refuses a file of another length than the chip.
     pub(super) fn check_length(&self, found: u64) -> Result<(), ImageError> {
         let expected = self.file_bytes();
         let what = match *self {
@@ -165,7 +169,8 @@ impl Shape {
     }
 }
 
-/// Most spare bytes that are taken for some. Chips have up to an eighth of a page; twice a chip's length is still noticed.
+/// Returns the maximum accepted spare bytes. Chips have up to an eighth of a page. A file of twice
+/// a chip's length still exceeds this limit.
 const fn spare_bytes_max(page_bytes: u32) -> u32 {
     page_bytes / 4
 }

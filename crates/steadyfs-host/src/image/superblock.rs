@@ -1,5 +1,5 @@
-//! How a volume is recognised: by a superblock whose checksum is right, as in `docs/format.md`.
-//! Either copy is enough.
+//! Recognition of a volume: by a superblock with the right checksum, as in `docs/format.md`. Either
+//! copy is enough.
 //!
 //! ```text
 //! 0            8         10           14                18            22         40                         44
@@ -7,9 +7,10 @@
 //! ```
 //!
 //! - The first copy lies at byte 0 on NAND, and behind the tag table on NOR.
-//! - The second copy is searched when the first one is damaged. It counts where its own fields and the length of the file put it.
+//! - The second copy is searched if the first one is damaged. It counts if it lies at the place
+//!   that follows from its own fields and the length of the file.
 //!
-//! The mount reads the superblock again; here it gives the shape of the file.
+//! The mount reads the superblock again. This module returns the shape of the file.
 
 use super::content::Bytes;
 use super::shape::{TAG_OFFSET, is_page_size};
@@ -21,18 +22,18 @@ const MAGIC: &[u8; 8] = b"SteadyFS";
 const VERSION: u16 = steadyfs::FORMAT_VERSION;
 /// Bytes up to the last field that is read here.
 const BYTES: usize = 44;
-/// Smallest page, and so the steps in which a tag table grows.
+/// Bytes of the smallest page. A tag table grows in steps of this size.
 const STEP_BYTES: usize = 256;
-/// Largest tag table: one page of the largest size. 256 tags have only 4 KiB.
+/// Bytes of the largest tag table: one page of the largest size. 256 tags have only 4 KiB.
 const TABLE_BYTES_MAX: usize = 16_384;
-/// Bytes at the start of a chip among which the first copy lies.
+/// Bytes at the start of a chip that contain the first copy.
 const HEAD_BYTES: usize = TABLE_BYTES_MAX + BYTES;
-/// Bytes in front of the end of the second copy: 32 blocks of 256 pages of 16 KiB, with spare areas
-/// of a quarter.
+/// End of the search for the second copy: 32 blocks of 256 pages of 16 KiB, with spare areas of a
+/// quarter.
 const SEARCH_BYTES: u64 = 32 * 256 * (16_384 + 4096);
 /// Bytes that are searched at once.
 const CHUNK_BYTES: usize = 1 << 20;
-/// Blocks in which a root may lie.
+/// Number of blocks in which a root may lie.
 const ROOT_BLOCKS: u32 = 65;
 
 /// The fields of a superblock that are read here.
@@ -44,8 +45,8 @@ struct Fields {
 }
 
 impl Fields {
-    /// Reads the fields; `None` where these bytes do not begin as a superblock, or end before it
-    /// does.
+    /// Parses the fields; returns `None` if these bytes do not begin as a superblock, or end too
+    /// early.
     fn of(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.first_chunk::<BYTES>().filter(|bytes| bytes.starts_with(MAGIC))?;
         let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
@@ -72,7 +73,7 @@ pub(crate) fn recognise(bytes: &mut dyn Bytes) -> Result<Shape, ImageError> {
             let is_sound = chip.is_superblock(at as u64, if at == 0 { None } else { Some(0) }, &fields);
             match chip.first_shape(at as u64, &fields) {
                 Ok(shape) if is_sound => return chip.with_right_spare(shape, fields.copy),
-                // The chip is named, and the file is another size.
+                // The superblock names the chip, and the file has another size.
                 Err(error @ (ImageError::Truncated { .. } | ImageError::Length { .. })) if is_sound => return Err(error),
                 Ok(_) => (wrong_checksum(at as u64), Some(fields.version)),
                 Err(error) => (error, Some(fields.version)),
@@ -104,12 +105,12 @@ fn wrong_checksum(offset: u64) -> ImageError {
 enum Second {
     /// It is whole, and has this shape.
     Whole(Shape),
-    /// Something begins as a superblock of the same other version as the first copy.
+    /// Other bytes begin as a superblock of the same other version as the first copy.
     OfVersion(u16),
     None,
 }
 
-/// The bytes of a chip, and how many there are.
+/// The bytes of a chip, and their number.
 struct Chip<'b> {
     bytes: &'b mut dyn Bytes,
     length: u64,
@@ -138,7 +139,7 @@ impl Chip<'_> {
         fields.is_some_and(|fields| self.is_superblock(offset, (offset > 0).then_some(0), &fields))
     }
 
-    /// Returns the shape that the first copy at an offset has.
+    /// Returns the shape from the first copy at an offset.
     fn first_shape(&self, offset: u64, fields: &Fields) -> Result<Shape, ImageError> {
         if fields.version != VERSION {
             return Err(ImageError::Version { offset, found: fields.version });
@@ -185,7 +186,7 @@ impl Chip<'_> {
         offset > TABLE_BYTES_MAX as u64 || !offset.is_multiple_of(STEP_BYTES as u64)
     }
 
-    /// Returns the shape that a whole second copy at an offset has, if there is one.
+    /// Returns the shape from a whole second copy at an offset, if there is one.
     fn second_shape(&mut self, offset: u64, fields: &Fields) -> Option<Shape> {
         let &Fields { version: VERSION, geometry, copy: copy @ 1.. } = fields else { return None };
         if copy >= geometry.block_count {
@@ -206,8 +207,8 @@ impl Chip<'_> {
         nor.filter(|_| self.is_superblock(offset, Some(offset - table), fields))
     }
 
-    /// Refuses NAND with other spare areas than the length of the file suggests: a truncated file
-    /// may have the length of one with smaller spare areas. A sound page in another block is the
+    /// Refuses NAND with other spare areas than the length of the file suggests. A truncated file
+    /// may have the length of a file with smaller spare areas. A sound page in another block is the
     /// proof.
     fn with_right_spare(&mut self, shape: Shape, copy: u32) -> Result<Shape, ImageError> {
         let Shape::Nand { geometry, spare_bytes } = shape else { return Ok(shape) };
@@ -247,7 +248,7 @@ mod tests {
         bytes
     }
 
-    /// A chip with a superblock at an offset, whose checksum is wrong.
+    /// Returns a chip with a superblock at an offset, whose checksum is wrong.
     fn at(offset: usize, superblock: Vec<u8>, length: usize) -> Vec<u8> {
         let mut head = vec![0xFF; offset];
         head.extend(superblock);

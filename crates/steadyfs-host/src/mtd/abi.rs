@@ -1,7 +1,9 @@
-//! The ioctls of MTD devices, as in the kernel's `include/uapi/mtd/mtd-abi.h`, behind safe functions.
+//! The ioctls of MTD devices, as in the kernel's `include/uapi/mtd/mtd-abi.h`, behind safe
+//! functions.
 //!
-//! All unsafe code of this crate is here. Each function builds the structure that its request is documented to take, and
-//! the structures that point to buffers are made from slices that outlive the call.
+//! All unsafe code of this crate is here. Each function builds the structure that the documentation
+//! of its request names. Structures that point to buffers are made from slices that outlive the
+//! call.
 
 #![allow(unsafe_code)]
 
@@ -15,10 +17,10 @@ const GROUP: u8 = b'M';
 const MTD_RAM: u8 = 1;
 const MTD_NOR: u8 = 3;
 const MTD_NAND: u8 = 4;
-/// Spare bytes go where neither ECC nor bad-block mark are.
+/// Places spare bytes outside the ECC and the bad-block mark.
 const AUTO_PLACEMENT: u8 = 1;
 
-/// What `MEMGETINFO` tells (`struct mtd_info_user`).
+/// Result of `MEMGETINFO` (`struct mtd_info_user`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Info {
@@ -28,26 +30,27 @@ pub(super) struct Info {
     size: u32,
     /// Bytes of an erase block.
     pub erase_bytes: u32,
-    /// Bytes of a write unit: of a page, on NAND.
+    /// Bytes of a write unit; on NAND, bytes of a page.
     pub write_bytes: u32,
     spare_bytes: u32,
     padding: u64,
 }
 
 impl Info {
-    /// Whether this is NAND of one bit a cell. With several, type 8, a power cut in the program of a page damages an earlier
-    /// page, and the file system relies on those.
+    /// Returns true for NAND of one bit a cell. On NAND with several bits a cell, type 8, a power
+    /// cut in the program of a page damages an earlier page. The file system relies on the earlier
+    /// pages.
     pub fn is_nand(&self) -> bool {
         self.kind == MTD_NAND
     }
 
-    /// Whether bytes are programmed; RAM takes that too.
+    /// Returns true if the device programs bytes. RAM does so too.
     pub fn is_nor(&self) -> bool {
         matches!(self.kind, MTD_NOR | MTD_RAM)
     }
 }
 
-/// What `ECCGETLAYOUT` tells (`struct nand_ecclayout_user`).
+/// Result of `ECCGETLAYOUT` (`struct nand_ecclayout_user`).
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Layout {
@@ -57,7 +60,7 @@ struct Layout {
     free_ranges: [[u32; 2]; 8],
 }
 
-/// What `MEMERASE64` takes (`struct erase_info_user64`).
+/// Argument of `MEMERASE64` (`struct erase_info_user64`).
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Range {
@@ -65,7 +68,8 @@ struct Range {
     bytes: u64,
 }
 
-/// What `MEMWRITE` takes (`struct mtd_write_req`). The pointers are numbers of 64 bits on every machine.
+/// Argument of `MEMWRITE` (`struct mtd_write_req`). The pointers are numbers of 64 bits on every
+/// machine.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Transfer {
@@ -78,7 +82,7 @@ struct Transfer {
     padding: [u8; 7],
 }
 
-/// What `MEMREAD` takes (`struct mtd_read_req`); the kernel fills the statistics in.
+/// Argument of `MEMREAD` (`struct mtd_read_req`). The kernel fills in the statistics.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Fetch {
@@ -96,18 +100,20 @@ const MEMERASE64: Opcode = opcode::write::<Range>(GROUP, 20);
 const MEMWRITE: Opcode = opcode::read_write::<Transfer>(GROUP, 24);
 const MEMREAD: Opcode = opcode::read_write::<Fetch>(GROUP, 26);
 
-/// A request whose argument is a pointer to a `T`. Its output is the number that the kernel returns.
+/// A request whose argument is a pointer to a `T`. Its output is the number that the kernel
+/// returns.
 struct Request<'a, T> {
     opcode: Opcode,
     argument: &'a mut T,
 }
 
-// SAFETY: `as_ptr` points to a `T` that is borrowed for the life of the request. `Request` is private, and made only by
-// `request`, whose callers pair each opcode with the structure that the kernel reads and writes for it.
+// SAFETY: `as_ptr` points to a `T` that is borrowed for the life of the request. `Request` is
+// private, and only `request` makes it. The callers of `request` pair each opcode with the
+// structure that the kernel reads and writes for it.
 unsafe impl<T> Ioctl for Request<'_, T> {
     type Output = IoctlOutput;
 
-    // The kernel may write the structure, or what it points to.
+    // The kernel may write the structure, or the memory that it points to.
     const IS_MUTATING: bool = true;
 
     fn opcode(&self) -> Opcode {
@@ -126,13 +132,14 @@ unsafe impl<T> Ioctl for Request<'_, T> {
 /// Makes a request.
 ///
 /// # Safety
-/// The kernel takes a `T` for this opcode, and what the `T` points to is valid for the bytes that it names.
+/// The kernel takes a `T` for this opcode. Each pointer in the `T` is valid for the number of bytes
+/// that the `T` names.
 unsafe fn request<T>(file: &File, opcode: Opcode, argument: &mut T) -> io::Result<IoctlOutput> {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller fulfils the conditions of this function.
     Ok(unsafe { ioctl(file, Request { opcode, argument }) }?)
 }
 
-/// Tells type and sizes of a device.
+/// Returns type and sizes of a device.
 pub(super) fn info(file: &File) -> io::Result<Info> {
     let mut info = Info::default();
     // SAFETY: `MEMGETINFO` fills an `Info`, which has no pointers.
@@ -140,7 +147,7 @@ pub(super) fn info(file: &File) -> io::Result<Info> {
     Ok(info)
 }
 
-/// Tells the free bytes of the spare area of a page.
+/// Returns the free bytes of the spare area of a page.
 pub(super) fn free_spare_bytes(file: &File) -> io::Result<u32> {
     let mut layout = Layout { ecc_bytes: 0, ecc_places: [0; 64], free_bytes: 0, free_ranges: [[0; 2]; 8] };
     // SAFETY: `ECCGETLAYOUT` fills a `Layout`, which has no pointers.
@@ -154,7 +161,7 @@ pub(super) fn erase(file: &File, start: u64, bytes: u64) -> io::Result<()> {
     unsafe { request(file, MEMERASE64, &mut Range { start, bytes }) }.map(drop)
 }
 
-/// Tells whether the block at an offset is bad.
+/// Returns true if the block at an offset is bad.
 pub(super) fn is_bad(file: &File, start: u64) -> io::Result<bool> {
     // SAFETY: `MEMGETBADBLOCK` takes an offset of 64 bits.
     let output = unsafe { request(file, MEMGETBADBLOCK, &mut start.cast_signed()) }?;
@@ -182,11 +189,12 @@ pub(super) fn write(file: &File, start: u64, data: &[u8], spare: &[u8]) -> io::R
     unsafe { request(file, MEMWRITE, &mut transfer) }.map(drop)
 }
 
-/// Reads a page, or the spare area alone when `data` is empty; tells the bits that were corrected in the worst codeword.
+/// Reads a page, or only the spare area if `data` is empty. Returns the corrected bits of the worst
+/// codeword.
 ///
-/// The buffers are filled also when the call fails with `EBADMSG`.
+/// The buffers are filled even if the call fails with `EBADMSG`.
 pub(super) fn read(file: &File, start: u64, data: &mut [u8], spare: &mut [u8]) -> io::Result<u32> {
-    // A missing address tells the kernel to leave the data alone.
+    // Without an address, the kernel leaves the data alone.
     let data_address = if data.is_empty() { 0 } else { data.as_mut_ptr().expose_provenance() };
     let transfer = Transfer {
         start,
@@ -200,7 +208,7 @@ pub(super) fn read(file: &File, start: u64, data: &mut [u8], spare: &mut [u8]) -
     let mut fetch = Fetch { transfer, uncorrectable: 0, corrected: 0, corrected_most: 0 };
     // SAFETY: `MEMREAD` takes a `Fetch`, and writes at most as many bytes as the two slices have.
     match unsafe { request(file, MEMREAD, &mut fetch) } {
-        // Corrected: the data is right, if the chip tired.
+        // Corrected: the data is right, although the chip is worn.
         Err(error) if error.raw_os_error() != Some(Errno::UCLEAN.raw_os_error()) => Err(error),
         _ => Ok(fetch.corrected_most),
     }
@@ -210,7 +218,8 @@ pub(super) fn read(file: &File, start: u64, data: &mut [u8], spare: &mut [u8]) -
 mod tests {
     use super::*;
 
-    /// The numbers that the kernel's header gives on machines with the usual encoding of requests.
+    /// Compares with the numbers in the kernel's header, for machines with the usual encoding of
+    /// requests.
     #[test]
     #[cfg(any(
         target_arch = "x86_64",

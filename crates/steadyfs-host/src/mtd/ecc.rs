@@ -1,33 +1,36 @@
-//! What was corrected in a read: by the driver's ECC in the data, by the guard in the tag.
+//! Corrected bits of a read: in the data by the driver's ECC, in the tag by the guard.
 
 use rustix::fs::{fstat, major, makedev, minor};
 use std::fs::{self, File};
 use std::path::PathBuf;
 use steadyfs::media::Corrected;
 
-/// The one bit that the guard of a tag corrects, of one.
+/// One corrected bit in a tag. The guard can correct one.
 const FLIPPED_TAG: Corrected = Corrected { bits: 1, strength: 1 };
 
-/// Bits that the ECC of a device corrects in a codeword; 0 where the kernel does not tell.
+/// Returns the bits that the ECC of a device corrects in a codeword; 0 if the kernel does not
+/// report them.
 pub(super) fn strength(file: &File) -> u8 {
     let text = attributes(file).and_then(|directory| fs::read_to_string(directory.join("ecc_strength")).ok());
     parse(&text.unwrap_or_default())
 }
 
-/// Where sysfs tells of a device, whatever the name of its node.
+/// Returns the directory of a device in sysfs, for any name of its node.
 fn attributes(file: &File) -> Option<PathBuf> {
     let device = fstat(file).ok()?.st_rdev;
-    // Each device has an odd number too, for reading only, which has no attributes.
+    // Each device also has an odd number, for reading only, without attributes.
     let device = makedev(major(device), minor(device) & !1);
     Some(PathBuf::from(format!("/sys/dev/char/{}:{}", major(device), minor(device))))
 }
 
-/// A strength as sysfs writes it. One above what a byte holds is told as 255, so that pages are called weak too early.
+/// Parses a strength as sysfs writes it. A strength above 255 becomes 255, so that pages count as
+/// weak too early.
 fn parse(text: &str) -> u8 {
     text.trim().parse::<u32>().map_or(0, |strength| strength.min(u8::MAX.into()) as u8)
 }
 
-/// What was corrected in the worst codeword: `bits` of the driver's, of which it corrects `strength`, or the one of the tag.
+/// Returns the corrections in the worst codeword: `bits` of the `strength` bits that the driver's
+/// ECC corrects, or the one bit of the tag.
 pub(super) fn worst(bits: u32, strength: u8, tag_flipped: bool) -> Corrected {
     match strength {
         _ if tag_flipped => FLIPPED_TAG,

@@ -1,21 +1,21 @@
-//! What can go wrong with an MTD device.
+//! Errors of MTD devices.
 
 use std::io;
 
-/// Why a device cannot be used, or why an operation on it failed.
+/// The reason why a device cannot be used, or why an operation on it failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MtdError {
     /// The device cannot be opened.
     #[error("the device cannot be opened: {source}")]
     Open {
-        /// What the kernel reports.
+        /// Error of the kernel.
         source: io::Error,
     },
-    /// The file does not answer as MTD devices do.
+    /// The file does not respond as an MTD device.
     #[error("not an MTD device: MEMGETINFO fails: {source}; expected a character device such as /dev/mtd0")]
     NotMtd {
-        /// What the kernel reports.
+        /// Error of the kernel.
         source: io::Error,
     },
     /// The device is neither NAND of one bit a cell nor NOR.
@@ -23,7 +23,7 @@ pub enum MtdError {
     Kind {
         /// Its type, as in `mtd-abi.h`.
         found: u8,
-        /// Types that would do.
+        /// Accepted types.
         expected: &'static str,
     },
     /// The sizes of the device do not divide each other, or are too large.
@@ -35,7 +35,7 @@ pub enum MtdError {
         erase_bytes: u32,
         /// Bytes of a write unit, the page of NAND.
         write_bytes: u32,
-        /// What would do.
+        /// Accepted sizes.
         expected: &'static str,
     },
     /// The spare area leaves no room for a tag.
@@ -70,11 +70,11 @@ pub enum MtdError {
     /// An operation failed.
     #[error("{verb} at byte {offset} of the device: {source}")]
     Operation {
-        /// What was tried.
+        /// Attempted operation.
         verb: &'static str,
         /// Byte of the device.
         offset: u64,
-        /// What the kernel reports.
+        /// Error of the kernel.
         source: io::Error,
     },
     /// A tag has more flipped bits than its guard corrects.

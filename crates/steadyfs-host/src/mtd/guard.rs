@@ -1,16 +1,18 @@
-//! The guard of a tag: two bytes behind it that correct one flipped bit of the eighteen, and detect two.
+//! The guard of a tag: two bytes behind it. It corrects one flipped bit in the eighteen bytes, and
+//! detects two.
 //!
 //! ```text
 //! 0     16      17       18
 //! | tag | check | parity |
 //! ```
 //!
-//! An extended Hamming code. Each bit of the tag has a place, a number that is no power of two; `check` is the exclusive or
-//! of the places whose bits are set, so that one flipped bit changes it by that place. Bit 0 of `parity` makes the number of
-//! set bits of tag, check and parity even; its other bits are 0.
+//! The guard is an extended Hamming code. Each bit of the tag has a place: a number that is no
+//! power of two. `check` is the exclusive or of the places of all set bits, so that one flipped bit
+//! changes it by the place of this bit. Bit 0 of `parity` makes the number of set bits of tag,
+//! check and parity even. Its other bits are 0.
 //!
-//! A tag whose guard was never written, as in an image from another tool, is taken as it is: there the upper bits of
-//! `parity` are set.
+//! A tag without a guard, as in an image from another tool, is accepted unchanged: there the upper
+//! bits of `parity` are set.
 
 use steadyfs::media::TAG_BYTES;
 
@@ -21,10 +23,10 @@ pub(super) const GUARDED_BYTES: usize = TAG_BYTES + 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unreadable;
 
-/// Clear bits up to which a tag without a guard is an erased one. A tag's kind alone has four.
+/// Maximum clear bits of an erased tag without a guard. A tag's kind alone has four.
 const ERASED_CLEAR_BITS_MAX: u32 = 3;
 
-/// A tag with its guard.
+/// Returns a tag with its guard.
 pub(super) fn guard(tag: &[u8; TAG_BYTES]) -> [u8; GUARDED_BYTES] {
     let mut guarded = [0; GUARDED_BYTES];
     guarded[..TAG_BYTES].copy_from_slice(tag);
@@ -38,12 +40,12 @@ pub(super) fn guard(tag: &[u8; TAG_BYTES]) -> [u8; GUARDED_BYTES] {
     guarded
 }
 
-/// The tag, with a flipped bit corrected, and whether there was one.
+/// Returns the tag with a flipped bit corrected, and true if there was one.
 pub(super) fn tag(guarded: &[u8; GUARDED_BYTES]) -> Result<([u8; TAG_BYTES], bool), Unreadable> {
     let mut tag = [0; TAG_BYTES];
     tag.copy_from_slice(&guarded[..TAG_BYTES]);
     let [.., stored_check, stored_parity] = *guarded;
-    // One flipped bit does not make a majority.
+    // One flipped bit does not make a majority of the upper bits.
     if (stored_parity >> 1).count_ones() >= 4 {
         return Ok((if is_erased(&tag) { [0xFF; TAG_BYTES] } else { tag }, false));
     }
@@ -51,9 +53,9 @@ pub(super) fn tag(guarded: &[u8; GUARDED_BYTES]) -> Result<([u8; TAG_BYTES], boo
     let place = check(&tag) ^ stored_check;
     match place {
         0 => {}
-        // An even number of flipped bits, not 0.
+        // The number of flipped bits is even, and not 0.
         _ if !odd => return Err(Unreadable),
-        // The bit is in the check itself.
+        // The flipped bit is in the check itself.
         _ if place.is_power_of_two() => {}
         _ => {
             let bit = places().position(|candidate| candidate == place).ok_or(Unreadable)?;
@@ -63,7 +65,7 @@ pub(super) fn tag(guarded: &[u8; GUARDED_BYTES]) -> Result<([u8; TAG_BYTES], boo
     Ok((tag, odd))
 }
 
-/// The places of the 128 bits: the numbers from 3 on that are no powers of two.
+/// Returns the places of the 128 bits: the numbers from 3 on that are no powers of two.
 fn places() -> impl Iterator<Item = u8> {
     (3..=u8::MAX).filter(|place| !place.is_power_of_two()).take(8 * TAG_BYTES)
 }
@@ -99,7 +101,7 @@ mod tests {
             for bit in 0..8 * GUARDED_BYTES {
                 let mut guarded = guard(&original);
                 flip(&mut guarded, bit);
-                // The upper bits of the parity say nothing.
+                // The upper bits of the parity have no effect.
                 let counts = bit <= 8 * (GUARDED_BYTES - 1);
                 assert_eq!(tag(&guarded), Ok((original, counts)), "bit {bit}");
             }

@@ -1,26 +1,30 @@
-//! MTD devices of Linux, `/dev/mtdN`: NAND whose driver places data, tag and ECC of a page in one program, and NOR.
+//! MTD devices of Linux, `/dev/mtdN`: NOR, and NAND whose driver places data, tag and ECC of a page
+//! in one program.
 //!
-//! [`Mtd::open`] gives a [`Flash`]; [`Mtd::error`] says why an operation failed.
+//! [`Mtd::open`] returns a [`Flash`]. [`Mtd::error`] returns the reason why an operation failed.
 //!
-//! Needs Linux 6.1 or newer, whose `MEMREAD` reads data and tag at once. NOR that is locked after power-on must be unlocked
-//! first (`flash_unlock`): the kernel refuses erases of it as it refuses those of worn-out blocks.
+//! Linux 6.1 or newer is required: its `MEMREAD` reads data and tag at once. NOR that is locked
+//! after power-on must be unlocked first (`flash_unlock`). The kernel refuses to erase locked NOR
+//! in the same way as a worn-out block.
 //!
-//! # Where the tag lies, and what protects it
-//! In the first free bytes of the spare area (`MTD_OPS_AUTO_OOB`), so that the driver's ECC and bad-block mark stay where
-//! they are. Many drivers' ECC does not cover these bytes; Linux' software ECC never does. So each tag is followed by two
-//! bytes of a code of our own, which corrects one flipped bit, where there is room for them.
+//! # Place and protection of the tag
+//! The tag lies in the first free bytes of the spare area (`MTD_OPS_AUTO_OOB`), so that the
+//! driver's ECC and bad-block mark keep their places. The ECC of many drivers does not cover these
+//! bytes; the software ECC of Linux never does. So two bytes of a code of our own follow each tag,
+//! if there is room for them. The code corrects one flipped bit.
 //!
-//! # What tells that a page is weak
-//! `MEMREAD` tells the bits that were corrected in the worst codeword of each read, and `ecc_strength` in sysfs how many can be. Without
-//! sysfs weak data is not noticed. A tag whose one correctable bit has flipped makes its page weak by itself.
+//! # Signs of a weak page
+//! `MEMREAD` returns the corrected bits of the worst codeword of each read. `ecc_strength` in sysfs
+//! is the number of bits that can be corrected. Without sysfs, weak data is not noticed. A tag
+//! makes its page weak as soon as its one correctable bit has flipped.
 //!
 //! | file | idea |
 //! |---|---|
 //! | `abi` | the ioctls; the only unsafe code |
-//! | `ecc` | what was corrected in a read |
+//! | `ecc` | corrected bits of a read |
 //! | `guard` | the code that corrects a flipped bit of a tag |
 //! | `nand`, `nor` | the two kinds of chips |
-//! | `error` | what can go wrong |
+//! | `error` | the errors |
 
 mod abi;
 mod ecc;
@@ -59,13 +63,14 @@ enum Kind {
 }
 
 impl Mtd {
-    /// Opens a device. On NOR pages and blocks are those of the volume that it holds, else those that suit its erase blocks: of small ones several
-    /// are a block, as many as [`Config::group_sectors`] says.
+    /// Opens a device. On NOR, the volume on the device decides the bytes of pages and blocks.
+    /// Without a volume, they suit the device's erase blocks: a block is as many small erase blocks
+    /// as [`Config::group_sectors`] returns.
     ///
     /// With [`Access::ReadOnly`] the device is never changed, and need not be writable.
     ///
     /// # Errors
-    /// [`MtdError`] says what this device lacks.
+    /// [`MtdError`] names the property that this device lacks.
     pub fn open(path: impl AsRef<Path>, access: Access) -> Result<Self, MtdError> {
         let (file, info, size) = Self::look_at(path.as_ref(), access)?;
         if info.is_nand() {
@@ -78,11 +83,13 @@ impl Mtd {
         Self::nor(file, &info, size, page_bytes, block_bytes)
     }
 
-    /// Opens a device that is to be formatted, whatever is on it. On NOR `divide` tells, from the bytes of an erase block and the number of them, the
-    /// bytes of a page and of a block of the volume; a block is one or more erase blocks.
+    /// Opens a device for formatting, with any content. On NOR, `divide` gets the bytes of an erase
+    /// block and the number of erase blocks. It returns the bytes of a page and of a block of the
+    /// volume. A block is one or more erase blocks.
     ///
     /// # Errors
-    /// As [`open`](Self::open); [`MtdError::Blocks`] and [`MtdError::Pages`] where the device cannot be divided so.
+    /// As [`open`](Self::open); [`MtdError::Blocks`] and [`MtdError::Pages`] if the device cannot
+    /// be divided so.
     pub fn open_blank(path: impl AsRef<Path>, divide: impl FnOnce(u32, u32) -> (u32, u32)) -> Result<Self, MtdError> {
         let (file, info, size) = Self::look_at(path.as_ref(), Access::ReadWrite)?;
         if info.is_nand() {
@@ -99,7 +106,7 @@ impl Mtd {
         if !info.is_nand() && !info.is_nor() {
             return Err(MtdError::Kind { found: info.kind, expected: "SLC NAND (4), NOR (3) or RAM (1)" });
         }
-        // The size that MEMGETINFO tells has 32 bits.
+        // The size in `MEMGETINFO` has only 32 bits.
         let size = file.seek(SeekFrom::End(0)).map_err(|source| MtdError::Open { source })?;
         Ok((file, info, size))
     }
@@ -116,10 +123,11 @@ impl Mtd {
         Ok(Self { chip: Kind::Nor(NorPages::new(Groups::new(device, block_bytes / erase_bytes), page_bytes)) })
     }
 
-    /// Replaces the durations that [`Flash::timing`] tells, which are those of a usual chip: the kernel knows none.
+    /// Replaces the durations of [`Flash::timing`], which describe a usual chip: the kernel has
+    /// none.
     ///
-    /// They turn bounds into time and pace the reclamation. On NOR, where they follow from the number of bytes, nothing
-    /// changes.
+    /// The durations turn bounds into time and pace the reclamation. On NOR, the durations follow
+    /// from the number of bytes, and this call changes nothing.
     #[must_use]
     pub fn with_timing(mut self, timing: Timing) -> Self {
         if let Kind::Nand(device) = &mut self.chip {
@@ -128,7 +136,7 @@ impl Mtd {
         self
     }
 
-    /// Tells why the last operation failed.
+    /// Returns the reason why the last operation failed.
     pub fn error(&self) -> Option<&MtdError> {
         match &self.chip {
             Kind::Nand(device) => device.error(),
@@ -167,7 +175,7 @@ impl image::Bytes for Device<'_> {
     }
 }
 
-/// Bytes of a page and of a block of the volume on a NOR device, if there is one.
+/// Returns the bytes of a page and of a block of the volume on a NOR device, if there is a volume.
 fn shape_of_volume(file: &File, size: u64) -> Option<(u32, u32)> {
     match image::recognise(&mut Device { file, size }) {
         Ok(image::Shape::Nor { page_bytes, block_bytes, .. }) => Some((page_bytes, block_bytes)),
@@ -175,8 +183,9 @@ fn shape_of_volume(file: &File, size: u64) -> Option<(u32, u32)> {
     }
 }
 
-/// Bytes of a block of a NOR device that holds no volume: of as many erase blocks as the usual settings need. Where none fit it stays as it is, and
-/// whoever formats it hears why.
+/// Returns the bytes of a block for a NOR device without a volume: as many erase blocks as the
+/// usual settings need. If no number fits, a block is one erase block, and a format returns the
+/// reason.
 fn usual_block_bytes(erase_bytes: u32, size: u64) -> u32 {
     if erase_bytes == 0 {
         return 0;
@@ -184,7 +193,7 @@ fn usual_block_bytes(erase_bytes: u32, size: u64) -> u32 {
     erase_bytes * Config::group_sectors(erase_bytes, erase_blocks(erase_bytes, size)).unwrap_or(1)
 }
 
-/// Erase blocks of a device.
+/// Returns the number of erase blocks of a device.
 fn erase_blocks(erase_bytes: u32, size: u64) -> u32 {
     u32::try_from(size / u64::from(erase_bytes.max(1))).unwrap_or(u32::MAX)
 }
@@ -261,7 +270,7 @@ mod tests {
         let kib = |erase_kib: u32, size_kib: u64| usual_block_bytes(erase_kib << 10, size_kib << 10) >> 10;
         assert_eq!([1, 2, 16, 64].map(|mib| kib(4, mib << 10)), [4, 8, 16, 32]);
         assert_eq!((kib(64, 16 << 10), kib(64, 4 << 10)), (64, 64));
-        // Nothing fits: it stays as it is, also where the kernel tells nonsense.
+        // If nothing fits, the size stays unchanged, also if the kernel reports an impossible size.
         assert_eq!((kib(64, 128), usual_block_bytes(0, 1 << 20)), (64, 0));
     }
 }

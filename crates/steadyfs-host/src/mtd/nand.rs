@@ -20,9 +20,9 @@ pub(super) struct NandDevice {
     file: File,
     geometry: Geometry,
     erase_bytes: u32,
-    /// Bytes of the tag in the spare area: with its guard, where there is room for it.
+    /// Bytes of the tag in the spare area, with its guard if there is room for it.
     spare_bytes: usize,
-    /// Bits that the driver's ECC corrects in a codeword; 0 where the kernel does not tell.
+    /// Bits that the driver's ECC corrects in a codeword; 0 if the kernel does not report them.
     strength: u8,
     corrected: Corrected,
     timing: Timing,
@@ -30,12 +30,13 @@ pub(super) struct NandDevice {
     error: Option<MtdError>,
 }
 
-/// Why an operation failed, and what the file system is told.
+/// The failure that the file system gets, and the error behind it.
 type Trouble = (Failure, MtdError);
 
 impl NandDevice {
     /// # Errors
-    /// [`MtdError::Sizes`], [`MtdError::SpareArea`], [`MtdError::OldKernel`], [`MtdError::Operation`].
+    /// [`MtdError::Sizes`], [`MtdError::SpareArea`], [`MtdError::OldKernel`],
+    /// [`MtdError::Operation`].
     pub fn new(file: File, info: &abi::Info, size: u64) -> Result<Self, MtdError> {
         let geometry = geometry(info.write_bytes, info.erase_bytes, size)?;
         let free = abi::free_spare_bytes(&file);
@@ -61,7 +62,7 @@ impl NandDevice {
         Ok(device)
     }
 
-    /// Refuses kernels that do not know `MEMREAD`. What is in the page does not matter.
+    /// Refuses kernels without `MEMREAD`. The content of the page does not matter.
     fn demand_memread(&self) -> Result<(), MtdError> {
         match abi::read(&self.file, 0, &mut [], &mut [0; TAG_BYTES]) {
             Err(error) if is_any(&error, &[Errno::NOTTY, Errno::OPNOTSUPP]) => Err(MtdError::OldKernel),
@@ -85,7 +86,7 @@ impl NandDevice {
         u64::from(block) * u64::from(self.erase_bytes)
     }
 
-    /// Reads a page, or its tag alone when `data` is empty.
+    /// Reads a page, or only its tag if `data` is empty.
     fn fetch(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Trouble> {
         let offset = self.page_offset(page);
         let mut guarded = [0xFF; GUARDED_BYTES];
@@ -109,7 +110,7 @@ impl NandDevice {
         Ok(())
     }
 
-    /// Does one operation, measures its time and remembers why it failed.
+    /// Does one operation, measures its time and keeps the error if it fails.
     fn act<T>(&mut self, operation: impl FnOnce(&mut Self) -> Result<T, Trouble>) -> Result<T, Failure> {
         let start = Instant::now();
         let result = operation(self);
@@ -121,7 +122,7 @@ impl NandDevice {
     }
 }
 
-/// Pages and blocks of a device.
+/// Returns the pages and blocks of a device.
 fn geometry(page_bytes: u32, erase_bytes: u32, size: u64) -> Result<Geometry, MtdError> {
     let refuse = |expected| MtdError::Sizes { size, erase_bytes, write_bytes: page_bytes, expected };
     if page_bytes == 0 || erase_bytes == 0 || !erase_bytes.is_multiple_of(page_bytes) || !size.is_multiple_of(erase_bytes.into())
@@ -136,12 +137,12 @@ fn is_any(error: &io::Error, errnos: &[Errno]) -> bool {
     errnos.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
-/// What the file system is told about an error of the kernel.
+/// Converts an error of the kernel to the failure that the file system gets.
 pub(super) fn trouble(verb: &'static str, offset: u64, source: io::Error) -> Trouble {
     let failure = match () {
         () if is_any(&source, &[Errno::BADMSG]) => Failure::Uncorrectable,
         () if is_any(&source, &[Errno::ROFS]) => Failure::WriteProtected,
-        // A read never gives it to mean a bad block.
+        // In a read, this error does not mean a bad block.
         () if verb != "read" && is_any(&source, &[Errno::IO]) => Failure::BadBlock,
         () => Failure::Device,
     };

@@ -34,7 +34,7 @@ impl NorDevice {
         if erase_bytes == 0 || !size.is_multiple_of(erase_bytes.into()) || size > 1 << 32 {
             return refuse("whole blocks, and at most 4 GiB");
         }
-        // Tags are programmed one by one beside each other.
+        // Tags are programmed one by one, beside each other.
         if write_bytes != 1 {
             return refuse("write units of one byte");
         }
@@ -46,7 +46,7 @@ impl NorDevice {
         self.error.as_ref()
     }
 
-    /// Does one operation, measures its time and remembers why it failed.
+    /// Does one operation, measures its time and keeps the error if it fails.
     fn act(
         &mut self,
         verb: &'static str,

@@ -1,4 +1,4 @@
-//! What the tests of images share: files that go away, and volumes with known content.
+//! Shared parts of the tests of images: files that are removed, and volumes with known content.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,7 +13,8 @@ pub const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, 
 pub const NAND: Shape = Shape::Nand { geometry: GEOMETRY, spare_bytes: 18 };
 /// Small NOR.
 pub const NOR: Shape = Shape::Nor { page_bytes: 256, block_bytes: 4096, block_count: 64 };
-/// NAND with two sizes of spare area, single and double pages, and NOR with one and several pages of tags.
+/// NAND with two sizes of spare area, single and double pages, and NOR with one and several pages
+/// of tags.
 pub const SHAPES: [Shape; 5] = [
     NAND,
     Shape::Nand {
@@ -28,7 +29,7 @@ pub const SHAPES: [Shape; 5] = [
     Shape::Nor { page_bytes: 512, block_bytes: 65_536, block_count: 32 },
 ];
 
-/// A file of a name of its own, removed at the end.
+/// A file with a unique name, removed at the end.
 pub struct Scratch(PathBuf);
 
 impl Scratch {
@@ -38,7 +39,7 @@ impl Scratch {
         Self(std::env::temp_dir().join(format!("steadyfs-host-{}-{number}.img", std::process::id())))
     }
 
-    /// A file with these bytes.
+    /// Makes a file with these bytes.
     pub fn with(bytes: &[u8]) -> Self {
         let scratch = Self::new();
         std::fs::write(&scratch.0, bytes).expect("write");
@@ -62,7 +63,7 @@ impl Drop for Scratch {
     }
 }
 
-/// RAM for a volume on a medium.
+/// Allocates the RAM for a volume on a medium.
 pub fn memory(flash: &impl Flash) -> Vec<u8> {
     let geometry = flash.geometry();
     vec![0; Config::for_geometry(&geometry).memory_bytes(&geometry)]
@@ -74,7 +75,7 @@ pub fn format<F: Flash>(flash: F) -> F {
     FileSystem::format(flash, &config, &mut memory).expect("format")
 }
 
-/// Bytes that are different in each file and at each offset.
+/// Returns bytes that are different in each file and at each offset.
 fn content(file: usize) -> Vec<u8> {
     (0..file * 1500 + 10).map(|at| (at * 7 + at / 256 * 13 + file * 61) as u8).collect()
 }
@@ -107,7 +108,7 @@ pub fn verify<F: Flash>(flash: F, access: Access) -> F {
     fs.unmount().expect("unmount")
 }
 
-/// A new image with a volume and its files, closed.
+/// Makes a new image with a volume and its files, and closes it.
 pub fn volume(shape: &Shape) -> Scratch {
     let scratch = Scratch::new();
     fill(format(Image::create(&scratch, shape).expect("create"))).sync().expect("sync");

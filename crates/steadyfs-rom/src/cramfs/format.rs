@@ -1,4 +1,4 @@
-//! The superblock and the entries of directories.
+//! The superblock, and the entries of directories.
 //!
 //! ```text
 //! superblock
@@ -14,16 +14,18 @@
 //! a file:  end of page 0 | end of page 1 | ... | zlib stream of page 0 | zlib stream of page 1 | ...
 //! ```
 //!
-//! The superblock is at 0 or, behind boot code, at 512. All offsets count from the begin of the image. The checksum is a CRC-32 of everything from the superblock to
-//! the end with zeros in its own place. Of a page that takes no bytes the content is zeros. Devices have their numbers in the size.
+//! The superblock is at 0 or, behind boot code, at 512. All offsets count from the begin of the
+//! image. The checksum is a CRC-32 of all bytes from the superblock to the end, with zeros in its
+//! own place. A page that takes no bytes contains zeros. Devices have their numbers in the size.
 //!
-//! Of pointers with flags, those of newer kernels, a page may lie anywhere, and may be stored as it is.
+//! Newer kernels have pointers with flags. With these, a page may lie anywhere, and may be
+//! uncompressed.
 //!
 //! Source: include/uapi/linux/cramfs_fs.h, fs/cramfs/README and fs/cramfs/inode.c of Linux.
 
 use crate::error::Error;
 
-/// Where the superblock is behind boot code.
+/// Offset of the superblock behind boot code.
 pub const BOOT_BYTES: u64 = 512;
 /// Bytes of the superblock.
 pub const SUPERBLOCK_BYTES: usize = 76;
@@ -31,41 +33,44 @@ pub const SUPERBLOCK_BYTES: usize = 76;
 pub const ENTRY_BYTES: usize = 12;
 /// Bytes of the longest name.
 pub const NAME_BYTES_MAX: usize = 63 * 4;
-/// A content is below this many bytes.
+/// Limit of a content: it has fewer bytes.
 pub const CONTENT_BYTES_END: u64 = 1 << 24;
-/// Directories and files begin below this offset.
+/// Limit of offsets: directories and files begin below it.
 pub const OFFSET_END: u64 = 1 << 28;
-/// The longest image: the last content begins below the end of offsets, and takes less than 16 MiB.
+/// Bytes of the longest image. The last content begins below the end of offsets, and takes less
+/// than 16 MiB.
 pub const IMAGE_BYTES_MAX: u64 = OFFSET_END + CONTENT_BYTES_END;
 
-/// Content of a page. An image does not say it: it is that of a page of the machine's memory.
+/// Bytes of a page's content. An image does not contain this number: it is the size of a page of
+/// the machine's memory.
 pub const BLOCK_BYTES: usize = 4096;
 
-/// In an extended pointer: the page is as it is in the file.
+/// Flag of an extended pointer: the page is uncompressed.
 pub const POINTER_PLAIN: u32 = 1 << 31;
-/// In an extended pointer: it says where the page begins, in words; else where it ends, in bytes.
+/// Flag of an extended pointer: it contains the begin of the page, in words. Without the flag, it
+/// contains the end of the page, in bytes.
 pub const POINTER_DIRECT: u32 = 1 << 30;
 
 const MAGIC: u32 = 0x28CD_3D45;
 const SIGNATURE: &[u8; 16] = b"Compressed ROMFS";
 const ROOT_AT: usize = 64;
 
-/// The size, the checksum and the counts are there.
+/// Flag: the size, the checksum and the counts are there.
 pub const FLAG_VERSION_2: u32 = 1;
-/// The entries of directories are in order.
+/// Flag: the entries of directories are in order.
 pub const FLAG_SORTED: u32 = 2;
-/// Some pages take no bytes.
+/// Flag: some pages take no bytes.
 pub const FLAG_HOLES: u32 = 0x100;
-/// The signature is another one.
+/// Flag: the signature is another one.
 const FLAG_OTHER_SIGNATURE: u32 = 0x200;
-/// The root is not directly behind the superblock.
+/// Flag: the root is not directly behind the superblock.
 const FLAG_SHIFTED_ROOT: u32 = 0x400;
-/// The pointers of pages have two flags.
+/// Flag: the pointers of pages have two flags.
 pub const FLAG_EXTENDED_POINTERS: u32 = 0x800;
-/// The low byte is free for what older readers need not know.
+/// Accepted flags. The low byte is free for features that older readers may ignore.
 const FLAGS_KNOWN: u32 = 0xFF | FLAG_HOLES | FLAG_OTHER_SIGNATURE | FLAG_SHIFTED_ROOT | FLAG_EXTENDED_POINTERS;
 
-/// In which order the bytes of words are, which is that of the machine the image is for.
+/// Order of the bytes of words: the order of the machine that the image is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ByteOrder {
     /// The least significant byte comes first.
@@ -75,12 +80,12 @@ pub enum ByteOrder {
 }
 
 impl ByteOrder {
-    /// That of an image, by its first bytes.
+    /// Returns the byte order of an image, by its first bytes.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         [Self::Little, Self::Big].into_iter().find(|order| order.word(bytes, 0) == Some(MAGIC))
     }
 
-    /// The word at `at`; `None` behind the end.
+    /// Returns the word at `at`; `None` behind the end.
     pub fn word(self, bytes: &[u8], at: usize) -> Option<u32> {
         let word = bytes.get(at..at.checked_add(4)?)?.try_into().ok()?;
         Some(match self {
@@ -89,7 +94,7 @@ impl ByteOrder {
         })
     }
 
-    /// The half word at `at`; `None` behind the end.
+    /// Returns the half word at `at`; `None` behind the end.
     pub fn half(self, bytes: &[u8], at: usize) -> Option<u16> {
         let half = bytes.get(at..at.checked_add(2)?)?.try_into().ok()?;
         Some(match self {
@@ -98,7 +103,7 @@ impl ByteOrder {
         })
     }
 
-    /// The bytes of a word.
+    /// Returns the bytes of a word.
     pub fn bytes(self, word: u32) -> [u8; 4] {
         match self {
             ByteOrder::Little => word.to_le_bytes(),
@@ -106,7 +111,7 @@ impl ByteOrder {
         }
     }
 
-    /// A word of two fields, the first of `bits` bits.
+    /// Packs two fields into a word. The first field has `bits` bits.
     fn pack(self, first: u32, bits: u32, second: u32) -> [u8; 4] {
         self.bytes(match self {
             ByteOrder::Little => first | second << bits,
@@ -125,27 +130,27 @@ impl ByteOrder {
 /// The superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Superblock {
-    /// The order of bytes of the image.
+    /// Byte order of the image.
     pub order: ByteOrder,
-    /// Bytes of the image, those before the superblock included.
+    /// Bytes of the image, including the bytes before the superblock.
     pub size: u32,
     /// Flags.
     pub flags: u32,
-    /// Checksum, where the version has one.
+    /// Checksum, if the version has one.
     pub crc: u32,
-    /// Which edition it is, as its maker counts.
+    /// Number of the edition, as the image's maker counts.
     pub edition: u32,
     /// Pages of all contents.
     pub blocks: u32,
     /// Files, directories and all else, the root included.
     pub files: u32,
-    /// Its name, with zeros behind it.
+    /// Name of the volume, with zeros behind it.
     pub name: [u8; 16],
     /// The root.
     pub root: Entry,
 }
 
-/// What a directory says of a file.
+/// Entry of a directory, which describes a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
     /// Kind and permissions.
@@ -158,12 +163,12 @@ pub struct Entry {
     pub gid: u8,
     /// Bytes of the name with the zeros that follow it.
     pub name_bytes: usize,
-    /// Where the content begins.
+    /// Begin of the content.
     pub offset: usize,
 }
 
 impl Entry {
-    /// Reads an entry; `None` where it goes beyond the end.
+    /// Parses an entry; returns `None` if it goes beyond the end.
     pub fn parse(order: ByteOrder, bytes: &[u8], at: usize) -> Option<Self> {
         let word = |index: usize| order.word(bytes, at.checked_add(4 * index)?);
         let (mode, uid) = order.unpack(word(0)?, 16);
@@ -173,7 +178,7 @@ impl Entry {
         Some(Self { mode: mode as u16, uid: uid as u16, size, gid: gid as u8, name_bytes, offset })
     }
 
-    /// Writes an entry. Its size, name and offset are within what the fields hold.
+    /// Returns the bytes of an entry. Size, name and offset must fit their fields.
     pub fn emit(&self, order: ByteOrder) -> [u8; ENTRY_BYTES] {
         debug_assert!(
             u64::from(self.size) < CONTENT_BYTES_END && self.name_bytes <= NAME_BYTES_MAX && (self.offset as u64) < OFFSET_END
@@ -187,7 +192,7 @@ impl Entry {
 }
 
 impl Superblock {
-    /// Reads a superblock, and checks that all features are known.
+    /// Parses a superblock, and checks that all features are known.
     ///
     /// # Errors
     /// [`Error::NoImage`], [`Error::Features`].
@@ -214,7 +219,7 @@ impl Superblock {
         })
     }
 
-    /// Writes the superblock.
+    /// Returns the bytes of the superblock.
     pub fn emit(&self) -> [u8; SUPERBLOCK_BYTES] {
         let mut bytes = [0; SUPERBLOCK_BYTES];
         let words = [

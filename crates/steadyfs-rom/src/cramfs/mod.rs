@@ -1,4 +1,4 @@
-//! cramfs, read without a heap. To read it takes the feature `deflate`.
+//! cramfs, read without a heap. Reading requires the feature `deflate`.
 
 pub mod format;
 
@@ -14,19 +14,19 @@ use format::{
     POINTER_PLAIN, SUPERBLOCK_BYTES, Superblock,
 };
 
-/// Bytes that a stored block takes at most: one that does not shrink has a header and a sum more.
+/// Maximum bytes of a stored block. A block that does not shrink has a header and a checksum more.
 const STORED_MAX: usize = BLOCK_BYTES + 64;
 /// A file, directory or anything else of an image.
 #[derive(Clone, Copy, Debug)]
 pub struct Node(Inode);
 
 impl Node {
-    /// What the entry of a directory names.
+    /// Returns the node that an entry of a directory names.
     pub const fn of(entry: format::Entry) -> Self {
         Self(entry)
     }
 
-    /// What the image tells of it. cramfs keeps no times and no numbers.
+    /// Returns its metadata. cramfs stores no times and no inode numbers.
     pub fn stat(&self) -> Stat {
         let device = self.0.size;
         let (kind, size) = match self.0.mode >> 12 {
@@ -41,12 +41,13 @@ impl Node {
         Stat { kind, size: u64::from(size), mode: self.0.mode & 0o7777, modified: 0, inode: 0 }
     }
 
-    /// Owner and group.
+    /// Returns owner and group.
     pub const fn owner(&self) -> (u32, u32) {
         (self.0.uid as u32, self.0.gid as u32)
     }
 
-    /// Where its content lies: files of the same content may share it. 0 where there is none.
+    /// Returns the offset of its content; 0 if there is none. Files of the same content may share
+    /// it.
     pub const fn content(&self) -> usize {
         self.0.offset
     }
@@ -56,7 +57,7 @@ impl Node {
     }
 }
 
-/// Where a list of entries goes on; `Default` is its begin.
+/// Position in a list of entries; `Default` is its begin.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cursor(u32);
 
@@ -65,12 +66,12 @@ pub struct Cursor(u32);
 pub struct Entry {
     name: [u8; NAME_BYTES_MAX],
     name_bytes: usize,
-    /// What it names.
+    /// The named node.
     pub node: Node,
 }
 
 impl Entry {
-    /// Its name.
+    /// Returns its name.
     pub fn name(&self) -> &[u8] {
         &self.name[..self.name_bytes]
     }
@@ -82,27 +83,30 @@ impl fmt::Debug for Entry {
     }
 }
 
-/// A cramfs image that is read.
+/// A mounted cramfs image.
 pub struct Cramfs<'m, S> {
     source: S,
     superblock: Superblock,
     decoder: Decoder,
     room: &'m mut [u8],
-    /// Which stored bytes are decoded in the room, from where to where, and how many bytes they made.
+    /// Stored bytes that are decoded in the room: their begin, their end, and the number of decoded
+    /// bytes.
     held: Option<(u64, u64, usize)>,
 }
 
 impl<'m, S: Source> Cramfs<'m, S> {
-    /// The memory that an image needs.
+    /// Memory that an image needs, in bytes.
     pub const MEMORY_BYTES: usize = BLOCK_BYTES + STORED_MAX;
 
-    /// Mounts an image, in memory of [`MEMORY_BYTES`](Self::MEMORY_BYTES). Its superblock may lie behind 512 bytes for a boot loader.
+    /// Mounts an image in memory of [`MEMORY_BYTES`](Self::MEMORY_BYTES). Its superblock may lie
+    /// behind 512 bytes for a boot loader.
     ///
     /// # Cost
-    /// Two reads of 76 bytes at most.
+    /// At most two reads of 76 bytes.
     ///
     /// # Errors
-    /// [`Error::NoImage`], [`Error::Version`], [`Error::Method`], [`Error::MemoryTooSmall`]; what the source says.
+    /// [`Error::NoImage`], [`Error::Version`], [`Error::Method`], [`Error::MemoryTooSmall`]; errors
+    /// of the source.
     pub fn mount(mut source: S, memory: &'m mut [u8]) -> Result<Self, Error> {
         let decoder = Decoder::new(Compressor::Gzip as u16)?;
         let (needed, lent) = (Self::MEMORY_BYTES, memory.len());
@@ -123,39 +127,40 @@ impl<'m, S: Source> Cramfs<'m, S> {
         self.source
     }
 
-    /// The source, to look at.
+    /// Returns a reference to the source.
     pub fn source_mut(&mut self) -> &mut S {
         &mut self.source
     }
 
-    /// Bytes that were decoded since the image was mounted, each as often as it was: what reading has cost the processor.
+    /// Returns the number of decoded bytes since the mount. Bytes that were decoded twice count
+    /// twice. It measures the processor's cost of reading.
     pub const fn decoded_bytes(&self) -> u64 {
         self.decoder.decoded_bytes()
     }
 
-    /// What the superblock says.
+    /// Returns the superblock.
     pub const fn superblock(&self) -> &Superblock {
         &self.superblock
     }
 
-    /// The root.
+    /// Returns the root.
     pub const fn root(&self) -> Node {
         Node(self.superblock.root)
     }
 
-    /// What a path names. Symbolic links are not followed.
+    /// Finds the node of a path. Symbolic links are not followed.
     ///
     /// # Cost
-    /// For each name [`list_bound`](Self::list_bound) of its directory.
+    /// [`list_bound`](Self::list_bound) for the directory of each name.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::NotADirectory`], [`Error::Damaged`]; what the source says.
+    /// [`Error::NotFound`], [`Error::NotADirectory`], [`Error::Damaged`]; errors of the source.
     pub fn find(&mut self, path: &str) -> Result<Node, Error> {
         let mut names = path.split('/').filter(|name| !name.is_empty());
         names.try_fold(self.root(), |node, name| self.lookup(&node, name.as_bytes()))
     }
 
-    /// What a name of a directory names.
+    /// Finds a name in a directory.
     ///
     /// # Cost
     /// [`list_bound`](Self::list_bound).
@@ -176,10 +181,10 @@ impl<'m, S: Source> Cramfs<'m, S> {
         Err(Error::NotFound)
     }
 
-    /// The next entry of a directory; `None` at the end.
+    /// Returns the next entry of a directory; `None` at the end.
     ///
     /// # Errors
-    /// [`Error::NotADirectory`], [`Error::Damaged`]; what the source says.
+    /// [`Error::NotADirectory`], [`Error::Damaged`]; errors of the source.
     pub fn list(&mut self, directory: &Node, cursor: &mut Cursor) -> Result<Option<Entry>, Error> {
         if !directory.is_directory() {
             return Err(Error::NotADirectory);
@@ -202,13 +207,13 @@ impl<'m, S: Source> Cramfs<'m, S> {
         Ok(Some(entry))
     }
 
-    /// Reads bytes of a file from an offset on. Returns how many there are.
+    /// Reads bytes of a file from an offset on. Returns their number.
     ///
     /// # Cost
     /// [`read_bound`](Self::read_bound).
     ///
     /// # Errors
-    /// [`Error::NotAFile`], [`Error::Damaged`]; what the source says.
+    /// [`Error::NotAFile`], [`Error::Damaged`]; errors of the source.
     pub fn read(&mut self, file: &Node, offset: u64, data: &mut [u8]) -> Result<usize, Error> {
         if file.stat().kind != Kind::File {
             return Err(Error::NotAFile);
@@ -216,10 +221,10 @@ impl<'m, S: Source> Cramfs<'m, S> {
         self.read_content(file, offset, data)
     }
 
-    /// Reads the target of a symbolic link. Returns how many bytes it has.
+    /// Reads the target of a symbolic link. Returns its length in bytes.
     ///
     /// # Errors
-    /// [`Error::NotALink`], [`Error::BufferTooSmall`], [`Error::Damaged`]; what the source says.
+    /// [`Error::NotALink`], [`Error::BufferTooSmall`], [`Error::Damaged`]; errors of the source.
     pub fn read_link(&mut self, link: &Node, target: &mut [u8]) -> Result<usize, Error> {
         if link.stat().kind != Kind::Symlink {
             return Err(Error::NotALink);
@@ -229,23 +234,23 @@ impl<'m, S: Source> Cramfs<'m, S> {
         self.read_content(link, 0, target)
     }
 
-    /// The most that listing a directory costs, or finding a name in it.
+    /// Returns the worst case of listing a directory, or of finding a name in it.
     pub fn list_bound(&self, directory: &Node) -> Bound {
         let bytes = u64::from(directory.0.size);
         self.source.bound(bytes, bytes.div_ceil(ENTRY_BYTES as u64 + 4) * 2)
     }
 
-    /// The most that reading so many bytes of a file costs.
+    /// Returns the worst case of reading `bytes` bytes of a file.
     pub fn read_bound(&self, file: &Node, bytes: u64) -> Bound {
         let blocks = (bytes.min(u64::from(file.0.size)) + 2 * BLOCK_BYTES as u64 - 2) / BLOCK_BYTES as u64;
         let pointers = self.source.bound(8, 2).plus(self.source.bound(2, 1));
         pointers.plus(self.source.bound(STORED_MAX as u64, 1)).decoding(BLOCK_BYTES as u64).times(blocks)
     }
 
-    /// Reads bytes of a file, or of a link's target, from an offset on. Returns how many there are.
+    /// Reads bytes of a file, or of a link's target, from an offset on. Returns their number.
     ///
     /// # Errors
-    /// [`Error::Damaged`]; what the source says.
+    /// [`Error::Damaged`]; errors of the source.
     pub fn read_content(&mut self, node: &Node, offset: u64, data: &mut [u8]) -> Result<usize, Error> {
         let size = u64::from(node.0.size);
         let count = data.len().min(size.saturating_sub(offset) as usize);
@@ -260,7 +265,7 @@ impl<'m, S: Source> Cramfs<'m, S> {
         Ok(count)
     }
 
-    /// Reads bytes of one block, all of which must be there.
+    /// Reads bytes of one block. All of them must be there.
     fn piece(&mut self, node: &Node, index: u32, within: usize, out: &mut [u8]) -> Result<(), Error> {
         let (start, end, is_plain) = self.block(node, index)?;
         if start == end {
@@ -291,7 +296,7 @@ impl<'m, S: Source> Cramfs<'m, S> {
         Ok(())
     }
 
-    /// Where a block is stored: from, to, and whether as it is.
+    /// Returns the place of a stored block: its begin, its end, and true if it is uncompressed.
     fn block(&mut self, node: &Node, index: u32) -> Result<(u64, u64, bool), Error> {
         let table = node.0.offset as u64;
         let count = node.0.size.div_ceil(BLOCK_BYTES as u32);
@@ -319,7 +324,7 @@ impl<'m, S: Source> Cramfs<'m, S> {
         Ok((start, value, is_plain))
     }
 
-    /// Where a block ends that an extended pointer describes.
+    /// Returns the end of a block that an extended pointer describes.
     fn end_of(&mut self, pointer_at: u64, node: &Node, index: u32) -> Result<u64, Error> {
         let pointer = self.number(pointer_at)?;
         if pointer & POINTER_DIRECT != 0 {

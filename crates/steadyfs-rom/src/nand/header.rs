@@ -1,4 +1,4 @@
-//! The page that says where an image on NAND is.
+//! The header page of an image on NAND: its length and the bad blocks.
 //!
 //! ```text
 //! 0          8         10      12     16      24    28             28 + 4n
@@ -8,34 +8,35 @@
 use crate::fields::{u16_at, u32_at, u64_at};
 use steadyfs::media::BlockIndex;
 
-/// The first eight bytes.
+/// First eight bytes of a header.
 pub const MAGIC: &[u8; 8] = b"SteadyRO";
-/// The version that is written here.
+/// Version that this module writes.
 pub const VERSION: u16 = 1;
-/// Flag: the bad blocks are listed. Without it blocks are bad that the chip marks.
+/// Flag: the header lists the bad blocks. Without it, the marks of the chip decide which blocks are
+/// bad.
 pub const LISTED: u16 = 1;
-/// Where the list begins.
+/// Offset of the list.
 pub const LIST: usize = 28;
-/// Good blocks at the begin of the chip that have the header as their first page, and nothing else.
+/// Good blocks at the begin of the chip with a header as their first page, and nothing else.
 pub const COPIES: u32 = 2;
-/// Blocks at the begin of the chip of which one has a header that can be read.
+/// Blocks at the begin of the chip that are searched for a readable header.
 pub const BLOCKS_MAX: BlockIndex = 32;
 
-/// What a header says.
+/// Content of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Bytes of the image.
     pub bytes: u64,
-    /// How many bad blocks are listed; `None`: those are bad that the chip marks.
+    /// Number of listed bad blocks; `None` if the marks of the chip decide.
     pub listed: Option<u32>,
 }
 
-/// Bad blocks that fit a page.
+/// Returns the number of bad blocks that fit a page.
 pub const fn list_max(page_bytes: usize) -> usize {
     (page_bytes - LIST - 4) / 4
 }
 
-/// Reads a page. `None` where it is no header of this version.
+/// Parses a page. Returns `None` if it is not a header of this version.
 pub fn parse(page: &[u8], crc32: impl FnOnce(&[u8]) -> u32) -> Option<Header> {
     if page.len() < LIST + 4 || &page[..8] != MAGIC || u16_at(page, 8) != VERSION {
         return None;
@@ -49,12 +50,12 @@ pub fn parse(page: &[u8], crc32: impl FnOnce(&[u8]) -> u32) -> Option<Header> {
     (u32_at(page, end) == crc32(&page[..end])).then_some(Header { bytes: u64_at(page, 16), listed })
 }
 
-/// The listed blocks, four bytes each, ascending.
+/// Returns the listed blocks, four bytes each, ascending.
 pub fn list(page: &[u8], count: u32) -> &[u8] {
     &page[LIST..LIST + 4 * count as usize]
 }
 
-/// Writes a page. `bad` has four bytes for each listed block, ascending. Returns whether they fit.
+/// Writes a page. `bad` has four bytes for each listed block, ascending. Returns true if they fit.
 pub fn emit(page: &mut [u8], bytes: u64, bad: Option<&[u8]>, crc32: impl FnOnce(&[u8]) -> u32) -> bool {
     let list = bad.unwrap_or(&[]);
     if list.len() / 4 > list_max(page.len()) {

@@ -1,49 +1,53 @@
-//! Writing an image to NAND, as its bytes arrive.
+//! Installation of an image on NAND, as its bytes arrive.
 
 use super::header;
 use crate::error::Error;
 use crate::fields::u32_at;
 use steadyfs::media::{BlockIndex, Failure, Flash, TAG_BYTES};
 
-/// The tag of pages that have none.
+/// Tag of the pages of an image, which have none.
 const NO_TAG: [u8; TAG_BYTES] = [0xFF; TAG_BYTES];
 
-/// An image that is being written to a chip. Blocks that are bad, or turn out to be, are left out.
+/// An image that is being written to a chip. Bad blocks are skipped, and so are blocks that go bad
+/// during the installation.
 ///
 /// # Power loss
-/// The header is erased first and written last: until [`finish`](Self::finish) returns there is no image, behind it there is the whole of it.
+/// The header is erased first and written last. Until [`finish`](Self::finish) returns there is no
+/// image. Afterwards the image is complete.
 pub struct Install<'m, F> {
     flash: F,
-    /// What is to be programmed next, as far as it is there.
+    /// The next page to program; its first `filled` bytes are there.
     page: &'m mut [u8],
     filled: usize,
-    /// For pages that are moved out of a block that went bad.
+    /// Buffer for pages that are moved out of a block that went bad.
     spare: &'m mut [u8],
     list: &'m mut [u8],
     bad_count: usize,
-    /// The blocks of the headers.
+    /// Blocks of the headers.
     headers: [BlockIndex; header::COPIES as usize],
-    /// The block that is looked at next.
+    /// The next block to examine.
     next: BlockIndex,
-    /// The block that is filled, and pages of it that are programmed.
+    /// The block that is being filled; `programmed` counts its programmed pages.
     block: BlockIndex,
     programmed: u32,
     bytes: u64,
 }
 
 impl<'m, F: Flash> Install<'m, F> {
-    /// The memory that an installation needs: two pages, and four bytes for each of at most `bad_blocks_max` bad blocks.
+    /// Returns the memory that an installation needs: two pages, and four bytes for each of at most
+    /// `bad_blocks_max` bad blocks.
     pub fn memory_bytes(flash: &F, bad_blocks_max: u32) -> usize {
         2 * flash.geometry().page_bytes as usize + 4 * bad_blocks_max as usize
     }
 
-    /// Begins; an image that is there is gone.
+    /// Begins an installation. An earlier image on the chip is lost.
     ///
     /// # Cost
     /// An erase for each of the first two good blocks, and for the third one.
     ///
     /// # Errors
-    /// [`Error::MemoryTooSmall`], [`Error::TooManyBadBlocks`], [`Error::End`] where the chip is full; what the chip says.
+    /// [`Error::MemoryTooSmall`], [`Error::TooManyBadBlocks`], [`Error::End`] if the chip is full;
+    /// errors of the chip.
     pub fn begin(flash: F, memory: &'m mut [u8]) -> Result<Self, Error> {
         let page_bytes = flash.geometry().page_bytes as usize;
         let (needed, lent) = (2 * page_bytes, memory.len());
@@ -64,10 +68,11 @@ impl<'m, F: Flash> Install<'m, F> {
         Ok(install)
     }
 
-    /// Writes bytes of the image behind those before.
+    /// Appends bytes to the image.
     ///
     /// # Cost
-    /// A program for each page that they fill and an erase for each block; where a block goes bad, a read and a program for each of its pages.
+    /// A program for each filled page and an erase for each block. If a block goes bad, a read and
+    /// a program for each of its pages.
     ///
     /// # Errors
     /// As [`begin`](Self::begin).
@@ -85,19 +90,23 @@ impl<'m, F: Flash> Install<'m, F> {
         Ok(())
     }
 
-    /// Ends: the image is there. Gives back the driver.
+    /// Completes the image. Returns the driver.
     ///
     /// # Cost
     /// Three programs.
     ///
     /// # Errors
-    /// As [`begin`](Self::begin); [`Failure::BadBlock`] where no header could be written: begin again then.
+    /// As [`begin`](Self::begin); [`Failure::BadBlock`] if no header could be written. Then begin
+    /// again.
     pub fn finish(self) -> Result<F, Error> {
         self.end(true)
     }
 
-    /// Ends as [`finish`](Self::finish), and lets the marks of the chip say which blocks are bad, in place of a list: for an image of a chip that is written to others by
-    /// a programmer that skips their bad blocks. They are listed all the same where one could not be marked.
+    /// Completes the image as [`finish`](Self::finish) does, but stores no list of bad blocks: the
+    /// marks of the chip decide.
+    ///
+    /// This is for an image of a chip that a programmer writes to other chips, skipping their bad
+    /// blocks. If a bad block could not be marked, the list is stored all the same.
     ///
     /// # Errors
     /// As [`finish`](Self::finish).
@@ -116,7 +125,8 @@ impl<'m, F: Flash> Install<'m, F> {
             return Err(Error::TooManyBadBlocks);
         }
         let pages_per_block = self.flash.geometry().pages_per_block;
-        // The second one first: it counts once the other is there as well, or cannot be read.
+        // The second header first. A mount takes the first header that it can read, so one is
+        // enough.
         let mut result = Err(Error::Medium(Failure::BadBlock));
         for block in self.headers.into_iter().rev() {
             match self.flash.program(block * pages_per_block, self.page, &NO_TAG) {
@@ -129,7 +139,8 @@ impl<'m, F: Flash> Install<'m, F> {
         result.map(|()| self.flash)
     }
 
-    /// Whether the chip marks every block that was left out; some go bad so that they cannot be marked.
+    /// Returns true if the chip marks every skipped block. Some blocks fail so that they cannot be
+    /// marked.
     fn is_all_marked(&mut self) -> Result<bool, Error> {
         for listed in self.list[..4 * self.bad_count].chunks_exact(4) {
             if !self.flash.is_bad(u32_at(listed, 0))? {
@@ -139,7 +150,7 @@ impl<'m, F: Flash> Install<'m, F> {
         Ok(true)
     }
 
-    /// Programs the page, in a block that takes it.
+    /// Programs the page buffer, in a block that takes it.
     fn program(&mut self) -> Result<(), Error> {
         let pages_per_block = self.flash.geometry().pages_per_block;
         if self.programmed == pages_per_block {
@@ -158,7 +169,7 @@ impl<'m, F: Flash> Install<'m, F> {
         Ok(())
     }
 
-    /// Moves the pages of a block that went bad to the next one that takes them.
+    /// Moves the pages of a block that went bad to the next block that takes them.
     fn leave(&mut self) -> Result<(), Error> {
         let pages_per_block = self.flash.geometry().pages_per_block;
         let (from, count) = (self.block, self.programmed);
@@ -182,7 +193,7 @@ impl<'m, F: Flash> Install<'m, F> {
         Ok(())
     }
 
-    /// Erases the next good block, and goes on there.
+    /// Erases the next good block, and continues there.
     fn erase_next(&mut self) -> Result<BlockIndex, Error> {
         loop {
             let block = self.next;
@@ -196,7 +207,8 @@ impl<'m, F: Flash> Install<'m, F> {
                         (self.block, self.programmed) = (block, 0);
                         return Ok(block);
                     }
-                    // What can be neither erased nor marked may still hold a header, which would be found first.
+                    // A block that can be neither erased nor marked may still hold a header. A
+                    // mount would find that header first, so the installation fails.
                     Err(Failure::BadBlock) if block < header::BLOCKS_MAX => self.flash.mark_bad(block)?,
                     Err(Failure::BadBlock) => drop(self.flash.mark_bad(block)),
                     Err(failure) => return Err(failure.into()),
@@ -206,7 +218,7 @@ impl<'m, F: Flash> Install<'m, F> {
         }
     }
 
-    /// Lists a bad block. They come in ascending order.
+    /// Adds a bad block to the list. Blocks arrive in ascending order.
     fn list_bad(&mut self, block: BlockIndex) -> Result<(), Error> {
         let at = 4 * self.bad_count;
         self.list.get_mut(at..at + 4).ok_or(Error::TooManyBadBlocks)?.copy_from_slice(&block.to_le_bytes());

@@ -6,7 +6,7 @@
 //! every further one   | page | page | page | …
 //! ```
 //!
-//! The header has blocks of its own so that it can be written when all else is there.
+//! The header has blocks of its own, so that it can be written last.
 
 pub mod header;
 mod install;
@@ -18,18 +18,18 @@ use crate::error::Error;
 use crate::source::{Source, within};
 use steadyfs::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
 
-/// Where a page of an image lies among the good blocks: which of them, and which of its pages.
+/// Returns the place of a page of an image: the index of its good block, and its page in the block.
 const fn place(page: u64, pages_per_block: u32) -> (u64, u32) {
     (header::COPIES as u64 + page / pages_per_block as u64, (page % pages_per_block as u64) as u32)
 }
 
-/// An image on raw NAND, behind a [header] that says how long it is, and which blocks are bad.
+/// An image on raw NAND, behind a [header] that contains its length and its bad blocks.
 #[derive(Debug)]
 pub struct OnNand<'m, F> {
     flash: F,
-    /// One page.
+    /// Buffer for one page.
     page: &'m mut [u8],
-    /// Which page that is.
+    /// The page in the buffer.
     held: Option<PageIndex>,
     /// Bad blocks, four bytes each, ascending.
     bad: &'m [u8],
@@ -37,7 +37,8 @@ pub struct OnNand<'m, F> {
 }
 
 impl<'m, F: Flash> OnNand<'m, F> {
-    /// The memory that an image on this chip needs: a page, and four bytes for each of at most `bad_blocks_max` bad blocks among those of the image.
+    /// Returns the memory that an image on this chip needs: a page, and four bytes for each bad
+    /// block. At most `bad_blocks_max` of the image's blocks may be bad.
     pub fn memory_bytes(flash: &F, bad_blocks_max: u32) -> usize {
         flash.geometry().page_bytes as usize + 4 * bad_blocks_max as usize
     }
@@ -45,10 +46,12 @@ impl<'m, F: Flash> OnNand<'m, F> {
     /// Finds the image.
     ///
     /// # Cost
-    /// The mark and a page of the first block, or of up to 32 blocks where some are bad or cannot be read. Where bad blocks are not listed, a look at the mark of each block of the image.
+    /// The mark and a page of the first block, or of up to 32 blocks if some are bad or cannot be
+    /// read. If bad blocks are not listed, also a read of the mark of each block of the image.
     ///
     /// # Errors
-    /// [`Error::NoImage`], [`Error::MemoryTooSmall`], [`Error::TooManyBadBlocks`]; what the chip says.
+    /// [`Error::NoImage`], [`Error::MemoryTooSmall`], [`Error::TooManyBadBlocks`]; errors of the
+    /// chip.
     pub fn open(mut flash: F, memory: &'m mut [u8]) -> Result<Self, Error> {
         let page_bytes = flash.geometry().page_bytes as usize;
         let lent = memory.len();
@@ -64,7 +67,7 @@ impl<'m, F: Flash> OnNand<'m, F> {
         Ok(Self { flash, page, held: Some(at), bad: &list[..4 * count], bytes: header.bytes })
     }
 
-    /// The driver, to look at.
+    /// Returns a reference to the driver.
     pub fn flash_mut(&mut self) -> &mut F {
         &mut self.flash
     }
@@ -74,7 +77,7 @@ impl<'m, F: Flash> OnNand<'m, F> {
         self.flash
     }
 
-    /// The page of the chip that holds a page of the image.
+    /// Returns the page of the chip that holds a page of the image.
     fn locate(&self, page: u64) -> Result<PageIndex, Error> {
         let geometry = self.flash.geometry();
         let (mut block, in_block) = place(page, geometry.pages_per_block);
@@ -90,7 +93,7 @@ impl<'m, F: Flash> OnNand<'m, F> {
         Ok(block as PageIndex * geometry.pages_per_block + in_block)
     }
 
-    /// Has a page of the chip in the buffer.
+    /// Loads a page of the chip into the buffer, unless it is there already.
     fn hold(&mut self, page: PageIndex) -> Result<(), Error> {
         if self.held != Some(page) {
             self.held = None;
@@ -126,14 +129,15 @@ impl<F: Flash> Source for OnNand<'_, F> {
         Ok(())
     }
 
-    /// A read of each page that so many bytes can lie in: what is read in pieces comes from the buffer.
+    /// Counts a read of each page that the bytes can touch. Further pieces of a page come from the
+    /// buffer.
     fn bound(&self, bytes: u64, _pieces: u64) -> Bound {
         let page_bytes = self.page.len() as u64;
         Bound::of_flash((bytes + 2 * page_bytes - 2) / page_bytes * self.flash.timing().read_ns)
     }
 }
 
-/// Finds the header, and the page that it is.
+/// Finds the header. Returns it and its page.
 fn find(flash: &mut impl Flash, page: &mut [u8]) -> Result<(header::Header, PageIndex), Error> {
     let geometry = flash.geometry();
     for block in 0..geometry.block_count.min(header::BLOCKS_MAX) {
@@ -153,14 +157,14 @@ fn find(flash: &mut impl Flash, page: &mut [u8]) -> Result<(header::Header, Page
     Err(Error::NoImage)
 }
 
-/// Copies the list of a header; returns how many there are.
+/// Copies the list of a header. Returns the number of bad blocks.
 fn listed(page: &[u8], count: u32, list: &mut [u8]) -> Result<usize, Error> {
     let from = header::list(page, count);
     list.get_mut(..from.len()).ok_or(Error::TooManyBadBlocks)?.copy_from_slice(from);
     Ok(count as usize)
 }
 
-/// Looks at the marks of as many blocks as the image takes; returns how many are bad.
+/// Reads the marks of the blocks that the image takes. Returns the number of bad blocks.
 fn marked(flash: &mut impl Flash, bytes: u64, list: &mut [u8]) -> Result<usize, Error> {
     let geometry = flash.geometry();
     let last = bytes.saturating_sub(1) / u64::from(geometry.page_bytes);

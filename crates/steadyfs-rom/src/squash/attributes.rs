@@ -8,16 +8,16 @@ use crate::error::Error;
 use crate::fields::{u16_at, u32_at, u64_at};
 use crate::source::Source;
 
-/// Namespaces by their numbers, as they stand before a name.
+/// Namespaces by number, as prefixes of names.
 const PREFIXES: [&[u8]; 3] = [b"user.", b"trusted.", b"security."];
-/// Set in the number of an attribute whose value lies elsewhere.
+/// Bit in the number of an attribute whose value lies elsewhere.
 const ELSEWHERE: u16 = 0x100;
-/// Bytes of an entry of the table that inodes name.
+/// Bytes of an entry of the table. Inodes contain indices of this table.
 const ENTRY_BYTES: usize = 16;
-/// Bytes of a name with its namespace at most.
+/// Maximum bytes of a name with its namespace.
 const NAME_MAX: usize = 255;
 
-/// Where the attributes of a file go on; `Default` is their begin.
+/// Position in the attributes of a file; `Default` is their begin.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cursor(Option<(Position, u32)>);
 
@@ -31,22 +31,22 @@ pub struct Attribute {
 }
 
 impl Attribute {
-    /// Its name with the namespace, as `user.note`.
+    /// Returns its name with the namespace, such as `user.note`.
     pub fn name(&self) -> &[u8] {
         &self.name[..usize::from(self.name_bytes)]
     }
 
-    /// Bytes of its value.
+    /// Returns the bytes of its value.
     pub const fn value_bytes(&self) -> usize {
         self.value_bytes as usize
     }
 }
 
 impl<S: Source> Squash<'_, S> {
-    /// The next attribute of a file or directory; `None` at the end.
+    /// Returns the next attribute of a file or directory; `None` at the end.
     ///
     /// # Errors
-    /// [`Error::Damaged`]; what the source says.
+    /// [`Error::Damaged`]; errors of the source.
     pub fn attribute(&mut self, node: &Node, cursor: &mut Cursor) -> Result<Option<Attribute>, Error> {
         let Some((mut at, left)) = self.go_on(node, cursor)? else { return Ok(None) };
         if left == 0 {
@@ -79,10 +79,10 @@ impl<S: Source> Squash<'_, S> {
         Ok(Some(Attribute { name, name_bytes: end as u8, value, value_bytes }))
     }
 
-    /// Reads the value of an attribute, all of it.
+    /// Reads the whole value of an attribute. Returns its length in bytes.
     ///
     /// # Errors
-    /// [`Error::BufferTooSmall`], [`Error::Damaged`]; what the source says.
+    /// [`Error::BufferTooSmall`], [`Error::Damaged`]; errors of the source.
     pub fn attribute_value(&mut self, attribute: &Attribute, value: &mut [u8]) -> Result<usize, Error> {
         let needed = attribute.value_bytes();
         let value = value.get_mut(..needed).ok_or(Error::BufferTooSmall { needed })?;
@@ -91,7 +91,7 @@ impl<S: Source> Squash<'_, S> {
         Ok(needed)
     }
 
-    /// Where the next attribute is, and how many there are from there on.
+    /// Returns the position of the next attribute, and the number of attributes from there on.
     fn go_on(&mut self, node: &Node, cursor: &Cursor) -> Result<Option<(Position, u32)>, Error> {
         if cursor.0.is_some() {
             return Ok(cursor.0);
@@ -111,7 +111,7 @@ impl<S: Source> Squash<'_, S> {
         Ok(Some((self.value_position(u64_at(&entry, 0))?, u32_at(&entry, 8))))
     }
 
-    /// The index of a node's attributes. That of a link is behind its target.
+    /// Returns the index of a node's attributes. The index of a link is behind its target.
     fn attributes_of(&mut self, node: &Node) -> Result<u32, Error> {
         let Body::Symlink { target, is_extended } = node.body else { return Ok(node.attributes) };
         if !is_extended {
@@ -124,7 +124,7 @@ impl<S: Source> Squash<'_, S> {
         Ok(u32::from_le_bytes(index))
     }
 
-    /// The position that a reference into the names and values means.
+    /// Converts a reference into the names and values to a position.
     fn value_position(&mut self, reference: u64) -> Result<Position, Error> {
         let mut begin = [0; 8];
         self.blocks.source().read(self.superblock.attributes, &mut begin)?;

@@ -1,4 +1,4 @@
-//! Blocks of an image, decoded in memory that was lent.
+//! Blocks of an image, decoded in lent memory.
 
 use super::format::{METADATA_BYTES, PLAIN_DATA, PLAIN_METADATA};
 use crate::bound::Bound;
@@ -7,33 +7,33 @@ use crate::error::Error;
 use crate::recent::Recent;
 use crate::source::Source;
 
-/// A place in the metadata.
+/// A position in the metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// Where the block begins, with its two bytes of size.
+    /// Begin of the block, with its two bytes of size.
     pub block: u64,
-    /// A byte of its content.
+    /// Offset in the content of the block.
     pub offset: u32,
 }
 
-/// A block as it is stored.
+/// A stored block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// Where its bytes begin.
+    /// Offset of its first byte.
     pub at: u64,
-    /// How many there are.
+    /// Number of stored bytes.
     pub bytes: u32,
-    /// They are the content itself.
+    /// True if the stored bytes are the content itself.
     pub is_plain: bool,
 }
 
 impl Stored {
-    /// A block of data with a size as files and fragments have them.
+    /// Describes a block of data by its offset and its size field, as files and fragments store it.
     pub const fn data(at: u64, size: u32) -> Self {
         Self { at, bytes: size & !PLAIN_DATA, is_plain: size & PLAIN_DATA != 0 }
     }
 
-    /// Where the next one begins.
+    /// Returns the offset of the next block.
     pub const fn end(&self) -> u64 {
         self.at.saturating_add(self.bytes as u64)
     }
@@ -42,27 +42,27 @@ impl Stored {
 /// Memory for the content of one block.
 struct Room<'m> {
     memory: &'m mut [u8],
-    /// What is in it, and how many bytes that makes.
+    /// Block in the memory, and the number of its decoded bytes.
     held: Option<(Stored, usize)>,
 }
 
-/// Blocks of metadata that are kept at most.
+/// Maximum number of kept metadata blocks.
 pub const KEPT_MAX: usize = 16;
 
 /// The blocks of an image.
 pub struct Blocks<'m, S> {
     source: S,
     decoder: Decoder,
-    /// For data; where there is no memory for more, for metadata as well.
+    /// Room for data. It also takes metadata if the memory is too small for a second room.
     data: Room<'m>,
     metadata: Rooms<'m>,
     block_bytes: usize,
-    /// The block of metadata that was looked at last, by where it begins.
+    /// The last metadata block whose size was read, with its begin.
     seen: Option<(u64, Stored)>,
 }
 
 impl<'m, S: Source> Blocks<'m, S> {
-    /// Divides the memory: a room for data, and as many for metadata as there is memory for.
+    /// Divides the memory: one room for data, and as many rooms for metadata as fit.
     pub fn new(source: S, decoder: Decoder, block_bytes: usize, memory: &'m mut [u8]) -> Self {
         let bytes = decoder.method().room_bytes(METADATA_BYTES);
         let of_data = decoder.method().room_bytes(block_bytes);
@@ -72,27 +72,27 @@ impl<'m, S: Source> Blocks<'m, S> {
         Self { source, decoder, data: Room { memory: data, held: None }, metadata, block_bytes, seen: None }
     }
 
-    /// The source.
+    /// Returns a reference to the source.
     pub fn source(&mut self) -> &mut S {
         &mut self.source
     }
 
-    /// The most that one read of the source costs.
+    /// Returns the worst case of one read of the source.
     pub fn source_bound(&self, bytes: u64) -> Bound {
         self.source.bound(bytes, 1)
     }
 
-    /// Bytes that blocks were decoded to so far.
+    /// Returns the sum of the decoded bytes of all blocks so far.
     pub const fn decoded_bytes(&self) -> u64 {
         self.decoder.decoded_bytes()
     }
 
-    /// The source alone.
+    /// Returns the source alone.
     pub fn into_source(self) -> S {
         self.source
     }
 
-    /// Reads metadata, and goes on behind it.
+    /// Reads metadata, and advances the position.
     pub fn read_metadata(&mut self, at: &mut Position, out: &mut [u8]) -> Result<(), Error> {
         let mut done = 0;
         while done < out.len() {
@@ -112,12 +112,12 @@ impl<'m, S: Source> Blocks<'m, S> {
         Ok(())
     }
 
-    /// Reads bytes of a block of data from an offset on; returns how many it has of them.
+    /// Reads bytes of a block of data from an offset on. Returns the number of bytes read.
     pub fn read_data(&mut self, stored: Stored, offset: usize, out: &mut [u8]) -> Result<usize, Error> {
         self.part_of(stored, self.block_bytes, offset, out, false)
     }
 
-    /// What the two bytes before a block of metadata say.
+    /// Reads the two bytes of size before a block of metadata.
     fn stored_at(&mut self, block: u64) -> Result<Stored, Error> {
         if let Some((at, stored)) = self.seen
             && at == block
@@ -136,7 +136,8 @@ impl<'m, S: Source> Blocks<'m, S> {
         Ok(stored)
     }
 
-    /// Copies a part of a block's content, which has at most `limit` bytes; returns how many there are.
+    /// Copies a part of a block's content, which has at most `limit` bytes. Returns the number of
+    /// copied bytes.
     fn part_of(
         &mut self,
         stored: Stored,
@@ -165,12 +166,12 @@ impl<'m, S: Source> Blocks<'m, S> {
         Ok(count)
     }
 
-    /// The most that one block costs whose content has at most so many bytes.
+    /// Returns the worst case of reading one block, whose content has at most `limit` bytes.
     pub fn block_bound(&self, limit: usize, pieces: u64) -> Bound {
         self.source.bound(limit as u64, pieces).decoding(limit as u64)
     }
 
-    /// The most that it costs to read so many bytes of metadata in order, in so many pieces.
+    /// Returns the worst case of reading `bytes` bytes of metadata in order, in `pieces` pieces.
     pub fn metadata_bound(&self, bytes: u64, pieces: u64) -> Bound {
         let blocks = (bytes + 2 * METADATA_BYTES as u64 - 2) / METADATA_BYTES as u64;
         let each = self.block_bound(METADATA_BYTES, pieces.div_ceil(blocks.max(1)) + 1).plus(self.source_bound(2));
@@ -178,17 +179,17 @@ impl<'m, S: Source> Blocks<'m, S> {
     }
 }
 
-/// Memory for the content of some blocks of metadata, of which the one that was not used for longest makes room.
+/// Memory for the content of some blocks of metadata. The least recently used block is evicted.
 struct Rooms<'m> {
     memory: &'m mut [u8],
     /// Bytes of a room.
     bytes: usize,
-    /// What is in each room, and how many bytes that makes.
+    /// Block in each room, and the number of its decoded bytes.
     kept: Recent<(Stored, usize), KEPT_MAX>,
 }
 
 impl Rooms<'_> {
-    /// The content of a block, decoded where it is not there yet.
+    /// Returns the content of a block. Decodes the block unless its content is there.
     fn content<S: Source>(&mut self, source: &mut S, decoder: &mut Decoder, stored: Stored) -> Result<&[u8], Error> {
         let (place, made) = match self.kept.find(|&(kept, _)| kept == stored) {
             Some((place, (_, made))) => (place, made),
@@ -204,7 +205,7 @@ impl Rooms<'_> {
 }
 
 impl Room<'_> {
-    /// The content of a block, decoded where it is not there yet.
+    /// Returns the content of a block. Decodes the block unless its content is there.
     fn content<S: Source>(
         &mut self,
         source: &mut S,
@@ -224,7 +225,8 @@ impl Room<'_> {
     }
 }
 
-/// Reads a block, and decodes it to the begin of the memory; returns how many bytes that makes, at most `limit`.
+/// Reads a block, and decodes it to the begin of the memory. Returns the number of decoded bytes,
+/// at most `limit`.
 fn decode<S: Source>(
     source: &mut S,
     decoder: &mut Decoder,

@@ -1,4 +1,4 @@
-//! Directories of squashfs: lists of entries, in runs whose inodes lie in one block.
+//! Directories of squashfs: lists of entries, in runs. The inodes of a run lie in one block.
 
 use super::blocks::{Blocks, Position};
 use super::format::{DIRECTORY_EXTRA, METADATA_BYTES};
@@ -13,18 +13,18 @@ const RUN_BYTES: usize = 12;
 const ENTRY_BYTES: usize = 8;
 /// Bytes of an entry of the index before its name.
 const INDEX_BYTES: usize = 12;
-/// Entries of a run at most.
+/// Maximum entries of a run.
 const RUN_MAX: u32 = 256;
-/// Bytes of a name at most.
+/// Maximum bytes of a name.
 pub const NAME_MAX: usize = 256;
-/// Bytes of an entry at most, read in three pieces: it may be the first of its run.
+/// Maximum bytes of an entry, read in three pieces: it may be the first of its run.
 pub const STEP_BYTES_MAX: u64 = (RUN_BYTES + ENTRY_BYTES + NAME_MAX) as u64;
 
-/// Where a list of entries goes on; `Default` is its begin.
+/// Position in a list of entries; `Default` is its begin.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cursor(Option<Place>);
 
-/// Where the next entry is.
+/// Position of the next entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     at: Position,
@@ -32,7 +32,7 @@ pub(super) struct Place {
     left: u32,
     /// Entries of this run that are left.
     run: u32,
-    /// The block of their inodes, from the begin of the table.
+    /// Block of their inodes, from the begin of the table.
     block: u32,
 }
 
@@ -41,12 +41,12 @@ pub(super) struct Place {
 pub struct Entry {
     name: [u8; NAME_MAX],
     name_bytes: u16,
-    /// Where its inode is: block from the begin of the table, and offset.
+    /// Position of its inode: block from the begin of the table, and offset.
     pub(super) inode: (u32, u16),
 }
 
 impl Entry {
-    /// Its name.
+    /// Returns its name.
     pub fn name(&self) -> &[u8] {
         &self.name[..usize::from(self.name_bytes)]
     }
@@ -58,16 +58,16 @@ impl fmt::Debug for Entry {
     }
 }
 
-/// A directory: where its list is, and how long.
+/// A directory: the position and the size of its list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct List {
-    /// Where the table of directories begins.
+    /// Begin of the table of directories.
     pub table: u64,
-    /// Block from there, and offset.
+    /// Begin of the list: block from the begin of the table, and offset.
     pub begin: (u32, u16),
-    /// What the inode says: three bytes more than the list has.
+    /// Size in the inode: three bytes more than the list has.
     pub size: u64,
-    /// Where its index begins, and how many entries that has.
+    /// Begin of its index, and the number of entries of the index.
     pub index: (Position, u16),
 }
 
@@ -81,7 +81,7 @@ impl List {
         self.place(self.begin.0, u32::from(self.begin.1), left)
     }
 
-    /// The next entry; `None` at the end.
+    /// Returns the next entry; `None` at the end.
     pub fn next<S: Source>(&self, blocks: &mut Blocks<'_, S>, cursor: &mut Cursor) -> Result<Option<Entry>, Error> {
         let mut place = cursor.0.unwrap_or(self.first());
         let entry = place.next(blocks)?;
@@ -89,7 +89,7 @@ impl List {
         Ok(entry)
     }
 
-    /// The entry with a name.
+    /// Finds the entry with a name.
     pub fn find<S: Source>(&self, blocks: &mut Blocks<'_, S>, name: &[u8]) -> Result<Option<Entry>, Error> {
         let mut place = self.begin_of(blocks, name)?;
         while let Some(entry) = place.next(blocks)? {
@@ -100,7 +100,7 @@ impl List {
         Ok(None)
     }
 
-    /// The begin of the block of the list that a name must be in, by the index.
+    /// Returns the begin of the block of the list that a name must be in, by the index.
     fn begin_of<S: Source>(&self, blocks: &mut Blocks<'_, S>, name: &[u8]) -> Result<Place, Error> {
         let first = self.first();
         let (mut at, count) = self.index;

@@ -1,55 +1,55 @@
-//! Content of files: blocks one behind the other, and a tail in a fragment that files share.
+//! Content of files: consecutive blocks, and a tail in a fragment that files share.
 
 use super::blocks::{Blocks, Position, Stored};
 use crate::error::Error;
 use crate::fields::u32_at;
 use crate::source::Source;
 
-/// Sizes of blocks that a handle remembers.
+/// Number of block sizes that a handle keeps.
 const SIZES: usize = 16;
 
-/// A file that was opened: where it lies, and where the last read ended.
+/// An open file: its place in the image, and the position of the last read.
 #[derive(Clone, Copy, Debug)]
 pub struct File {
     pub(super) size: u64,
-    /// Where its blocks begin.
+    /// Offset of its first block.
     pub(super) start: u64,
-    /// Where their sizes are.
+    /// Position of the list of its block sizes.
     pub(super) list: Position,
-    /// The tail: its block, and the offset in it.
+    /// The tail: its block, and the offset in the block.
     pub(super) tail: Option<(Stored, u32)>,
-    /// Blocks whose sizes are in the list.
+    /// Number of blocks with sizes in the list.
     pub(super) block_count: u32,
     pub(super) sizes: Sizes,
 }
 
-/// Sizes of some blocks that follow each other.
+/// Sizes of some consecutive blocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
-    /// The first of them.
+    /// Index of the first block.
     first: u32,
     count: u32,
-    /// Where that begins.
+    /// Offset of the first block.
     start: u64,
     each: [u32; SIZES],
-    /// Where the sizes behind them are.
+    /// Position of the sizes behind these.
     next: Position,
 }
 
 impl Sizes {
-    /// No sizes yet, before those of block 0.
+    /// Returns no sizes, at the position before block 0.
     pub fn before(start: u64, list: Position) -> Self {
         Self { first: 0, count: 0, start, each: [0; SIZES], next: list }
     }
 
-    /// Where block `index` begins that is among them, and its size.
+    /// Returns the offset and the size of block `index`, if it is among these.
     fn find(&self, index: u32) -> Option<(u64, u32)> {
         let within = index.checked_sub(self.first).filter(|&within| within < self.count)? as usize;
         let start = self.each[..within].iter().fold(self.start, |at, &size| Stored::data(at, size).end());
         Some((start, self.each[within]))
     }
 
-    /// Goes on to those behind them.
+    /// Advances to the sizes behind these.
     fn advance<S: Source>(&mut self, blocks: &mut Blocks<'_, S>, block_count: u32) -> Result<(), Error> {
         let start = self.each[..self.count as usize].iter().fold(self.start, |at, &size| Stored::data(at, size).end());
         let first = self.first + self.count;
@@ -67,12 +67,13 @@ impl Sizes {
 }
 
 impl File {
-    /// Bytes of its content.
+    /// Returns the bytes of its content.
     pub const fn size(&self) -> u64 {
         self.size
     }
 
-    /// Where its first bytes lie in the image: who reads files in this order decodes what they share once.
+    /// Returns the offset of its first bytes in the image. Reading files in this order decodes
+    /// their shared blocks once.
     pub const fn place(&self) -> u64 {
         match self.tail {
             Some((stored, _)) if self.block_count == 0 => stored.at,
@@ -80,7 +81,7 @@ impl File {
         }
     }
 
-    /// Reads bytes from an offset on; returns how many there are.
+    /// Reads bytes from an offset on. Returns their number.
     pub(super) fn read<S: Source>(
         &mut self,
         blocks: &mut Blocks<'_, S>,
@@ -102,7 +103,7 @@ impl File {
         Ok(count)
     }
 
-    /// Reads bytes of one block, all of which must be there.
+    /// Reads bytes of one block. All of them must be there.
     fn piece<S: Source>(&mut self, blocks: &mut Blocks<'_, S>, index: u32, within: usize, out: &mut [u8]) -> Result<(), Error> {
         let (stored, within) = match self.tail {
             Some((stored, offset)) if index >= self.block_count => (stored, within.saturating_add(offset as usize)),
@@ -119,7 +120,7 @@ impl File {
         if count == out.len() { Ok(()) } else { Err(Error::Damaged(stored.at)) }
     }
 
-    /// Where a block begins, and its size.
+    /// Returns the offset and the size of a block.
     fn locate<S: Source>(&mut self, blocks: &mut Blocks<'_, S>, index: u32) -> Result<(u64, u32), Error> {
         if index < self.sizes.first {
             self.sizes = Sizes::before(self.start, self.list);

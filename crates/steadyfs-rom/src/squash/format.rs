@@ -11,28 +11,28 @@ use crate::fields::{u16_at, u32_at, u64_at};
 
 /// Bytes of the superblock.
 pub const SUPERBLOCK_BYTES: usize = 96;
-/// Content of a block of metadata at most.
+/// Maximum content of a block of metadata, in bytes.
 pub const METADATA_BYTES: usize = 8192;
-/// A position of a table that is not there.
+/// Offset of an absent table.
 pub const NONE: u64 = u64::MAX;
-/// No fragment, no attributes.
+/// Index for no fragment, or no attributes.
 pub const NO_INDEX: u32 = u32::MAX;
-/// Set in the size of a block of data that is stored as it is.
+/// Bit in the size of a block of data that is uncompressed.
 pub const PLAIN_DATA: u32 = 1 << 24;
-/// Set in the size of a block of metadata that is stored as it is.
+/// Bit in the size of a block of metadata that is uncompressed.
 pub const PLAIN_METADATA: u16 = 1 << 15;
-/// Flag: inodes and directories are stored as they are.
+/// Flag: inodes and directories are uncompressed.
 pub const PLAIN_INODES: u16 = 1;
-/// Flag: owners are stored as they are.
+/// Flag: owners are uncompressed.
 pub const PLAIN_IDS: u16 = 0x800;
-/// What the size of a directory has more than its list.
+/// Bytes by which the size of a directory exceeds its list.
 pub const DIRECTORY_EXTRA: u32 = 3;
 /// Bytes of a fragment's entry.
 pub const FRAGMENT_BYTES: usize = 16;
-/// Blocks of a file have at least and at most so many bytes.
+/// Minimum and maximum bytes of a block of a file.
 const BLOCK_BYTES: (u32, u32) = (4096, 1 << 20);
 
-/// What the superblock says.
+/// Content of the superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Superblock {
     /// Inodes of the image.
@@ -47,24 +47,25 @@ pub struct Superblock {
     pub flags: u16,
     /// Owners and groups.
     pub id_count: u16,
-    /// Where the inode of the root is: block from the table's begin, and offset in it.
+    /// Position of the root's inode: block from the begin of its table, and offset in the block.
     pub root: u64,
     /// Bytes of the image.
     pub bytes_used: u64,
-    /// Where each table begins; [`NONE`] where it is not there.
+    /// Begin of the table of owners and groups. Each of these offsets is [`NONE`] if its table is
+    /// absent.
     pub ids: u64,
-    /// Attributes.
+    /// Begin of the table of attributes.
     pub attributes: u64,
-    /// Inodes.
+    /// Begin of the table of inodes.
     pub inodes: u64,
-    /// Directories.
+    /// Begin of the table of directories.
     pub directories: u64,
-    /// Fragments.
+    /// Begin of the table of fragments.
     pub fragments: u64,
 }
 
 impl Superblock {
-    /// Reads the first bytes of an image.
+    /// Parses the first bytes of an image.
     ///
     /// # Errors
     /// [`Error::NoImage`], [`Error::Version`], [`Error::Damaged`].
@@ -96,7 +97,8 @@ impl Superblock {
         if is_size { Ok(superblock) } else { Err(Error::Damaged(12)) }
     }
 
-    /// Whether metadata is stored as it is. (`mksquashfs` compresses the table of fragments all the same, unless fragments are not either.)
+    /// Returns true if metadata is uncompressed. (`mksquashfs` compresses the table of fragments
+    /// all the same, unless fragments are uncompressed too.)
     pub const fn is_plain(&self) -> bool {
         self.flags & PLAIN_INODES != 0 && self.flags & PLAIN_IDS != 0
     }

@@ -24,19 +24,21 @@ use file::Sizes;
 use format::{FRAGMENT_BYTES, METADATA_BYTES, NO_INDEX, SUPERBLOCK_BYTES, Superblock};
 use node::Body;
 
-/// The memory that an image needs, in bytes.
+/// Memory that an image needs, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
-    /// The least: for a block of a file or of metadata, whichever is larger. Where metadata is stored as it is, for a block of a file.
+    /// Minimum: room for a block of a file or of metadata, whichever is larger. If metadata is
+    /// uncompressed, room for a block of a file.
     pub least: usize,
-    /// For both: what goes on reading a file does not decode metadata again.
+    /// Room for both: sequential reads of a file then do not decode metadata again.
     pub both: usize,
-    /// For each block of metadata more that is kept, up to 16 of them: a path of five names goes through ten.
+    /// Room for each further block of metadata that is kept, up to 16. A path of five names needs
+    /// ten.
     pub each: usize,
 }
 
 impl Needs {
-    /// Reads what an image needs from its superblock.
+    /// Reads the needs of an image from its superblock.
     ///
     /// # Errors
     /// As [`Squash::mount`].
@@ -46,7 +48,7 @@ impl Needs {
         Ok(Self::for_blocks(method, superblock.block_bytes as usize, superblock.is_plain()))
     }
 
-    /// What an image of such blocks needs.
+    /// Returns the needs of an image with such blocks.
     pub const fn for_blocks(method: Compressor, block_bytes: usize, plain_metadata: bool) -> Self {
         let data = method.room_bytes(block_bytes);
         let metadata = method.room_bytes(METADATA_BYTES);
@@ -55,10 +57,11 @@ impl Needs {
     }
 }
 
-/// A squashfs image that is read.
+/// A mounted squashfs image.
 ///
-/// Paths have names between slashes; symbolic links are not followed, [`read_link`](Self::read_link) tells where they lead. No call changes anything, so
-/// that power may be cut in any of them, and one that failed may be repeated.
+/// Paths have names between slashes. Symbolic links are not followed;
+/// [`read_link`](Self::read_link) returns their targets. No call changes anything. So power may be
+/// cut in any call, and a failed call may be repeated.
 pub struct Squash<'m, S> {
     blocks: Blocks<'m, S>,
     superblock: Superblock,
@@ -71,13 +74,15 @@ fn superblock(source: &mut impl Source) -> Result<Superblock, Error> {
 }
 
 impl<'m, S: Source> Squash<'m, S> {
-    /// Mounts an image, in memory of [`Needs::least`] bytes or more; with [`Needs::both`], metadata has a place of its own, and with more several.
+    /// Mounts an image in memory of [`Needs::least`] bytes or more. With [`Needs::both`], metadata
+    /// has a room of its own; with more memory, several.
     ///
     /// # Cost
     /// One read of 96 bytes.
     ///
     /// # Errors
-    /// [`Error::NoImage`], [`Error::Version`], [`Error::Method`], [`Error::MemoryTooSmall`], [`Error::Damaged`]; what the source says.
+    /// [`Error::NoImage`], [`Error::Version`], [`Error::Method`], [`Error::MemoryTooSmall`],
+    /// [`Error::Damaged`]; errors of the source.
     pub fn mount(mut source: S, memory: &'m mut [u8]) -> Result<Self, Error> {
         let superblock = superblock(&mut source)?;
         let decoder = Decoder::new(superblock.compressor)?;
@@ -93,40 +98,42 @@ impl<'m, S: Source> Squash<'m, S> {
         self.blocks.into_source()
     }
 
-    /// The source, to look at.
+    /// Returns a reference to the source.
     pub fn source_mut(&mut self) -> &mut S {
         self.blocks.source()
     }
 
-    /// Bytes of files and of metadata that were decoded since the image was mounted, each as often as it was: what reading has cost the processor.
+    /// Returns the number of decoded bytes of files and metadata since the mount. Bytes that were
+    /// decoded twice count twice. It measures the processor's cost of reading.
     pub const fn decoded_bytes(&self) -> u64 {
         self.blocks.decoded_bytes()
     }
 
-    /// What the superblock says.
+    /// Returns the superblock.
     pub const fn superblock(&self) -> &Superblock {
         &self.superblock
     }
 
-    /// The root.
+    /// Returns the root.
     ///
     /// # Cost
     /// [`node_bound`](Self::node_bound).
     ///
     /// # Errors
-    /// [`Error::Damaged`]; what the source says.
+    /// [`Error::Damaged`]; errors of the source.
     pub fn root(&mut self) -> Result<Node, Error> {
         let root = self.superblock.root;
         self.node((root >> 16) as u32, root as u16)
     }
 
-    /// What a path names.
+    /// Finds the node of a path.
     ///
     /// # Cost
-    /// For the root and each name [`node_bound`](Self::node_bound), and for each name [`lookup_bound`](Self::lookup_bound) of its directory.
+    /// [`node_bound`](Self::node_bound) for the root and each name, and
+    /// [`lookup_bound`](Self::lookup_bound) for the directory of each name.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::NotADirectory`], [`Error::Damaged`]; what the source says.
+    /// [`Error::NotFound`], [`Error::NotADirectory`], [`Error::Damaged`]; errors of the source.
     pub fn find(&mut self, path: &str) -> Result<Node, Error> {
         let mut node = self.root()?;
         for name in path.split('/').filter(|name| !name.is_empty()) {
@@ -135,7 +142,7 @@ impl<'m, S: Source> Squash<'m, S> {
         Ok(node)
     }
 
-    /// What a name of a directory names.
+    /// Finds a name in a directory.
     ///
     /// # Cost
     /// [`lookup_bound`](Self::lookup_bound) and [`node_bound`](Self::node_bound).
@@ -147,24 +154,25 @@ impl<'m, S: Source> Squash<'m, S> {
         self.entry_node(&entry)
     }
 
-    /// The next entry of a directory, by the bytes of the names; `None` at the end.
+    /// Returns the next entry of a directory, in the order of the names' bytes; `None` at the end.
     ///
     /// # Cost
-    /// Of a whole list, [`list_bound`](Self::list_bound); where reads of files come between, each entry may decode its block again.
+    /// [`list_bound`](Self::list_bound) for a whole list. If reads of files come between, each
+    /// entry may decode its block again.
     ///
     /// # Errors
-    /// [`Error::NotADirectory`], [`Error::Damaged`]; what the source says.
+    /// [`Error::NotADirectory`], [`Error::Damaged`]; errors of the source.
     pub fn list(&mut self, directory: &Node, cursor: &mut Cursor) -> Result<Option<Entry>, Error> {
         self.list_of(directory)?.next(&mut self.blocks, cursor)
     }
 
-    /// What an entry names.
+    /// Reads the node of an entry.
     ///
     /// # Cost
     /// [`node_bound`](Self::node_bound).
     ///
     /// # Errors
-    /// [`Error::Damaged`]; what the source says.
+    /// [`Error::Damaged`]; errors of the source.
     pub fn entry_node(&mut self, entry: &Entry) -> Result<Node, Error> {
         self.node(entry.inode.0, entry.inode.1)
     }
@@ -187,7 +195,7 @@ impl<'m, S: Source> Squash<'m, S> {
     /// [`open_bound`](Self::open_bound).
     ///
     /// # Errors
-    /// [`Error::NotAFile`], [`Error::Damaged`]; what the source says.
+    /// [`Error::NotAFile`], [`Error::Damaged`]; errors of the source.
     pub fn open_node(&mut self, node: &Node) -> Result<File, Error> {
         let Body::File { start, fragment: (index, offset), sizes: list } = node.body else { return Err(Error::NotAFile) };
         let block_bytes = u64::from(self.superblock.block_bytes);
@@ -198,21 +206,22 @@ impl<'m, S: Source> Squash<'m, S> {
         Ok(File { size, start, list, tail, block_count, sizes: Sizes::before(start, list) })
     }
 
-    /// Reads bytes of a file from an offset on. Returns how many there are, fewer than asked for at the end alone.
+    /// Reads bytes of a file from an offset on. Returns their number, which is smaller than `data`
+    /// only at the end of the file.
     ///
     /// # Cost
     /// [`read_bound`](Self::read_bound).
     ///
     /// # Errors
-    /// [`Error::Damaged`]; what the source says.
+    /// [`Error::Damaged`]; errors of the source.
     pub fn read(&mut self, file: &mut File, offset: u64, data: &mut [u8]) -> Result<usize, Error> {
         file.read(&mut self.blocks, self.superblock.block_bytes, offset, data)
     }
 
-    /// Reads the target of a symbolic link. Returns how many bytes it has.
+    /// Reads the target of a symbolic link. Returns its length in bytes.
     ///
     /// # Errors
-    /// [`Error::NotALink`], [`Error::BufferTooSmall`], [`Error::Damaged`]; what the source says.
+    /// [`Error::NotALink`], [`Error::BufferTooSmall`], [`Error::Damaged`]; errors of the source.
     pub fn read_link(&mut self, node: &Node, target: &mut [u8]) -> Result<usize, Error> {
         let Body::Symlink { target: mut at, .. } = node.body else { return Err(Error::NotALink) };
         let bytes = node.stat.size as usize;
@@ -224,19 +233,20 @@ impl<'m, S: Source> Squash<'m, S> {
     /// Reads owner and group.
     ///
     /// # Errors
-    /// [`Error::Damaged`]; what the source says.
+    /// [`Error::Damaged`]; errors of the source.
     pub fn owner(&mut self, node: &Node) -> Result<(u32, u32), Error> {
         Ok((self.id(node.ids.0)?, self.id(node.ids.1)?))
     }
 
-    /// The most that reading an inode costs.
+    /// Returns the worst case of reading an inode.
     pub fn node_bound(&self) -> Bound {
         self.blocks.metadata_bound(16 + node::BODY_BYTES_MAX as u64, 2)
     }
 
-    /// The most that finding a name in a directory costs.
+    /// Returns the worst case of finding a name in a directory.
     ///
-    /// A directory of which each block has an entry in the index costs the index and two blocks; others cost all of their list.
+    /// If each block of a directory has an entry in the index, it costs the index and two blocks.
+    /// Other directories cost their whole list.
     pub fn lookup_bound(&self, directory: &Node) -> Bound {
         let Body::Directory { index: (_, count), .. } = directory.body else { return Bound::default() };
         let list = if u64::from(count) + 1 >= directory.stat.size.div_ceil(METADATA_BYTES as u64) && count > 0 {
@@ -252,28 +262,29 @@ impl<'m, S: Source> Squash<'m, S> {
         })
     }
 
-    /// The most that listing a directory costs.
+    /// Returns the worst case of listing a directory.
     pub fn list_bound(&self, directory: &Node) -> Bound {
         self.blocks.metadata_bound(directory.stat.size, directory.stat.size / 4)
     }
 
-    /// The most that reading one entry of a directory costs, whatever was read before it.
+    /// Returns the worst case of reading one entry of a directory, after any earlier read.
     pub fn entry_bound(&self) -> Bound {
         self.blocks.metadata_bound(directory::STEP_BYTES_MAX, 3)
     }
 
-    /// The most that opening a file costs whose inode is known.
+    /// Returns the worst case of opening a file whose inode is already read.
     pub fn open_bound(&self) -> Bound {
         self.blocks.metadata_bound(FRAGMENT_BYTES as u64, 1).plus(self.blocks.source_bound(8))
     }
 
-    /// The most that reading so many bytes of a file costs. A read behind the one before it costs less: the list of blocks goes on where that ended.
+    /// Returns the worst case of reading `bytes` bytes of a file. A read that continues the
+    /// previous one costs less, because the list of blocks continues too.
     pub fn read_bound(&self, file: &File, bytes: u64) -> Bound {
         let block_bytes = u64::from(self.superblock.block_bytes);
         let blocks = (bytes.min(file.size) + 2 * block_bytes - 2) / block_bytes;
         let list_bytes = 4 * u64::from(file.block_count);
         let list = self.blocks.metadata_bound(list_bytes, list_bytes / 64 + 1);
-        // Where both share one room, the list is decoded again for each 16 blocks.
+        // If both share one room, the list is decoded again for every 16 blocks.
         let again = self.blocks.metadata_bound(64, 1).times(blocks / 16 + 2);
         self.blocks.block_bound(block_bytes as usize, 1).times(blocks).plus(list).plus(again)
     }
@@ -306,7 +317,7 @@ impl<'m, S: Source> Squash<'m, S> {
         Ok(u32::from_le_bytes(id))
     }
 
-    /// Reads an entry of a table whose blocks of metadata are listed.
+    /// Reads an entry of a table. A list has the offset of each metadata block of the table.
     fn table_entry(&mut self, table: u64, index: u64, entry: &mut [u8]) -> Result<(), Error> {
         let byte = index * entry.len() as u64;
         let mut block = [0; 8];

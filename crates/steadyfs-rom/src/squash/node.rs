@@ -7,12 +7,12 @@ use crate::fields::{u16_at, u32_at, u64_at};
 use crate::source::Source;
 use crate::stat::{Kind, Stat};
 
-/// Bytes that all inodes begin with.
+/// Bytes of the header of each inode.
 const HEADER_BYTES: usize = 16;
-/// Bytes that the longest inode has behind its header, lists apart.
+/// Maximum bytes of an inode behind its header, without lists.
 pub const BODY_BYTES_MAX: usize = 40;
 
-/// A file, directory or anything else of an image: its inode.
+/// Inode of a file, directory or anything else of an image.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
     pub(super) stat: Stat,
@@ -23,39 +23,41 @@ pub struct Node {
     pub(super) body: Body,
 }
 
-/// What is particular to a kind of inode.
+/// Fields that one kind of inode has.
 #[derive(Clone, Copy, Debug)]
 pub enum Body {
     Directory {
-        /// Where its list begins: block from the begin of the table.
+        /// Begin of its list: block from the begin of the table, and offset.
         list: (u32, u16),
-        /// Where its index begins, and how many entries that has.
+        /// Begin of its index, and the number of entries of the index.
         index: (Position, u16),
     },
     File {
-        /// Where its blocks begin.
+        /// Offset of its first block.
         start: u64,
         /// Its fragment, and the offset in it.
         fragment: (u32, u32),
-        /// Where the sizes of its blocks are.
+        /// Position of the sizes of its blocks.
         sizes: Position,
     },
     Symlink {
-        /// Where its target is.
+        /// Position of its target.
         target: Position,
-        /// The index of its attributes follows.
+        /// True if the index of its attributes follows the target.
         is_extended: bool,
     },
     Other,
 }
 
 impl Node {
-    /// What the image tells of it.
+    /// Returns its metadata.
     pub const fn stat(&self) -> Stat {
         self.stat
     }
 
-    /// The number of its set of attributes: nodes of one number have the same ones. `None` where it has none, and of links, whose number lies elsewhere.
+    /// Returns the number of its set of attributes. Nodes with the same number have the same
+    /// attributes. Returns `None` for a node without attributes. Also returns `None` for a link,
+    /// whose number lies elsewhere.
     pub const fn attribute_set(&self) -> Option<u32> {
         match self.attributes {
             NO_INDEX => None,
@@ -63,7 +65,7 @@ impl Node {
         }
     }
 
-    /// Whether it is a directory.
+    /// Returns true if it is a directory.
     pub const fn is_directory(&self) -> bool {
         matches!(self.stat.kind, Kind::Directory)
     }
@@ -94,7 +96,7 @@ pub fn read<S: Source>(blocks: &mut Blocks<'_, S>, mut at: Position) -> Result<N
     Ok(Node { stat, ids: (u16_at(&header, 4), u16_at(&header, 6)), attributes, body })
 }
 
-/// Reads what follows the header. `behind` is the position behind it.
+/// Parses the part behind the header. `behind` is the position after this part.
 fn parse(kind: u16, body: &[u8], behind: Position) -> (Kind, u64, u32, Body) {
     let number = |at| u32_at(body, at);
     let list = |block, offset, index| Body::Directory { list: (number(block), u16_at(body, offset)), index: (behind, index) };
@@ -117,7 +119,7 @@ fn parse(kind: u16, body: &[u8], behind: Position) -> (Kind, u64, u32, Body) {
     }
 }
 
-/// The index of attributes at the end of an extended inode.
+/// Returns the index of attributes at the end of an extended inode. Other inodes have none.
 fn last(body: &[u8], kind: u16) -> u32 {
     if kind > 7 { u32_at(body, body.len() - 4) } else { NO_INDEX }
 }

@@ -1,4 +1,4 @@
-//! Where the superblock, the hash tree and the signature of an image are.
+//! Layout of the superblock, the hash tree and the signature of an image.
 //!
 //! ```text
 //! image, in blocks of B bytes
@@ -18,35 +18,42 @@
 //! | "SteadySG" | version 1 | flags | root hash | data bytes D | signature |
 //! ```
 //!
-//! All numbers are little-endian. The digests of data blocks are in level 0, those of the hash blocks of level 0 in level 1, up to a level of one block, whose digest is
-//! the root hash. An image of one block has no level: the root hash is that of the block. The UUID is the first half of the root hash, so that the same image is sealed
-//! to the same bytes. Bit 0 of the flags says that there is a signature, of Ed25519, over the first 56 bytes of the record and the 512 of the superblock; else its
-//! bytes are zeros.
+//! All numbers are little-endian. Level 0 contains the digests of the data blocks. Level 1 contains
+//! the digests of the hash blocks of level 0, and so on up to a level of one block. The digest of
+//! this block is the root hash. An image of one block has no level: its root hash is the digest of
+//! the block.
 //!
-//! Source of all but the record: Documentation/admin-guide/device-mapper/verity.rst of Linux, and the bytes that `veritysetup` 2.6 of cryptsetup writes.
+//! The UUID is the first half of the root hash, so that the same image is sealed to the same bytes.
+//!
+//! Bit 0 of the flags is set if there is a signature. It is an Ed25519 signature of the first 56
+//! bytes of the record and the 512 bytes of the superblock. Without a signature, its bytes are
+//! zeros.
+//!
+//! Sources, for all but the record: Documentation/admin-guide/device-mapper/verity.rst of Linux,
+//! and the bytes that `veritysetup` 2.6 of cryptsetup writes.
 
 use core::error::Error;
 use core::fmt;
 
-/// Bytes of a digest of SHA-256.
+/// Bytes of a SHA-256 digest.
 pub const DIGEST_BYTES: usize = 32;
 /// Bytes of the superblock without the rest of its block.
 pub const SUPERBLOCK_BYTES: usize = 512;
 /// Bytes of the longest salt.
 pub const SALT_BYTES_MAX: usize = 256;
-/// Bytes of a smallest block.
+/// Bytes of the smallest block.
 pub const BLOCK_BYTES_MIN: u32 = 512;
-/// Bytes of a largest block.
+/// Bytes of the largest block.
 pub const BLOCK_BYTES_MAX: u32 = 4096;
-/// Levels of the highest tree: that of [`DATA_BYTES_MAX`] in the smallest blocks.
+/// Levels of the highest tree: over [`DATA_BYTES_MAX`] in the smallest blocks.
 pub const LEVELS_MAX: usize = 13;
 /// Bytes of the longest data.
 pub const DATA_BYTES_MAX: u64 = 1 << 60;
 /// Bytes of the record without the rest of its block.
 pub const RECORD_BYTES: usize = 120;
-/// Bytes of a signature of Ed25519.
+/// Bytes of an Ed25519 signature.
 pub const SIGNATURE_BYTES: usize = 64;
-/// Bytes that are signed: the record up to the signature, then the superblock.
+/// Signed bytes: the record up to the signature, then the superblock.
 pub const MESSAGE_BYTES: usize = SIGNATURE_AT + SUPERBLOCK_BYTES;
 
 const SUPERBLOCK_MAGIC: &[u8; 8] = b"verity\0\0";
@@ -65,11 +72,11 @@ const DATA_BYTES_AT: usize = 48;
 const SIGNATURE_AT: usize = 56;
 const FLAG_SIGNED: u32 = 1;
 
-/// Why a superblock or a record is not read.
+/// The reason why a superblock or a record is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// The bytes end before it does.
+    /// The bytes end too early.
     Short {
         /// Bytes that were expected.
         expected: usize,
@@ -78,26 +85,26 @@ pub enum FormatError {
     },
     /// It does not begin with its magic.
     Magic,
-    /// It is of another version.
+    /// It has another version.
     Version {
         /// The version.
         found: u32,
     },
-    /// The hash tree is of another kind.
+    /// The hash tree has another type.
     HashType {
-        /// The kind.
+        /// The type.
         found: u32,
     },
-    /// The digests are not those of SHA-256.
+    /// The digests are not SHA-256.
     Algorithm,
-    /// The size of blocks is none that is read, or data and hashes have two.
+    /// The block size is not supported, or data and hashes have different sizes.
     BlockBytes {
         /// Bytes of a data block.
         data: u32,
         /// Bytes of a hash block.
         hash: u32,
     },
-    /// There is no data, or more than any tree holds.
+    /// There is no data, or more than a tree holds.
     DataBlocks {
         /// Data blocks.
         found: u64,
@@ -107,16 +114,16 @@ pub enum FormatError {
         /// Bytes of the salt.
         found: usize,
     },
-    /// Flags are set that are not known.
+    /// Unknown flags are set.
     Flags {
         /// All flags.
         found: u32,
     },
     /// A signature is there without its flag, or is missing with it.
     Signature,
-    /// A byte that has no meaning is not zero.
+    /// A byte without meaning is not zero.
     NotZero {
-        /// Where it is, from the begin of the superblock or record.
+        /// Position of the byte, from the begin of the superblock or record.
         at: usize,
     },
 }
@@ -148,7 +155,7 @@ impl fmt::Display for FormatError {
 
 impl Error for FormatError {}
 
-/// Bytes that precede each block when its digest is taken.
+/// Bytes that precede each block in the input of its digest.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Salt {
     bytes: [u8; SALT_BYTES_MAX],
@@ -166,7 +173,7 @@ impl Salt {
         Ok(Self { bytes, length: salt.len() })
     }
 
-    /// The salt.
+    /// Returns the salt.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
@@ -181,18 +188,19 @@ impl fmt::Debug for Salt {
 /// The superblock of a hash tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Superblock {
-    /// Names the tree: the first 16 bytes of its root hash.
+    /// Name of the tree: the first 16 bytes of its root hash.
     pub uuid: [u8; 16],
-    /// Bytes of a block, of data or of hashes: a power of two from 512 to 4096.
+    /// Bytes of a block of data or hashes: a power of two from 512 to 4096.
     pub block_bytes: u32,
     /// Blocks of data.
     pub data_blocks: u64,
-    /// What precedes each block when its digest is taken.
+    /// Bytes that precede each block in the input of its digest.
     pub salt: Salt,
 }
 
 impl Superblock {
-    /// Reads a superblock from the begin of `bytes`, and checks that all bytes of no meaning are zero, those behind it included.
+    /// Parses a superblock from the begin of `bytes`. Checks that all bytes without meaning are
+    /// zero, including the bytes behind the superblock.
     ///
     /// # Errors
     /// [`FormatError`] of each kind that is not about records.
@@ -223,7 +231,7 @@ impl Superblock {
         Ok(superblock)
     }
 
-    /// The superblock in bytes.
+    /// Returns the bytes of the superblock.
     pub fn emit(&self) -> [u8; SUPERBLOCK_BYTES] {
         let mut bytes = [0; SUPERBLOCK_BYTES];
         bytes[..8].copy_from_slice(SUPERBLOCK_MAGIC);
@@ -239,7 +247,7 @@ impl Superblock {
         bytes
     }
 
-    /// Where everything is.
+    /// Returns the positions of all blocks.
     ///
     /// # Errors
     /// [`FormatError::BlockBytes`], [`FormatError::DataBlocks`].
@@ -251,19 +259,21 @@ impl Superblock {
 /// The record behind the tree: the root hash, and its signature if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// The digest of the top hash block.
+    /// Digest of the top hash block.
     pub root_hash: [u8; DIGEST_BYTES],
-    /// Bytes of data, which is where the superblock is.
+    /// Bytes of data. The superblock begins behind them.
     pub data_bytes: u64,
     /// The signature.
     pub signature: Option<[u8; SIGNATURE_BYTES]>,
 }
 
 impl Record {
-    /// Reads a record from the begin of `bytes`, and checks that all bytes behind it are zero. A signature is not checked.
+    /// Parses a record from the begin of `bytes`. Checks that all bytes behind it are zero. Does
+    /// not check the signature.
     ///
     /// # Errors
-    /// [`FormatError::Short`], [`FormatError::Magic`], [`FormatError::Version`], [`FormatError::Flags`], [`FormatError::Signature`], [`FormatError::NotZero`].
+    /// [`FormatError::Short`], [`FormatError::Magic`], [`FormatError::Version`],
+    /// [`FormatError::Flags`], [`FormatError::Signature`], [`FormatError::NotZero`].
     pub fn parse(bytes: &[u8]) -> Result<Self, FormatError> {
         check_length(bytes, RECORD_BYTES)?;
         check_begin(bytes, RECORD_MAGIC)?;
@@ -280,7 +290,7 @@ impl Record {
         Ok(Self { root_hash: array(bytes, ROOT_HASH_AT), data_bytes: get64(bytes, DATA_BYTES_AT), signature })
     }
 
-    /// The record in bytes.
+    /// Returns the bytes of the record.
     pub fn emit(&self) -> [u8; RECORD_BYTES] {
         let mut bytes = [0; RECORD_BYTES];
         bytes[..SIGNATURE_AT].copy_from_slice(&self.begin(self.signature.is_some()));
@@ -290,7 +300,8 @@ impl Record {
         bytes
     }
 
-    /// What is signed: the record up to the signature, with the flag of one, and the bytes of the superblock.
+    /// Returns the signed message: the record up to the signature, with the flag of a signature,
+    /// and the bytes of the superblock.
     pub fn message(&self, superblock: &[u8; SUPERBLOCK_BYTES]) -> [u8; MESSAGE_BYTES] {
         let mut message = [0; MESSAGE_BYTES];
         message[..SIGNATURE_AT].copy_from_slice(&self.begin(true));
@@ -309,7 +320,7 @@ impl Record {
     }
 }
 
-/// Where the blocks of an image are.
+/// Positions of the blocks of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     data_blocks: u64,
@@ -321,19 +332,20 @@ pub struct Layout {
     record_block: u64,
 }
 
-/// Where a digest is.
+/// Position of a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Index of its hash block in the level: the index by which the level above has the digest of that block.
+    /// Index of its hash block in the level. The level above has the digest of that block under
+    /// this index.
     pub index: u64,
     /// Index of its hash block in the image.
     pub block: u64,
-    /// Where the digest begins in its hash block, in bytes.
+    /// Begin of the digest in its hash block, in bytes.
     pub at: usize,
 }
 
 impl Layout {
-    /// Computes where the blocks of an image of so many data blocks are.
+    /// Computes the positions of the blocks of an image with `data_blocks` data blocks.
     ///
     /// # Errors
     /// [`FormatError::BlockBytes`], [`FormatError::DataBlocks`].
@@ -356,37 +368,38 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Blocks of data.
+    /// Returns the number of data blocks.
     pub fn data_blocks(&self) -> u64 {
         self.data_blocks
     }
 
-    /// Bytes of a block.
+    /// Returns the bytes of a block.
     pub fn block_bytes(&self) -> u32 {
         self.block_bytes
     }
 
-    /// Bytes of data, which is where the superblock begins.
+    /// Returns the bytes of data. The superblock begins behind them.
     pub fn data_bytes(&self) -> u64 {
         self.data_blocks * u64::from(self.block_bytes)
     }
 
-    /// Levels of hash blocks; none when there is one data block.
+    /// Returns the number of levels of hash blocks; 0 if there is one data block.
     pub fn levels(&self) -> usize {
         self.levels
     }
 
-    /// Hash blocks of a level; 0 when there is no such level.
+    /// Returns the number of hash blocks of a level; 0 if there is no such level.
     pub fn level_blocks(&self, level: usize) -> u64 {
         if level < self.levels { self.level_blocks_below(level + 1) } else { 0 }
     }
 
-    /// Index of a hash block in the image; `None` when the level has none of this index.
+    /// Returns the index of a hash block in the image; `None` if the level has no such block.
     pub fn hash_block(&self, level: usize, index: u64) -> Option<u64> {
         (index < self.level_blocks(level)).then(|| self.starts[level] + index)
     }
 
-    /// Where a level has a digest: in level 0 that of a data block, above that of a hash block of the level below, by its index in that level. `None` when there is no
+    /// Returns the place of a digest in a level. In level 0, `index` is the index of a data block.
+    /// Above, it is the index of a hash block in the level below. Returns `None` if there is no
     /// such level or block.
     pub fn place(&self, level: usize, index: u64) -> Option<Place> {
         if level >= self.levels || index >= self.level_blocks_below(level) {
@@ -397,22 +410,22 @@ impl Layout {
         Some(Place { index: index >> shift, block: self.starts[level] + (index >> shift), at: slot as usize * DIGEST_BYTES })
     }
 
-    /// Where the record begins, in bytes.
+    /// Returns the begin of the record, in bytes.
     pub fn record_offset(&self) -> u64 {
         self.record_block * u64::from(self.block_bytes)
     }
 
-    /// Bytes of the image with all that was appended.
+    /// Returns the bytes of the image with all appended blocks.
     pub fn total_bytes(&self) -> u64 {
         (self.record_block + 1) * u64::from(self.block_bytes)
     }
 
-    /// Digests in a hash block, as a power of two.
+    /// Returns the number of digests in a hash block, as an exponent of two.
     fn digests_shift(&self) -> u32 {
         (self.block_bytes / DIGEST_BYTES as u32).trailing_zeros()
     }
 
-    /// Blocks whose digests a level has: data blocks for level 0.
+    /// Returns the number of blocks whose digests are in a level: data blocks for level 0.
     fn level_blocks_below(&self, level: usize) -> u64 {
         let shift = self.digests_shift() * level as u32;
         ((self.data_blocks - 1).checked_shr(shift).unwrap_or(0)) + 1
@@ -517,7 +530,8 @@ mod tests {
 
     #[test]
     fn levels_lie_one_behind_the_other_from_the_top() {
-        // 16 digests in a block: 257 data blocks have 17 leaves, those 2 blocks above, and these one.
+        // A block has 16 digests: 257 data blocks have 17 leaves, the leaves have 2 blocks above,
+        // and these have one.
         let layout = Layout::new(257, 512).expect("a tree");
         assert_eq!(layout.levels(), 3);
         assert_eq!([2, 1, 0].map(|level| (layout.starts[level], layout.level_blocks(level))), [(258, 1), (259, 2), (261, 17)]);

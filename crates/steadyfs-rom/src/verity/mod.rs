@@ -1,4 +1,5 @@
-//! Hash trees of dm-verity and signatures: an image of which each block can be checked on its own, from one hash or one key.
+//! Hash trees of dm-verity, and signatures. Each block of an image can be checked on its own, from
+//! one hash or one key.
 
 pub mod format;
 mod tree;
@@ -11,25 +12,27 @@ use crate::squash;
 use format::{BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, DIGEST_BYTES, Layout, RECORD_BYTES, Record, SUPERBLOCK_BYTES, Superblock};
 use tree::{Hashes, digest};
 
-/// What an image is held against.
+/// Trusted value that an image is checked against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Trusted {
-    /// The root hash and the length of the image, which the firmware or a boot loader knows.
+    /// The root hash and the length of the image, which the firmware or a boot loader contains.
     Root {
         /// The root hash.
         hash: [u8; DIGEST_BYTES],
-        /// Bytes of the image with the zeros that fill its last block: where the tree's superblock is. Without it, blocks of the tree could pass for some of the image.
+        /// Bytes of the image with the zeros that fill its last block: the offset of the tree's
+        /// superblock. Without it, blocks of the tree could pass for blocks of the image.
         bytes: u64,
     },
-    /// The Ed25519 key that signed it.
+    /// The Ed25519 key that signed the image.
     #[cfg(feature = "ed25519")]
     Key([u8; 32]),
 }
 
-/// An image with a hash tree: each block that is read is what was signed, or the read fails.
+/// An image with a hash tree. A read fails unless each block that it reads has the signed content.
 ///
-/// The tree is that of dm-verity, so Linux verifies the same image. A block is checked each time that it comes from the medium.
+/// The tree is a tree of dm-verity, so Linux verifies the same image. A block is checked each time
+/// that it comes from the medium.
 ///
 /// # Example
 /// ```no_run
@@ -58,27 +61,30 @@ pub struct Verified<'m, S> {
 }
 
 impl Verified<'_, ()> {
-    /// The memory that blocks of a size need: one of the image, and `hash_blocks` of the tree, one to eight. With one for each level of the tree, what follows
-    /// each other is read without reading the tree again.
+    /// Returns the memory for blocks of a size: one block of the image, and `hash_blocks` blocks of
+    /// the tree, one to eight. With one for each level of the tree, reads of consecutive blocks do
+    /// not read the tree again.
     pub const fn memory_bytes(block_bytes: usize, hash_blocks: usize) -> usize {
         block_bytes * (1 + hash_blocks)
     }
 }
 
 impl<'m, S: Source> Verified<'m, S> {
-    /// Finds the tree behind a squashfs or cramfs image, and holds its root hash against what is trusted.
+    /// Finds the tree behind a squashfs or cramfs image, and checks its root hash against the
+    /// trusted value.
     ///
     /// # Cost
-    /// Reads of the image's superblock, of up to four places for that of the tree, and of the record; with a key, one check of a signature.
+    /// Reads of the image's superblock, and of up to four places for the tree's superblock. With a
+    /// key, also a read of the record and one check of a signature.
     ///
     /// # Errors
-    /// [`Error::NotSigned`], [`Error::NoImage`], [`Error::MemoryTooSmall`]; what the source says.
+    /// [`Error::NotSigned`], [`Error::NoImage`], [`Error::MemoryTooSmall`]; errors of the source.
     pub fn open(mut source: S, trusted: Trusted, memory: &'m mut [u8]) -> Result<Self, Error> {
         let offset = find(&mut source)?;
         Self::open_at(source, offset, trusted, memory)
     }
 
-    /// As [`open`](Self::open), for any image: the superblock of the tree is at this offset.
+    /// Opens any image as [`open`](Self::open) does. The superblock of the tree is at this offset.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -105,22 +111,22 @@ impl<'m, S: Source> Verified<'m, S> {
         self.source
     }
 
-    /// The source, to look at.
+    /// Returns a reference to the source.
     pub fn source_mut(&mut self) -> &mut S {
         &mut self.source
     }
 
-    /// The root hash.
+    /// Returns the root hash.
     pub const fn root_hash(&self) -> &[u8; DIGEST_BYTES] {
         &self.root
     }
 
-    /// Bytes of a block.
+    /// Returns the bytes of a block.
     pub const fn block_bytes(&self) -> u32 {
         self.superblock.block_bytes
     }
 
-    /// Has a block of the image in the buffer that is what was signed.
+    /// Loads a block of the image into the buffer, and checks that it has the signed content.
     fn hold(&mut self, index: u64) -> Result<(), Error> {
         if self.held == Some(index) {
             return Ok(());
@@ -137,7 +143,7 @@ impl<'m, S: Source> Verified<'m, S> {
 }
 
 impl<S: Source> Source for Verified<'_, S> {
-    /// Those that were signed.
+    /// Returns the number of signed bytes.
     fn bytes(&self) -> u64 {
         self.layout.data_bytes()
     }
@@ -157,7 +163,7 @@ impl<S: Source> Source for Verified<'_, S> {
         Ok(())
     }
 
-    /// Each block that so many bytes can lie in, and for each a way down the tree.
+    /// Counts each block that the bytes can touch, and for each of them a path down the tree.
     fn bound(&self, bytes: u64, _pieces: u64) -> Bound {
         let block_bytes = self.block.len() as u64;
         let blocks = (bytes + 2 * block_bytes - 2) / block_bytes;
@@ -166,7 +172,7 @@ impl<S: Source> Source for Verified<'_, S> {
     }
 }
 
-/// The root hash, if it is trusted.
+/// Returns the root hash, if it is trusted.
 fn root_hash(
     source: &mut impl Source,
     superblock: &[u8; SUPERBLOCK_BYTES],
@@ -192,10 +198,10 @@ fn root_hash(
     })
 }
 
-/// The record behind a tree, which nothing vouches for yet.
+/// Reads the record behind a tree. It is not authenticated yet.
 ///
 /// # Errors
-/// [`Error::NotSigned`]; what the source says.
+/// [`Error::NotSigned`]; errors of the source.
 pub fn record(source: &mut impl Source, layout: &Layout) -> Result<Record, Error> {
     let mut bytes = [0; RECORD_BYTES];
     source.read(layout.record_offset(), &mut bytes)?;
@@ -203,10 +209,11 @@ pub fn record(source: &mut impl Source, layout: &Layout) -> Result<Record, Error
     if record.data_bytes == layout.data_bytes() { Ok(record) } else { Err(Error::NotSigned) }
 }
 
-/// Where the superblock of the tree behind a squashfs or cramfs image is, by what that says of its length, which nothing vouches for yet.
+/// Finds the superblock of the tree behind a squashfs or cramfs image, by the length in the image's
+/// superblock. This length is not authenticated yet.
 ///
 /// # Errors
-/// [`Error::NoImage`], [`Error::NotSigned`]; what the source says.
+/// [`Error::NoImage`], [`Error::NotSigned`]; errors of the source.
 pub fn find(source: &mut impl Source) -> Result<u64, Error> {
     let bytes = image_bytes(source)?;
     let mut block = u64::from(BLOCK_BYTES_MIN);
@@ -223,13 +230,13 @@ pub fn find(source: &mut impl Source) -> Result<u64, Error> {
     Err(Error::NotSigned)
 }
 
-/// Whether this is the superblock of a tree over all that lies before it.
+/// Returns true if this is the superblock of a tree over all bytes before it.
 fn is_tree_at(superblock: &[u8; SUPERBLOCK_BYTES], offset: u64) -> bool {
     let layout = Superblock::parse(superblock).and_then(|superblock| superblock.layout());
     layout.is_ok_and(|layout| layout.data_bytes() == offset)
 }
 
-/// How long a squashfs or cramfs image says that it is.
+/// Returns the length of a squashfs or cramfs image, from its superblock.
 fn image_bytes(source: &mut impl Source) -> Result<u64, Error> {
     let mut bytes = [0; squash::format::SUPERBLOCK_BYTES];
     source.read(0, &mut bytes)?;

@@ -1,4 +1,4 @@
-//! The way from a block of the image up its hash tree, as far as something is known, and down again.
+//! The path from a block of the image up its hash tree to a checked hash block, and down again.
 
 use super::format::{DIGEST_BYTES, LEVELS_MAX, Layout, Salt};
 use crate::error::Error;
@@ -6,10 +6,10 @@ use crate::recent::Recent;
 use crate::source::Source;
 use sha2::{Digest, Sha256};
 
-/// Hash blocks that are kept at most.
+/// Maximum number of kept hash blocks.
 const KEPT_MAX: usize = 8;
 
-/// The digest of a block.
+/// Returns the digest of a block.
 pub fn digest(salt: &Salt, block: &[u8]) -> [u8; DIGEST_BYTES] {
     let mut hash = Sha256::new();
     hash.update(salt.as_bytes());
@@ -17,7 +17,7 @@ pub fn digest(salt: &Salt, block: &[u8]) -> [u8; DIGEST_BYTES] {
     hash.finalize().into()
 }
 
-/// Hash blocks that were checked, by their level and index.
+/// Checked hash blocks, by level and index.
 pub struct Hashes<'m> {
     memory: &'m mut [u8],
     kept: Recent<(usize, u64), KEPT_MAX>,
@@ -28,7 +28,7 @@ impl<'m> Hashes<'m> {
         Self { memory, kept: Recent::new() }
     }
 
-    /// What the digest of a block of the image must be.
+    /// Returns the expected digest of a block of the image.
     pub fn digest_of<S: Source>(
         &mut self,
         source: &mut S,
@@ -37,7 +37,7 @@ impl<'m> Hashes<'m> {
         root: &[u8; DIGEST_BYTES],
         block: u64,
     ) -> Result<[u8; DIGEST_BYTES], Error> {
-        // Which block of each level has the digest, and where in it.
+        // The hash block of each level on the path, and the offset of the digest in it.
         let mut way = [(0, 0, 0); LEVELS_MAX];
         let mut index = block;
         for (level, step) in way.iter_mut().enumerate().take(layout.levels()) {
@@ -64,7 +64,7 @@ impl<'m> Hashes<'m> {
         self.kept.find(|&kept| kept == (level, index)).map(|(place, _)| place)
     }
 
-    /// Reads a hash block in place of the one that was not used for longest, and checks it.
+    /// Reads a hash block in place of the least recently used one, and checks it.
     fn take<S: Source>(
         &mut self,
         source: &mut S,

@@ -1,4 +1,5 @@
-//! Images made node by node, for what no tool makes: overwritten, truncated, removed and torn nodes.
+//! Images made node by node, with nodes that no tool makes: overwritten, truncated, removed and
+//! torn nodes.
 
 use crate::jffs2::node::{Order, crc};
 
@@ -13,7 +14,7 @@ pub(super) struct Maker {
     pub image: Vec<u8>,
 }
 
-/// What an inode node says; [`write`](Maker::write) makes one of it.
+/// Content of an inode node; [`write`](Maker::write) makes the node.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
     pub inode: u32,
@@ -27,7 +28,7 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// A part of file 2 that is not packed.
+    /// Makes a part of file 2 that is not packed.
     pub fn plain(version: u32, size_bytes: u32, offset: u32, content: &'a [u8]) -> Self {
         let unpacked_bytes = content.len() as u32;
         Self { inode: 2, version, mode: FILE, size_bytes, offset, unpacked_bytes, compressor: 0, packed: content }
@@ -57,7 +58,7 @@ impl Maker {
         words.iter().flat_map(|&word| self.u32(word)).collect()
     }
 
-    /// Writes a node of a type and gives the place where it begins.
+    /// Writes a node of a type. Returns its offset.
     pub fn node(&mut self, kind: u16, body: &[u8]) -> usize {
         let at = self.image.len();
         let mut head = [self.u16(0x1985), self.u16(kind)].concat();
@@ -68,7 +69,8 @@ impl Maker {
         at
     }
 
-    /// Writes a part of an inode, which belongs to 7 and 8 and was changed at its version's second.
+    /// Writes a part of an inode. It belongs to 7 and 8, and was changed at the second of its
+    /// version.
     pub fn write(&mut self, part: Part<'_>) -> usize {
         let head_bytes = 12 + 68 - 12 + part.packed.len();
         let mut head = [self.u16(0x1985), self.u16(0xe002)].concat();
@@ -101,7 +103,7 @@ impl Maker {
         self.node(0xe001, &[&head[12..], &sums, name].concat())
     }
 
-    /// Writes an attribute of the prefix `user.`.
+    /// Writes an attribute with the prefix `user.`.
     pub fn attribute(&mut self, number: u32, version: u32, name: &[u8], value: &[u8]) -> usize {
         let data = [name, &[0], value].concat();
         let mut head = [self.u16(0x1985), self.u16(0xe008)].concat();
@@ -115,7 +117,7 @@ impl Maker {
         self.node(0xe008, &[&head[12..], &sum, &data].concat())
     }
 
-    /// Writes that an inode has an attribute; an odd sequence takes it away.
+    /// Writes the reference of an inode to an attribute; an odd sequence removes it.
     pub fn reference(&mut self, inode: u32, number: u32, sequence: u32) -> usize {
         let mut head = [self.u16(0x1985), self.u16(0xe009)].concat();
         head.extend(self.u32(28));

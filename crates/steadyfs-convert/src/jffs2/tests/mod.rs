@@ -3,7 +3,7 @@ mod maker;
 mod mkfs;
 mod versions;
 
-/// An image of two files in erase blocks of 4 KiB.
+/// Makes an image of two files in erase blocks of 4 KiB.
 pub(crate) fn small(is_big_endian: bool) -> Vec<u8> {
     use super::node::Order;
     use maker::{Maker, Part};

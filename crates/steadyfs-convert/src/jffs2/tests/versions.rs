@@ -1,11 +1,11 @@
-//! Images that a running system left: versions decide what holds.
+//! Images from a running system: versions decide which nodes hold.
 
 use super::maker::{DIRECTORY, FILE, Maker, Part};
 use crate::jffs2::node::Order;
 use crate::jffs2::{Error, is_jffs2, read};
 use crate::tree::{Kind, Limit, Tree, TreeError};
 
-/// An image of each byte order with `/f`, inode 2, made by `write`.
+/// Makes an image of each byte order with `/f`, inode 2; `write` adds its nodes.
 fn both(write: impl Fn(&mut Maker)) -> [Vec<u8>; 2] {
     [Order::Little, Order::Big].map(|order| {
         let mut maker = Maker::new(order);
@@ -19,7 +19,7 @@ fn tree(image: &[u8]) -> Tree {
     read(image, Limit::default()).expect("a sound image")
 }
 
-/// Content of `/f`.
+/// Returns the content of `/f`.
 fn content(image: &[u8]) -> Vec<u8> {
     let tree = tree(image);
     match &tree.inode(tree.find("/f").expect("is there")).kind {

@@ -1,4 +1,4 @@
-//! Images of ubinize, and what a running system makes of them.
+//! Images of ubinize, and images that a running system leaves.
 
 use super::header::{HEADER_BYTES, LAYOUT, crc};
 use super::{Error, Volume, is_ubi, volumes};
@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 const PHYSICAL_BYTES: usize = 128 << 10;
 
-/// What ubinize makes of two volumes of content.
+/// Image that ubinize makes of two volumes, and their content.
 struct Made {
     image: Vec<u8>,
     dynamic: Vec<u8>,
     fixed: Vec<u8>,
 }
 
-/// An image of a dynamic volume and a static one; `None` when the tool is missing.
+/// Makes an image of a dynamic and a static volume; returns `None` if the tool is missing.
 fn ubinize(dynamic: &[u8], options: &str) -> Option<Made> {
     let directory = tempfile::tempdir().expect("a directory");
     let at = |name: &str| directory.path().join(name).to_str().expect("text").to_owned();
@@ -54,7 +54,7 @@ fn compare(image: &[u8], made: &Made) -> Vec<Volume> {
     volumes
 }
 
-/// Changes the header of a volume in a physical erase block and sums it anew.
+/// Changes the header of a volume in a physical erase block, and sums it anew.
 fn change(physical: &mut [u8], change: impl FnOnce(&mut [u8])) {
     let header = &mut physical[2048..2048 + HEADER_BYTES];
     change(header);
@@ -194,7 +194,7 @@ fn damaged_images_are_read_or_refused_in_bounded_time() {
     let started = Instant::now();
     for number in 0..2000 {
         let mut image = fixture::damage(&made.image[..6 * 16384], number);
-        // Half of them get right checksums, and damage where it counts.
+        // Half of them get right checksums, and damage in their headers.
         if number % 2 == 0 {
             for physical in image.chunks_exact_mut(16384) {
                 let mut random = fastrand::Rng::with_seed(number);
@@ -215,7 +215,7 @@ fn damaged_images_are_read_or_refused_in_bounded_time() {
 /// Bytes of an erase block of [`small`].
 pub(crate) const SMALL_BLOCK_BYTES: usize = 16 << 10;
 
-/// A header with its checksum.
+/// Makes a header with its checksum.
 fn header(magic: &[u8; 4], fields: &[(usize, u32)]) -> [u8; HEADER_BYTES] {
     let mut header = [0; HEADER_BYTES];
     header[..4].copy_from_slice(magic);
@@ -226,7 +226,7 @@ fn header(magic: &[u8; 4], fields: &[(usize, u32)]) -> [u8; HEADER_BYTES] {
     header
 }
 
-/// An erase block: the volume, the place in it, how many places the volume has, and data.
+/// Makes an erase block from the volume, the place in it, the number of its places, and data.
 fn erase_block(volume: u32, place: u32, used: u32, data: &[u8]) -> Vec<u8> {
     let mut block = vec![0xff; SMALL_BLOCK_BYTES];
     block[..HEADER_BYTES].copy_from_slice(&header(b"UBI#", &[(16, 512), (20, 1024)]));
@@ -237,8 +237,8 @@ fn erase_block(volume: u32, place: u32, used: u32, data: &[u8]) -> Vec<u8> {
     block
 }
 
-/// An image that needs no tool: a static volume of four blocks behind both copies of the table, and
-/// its content.
+/// Makes an image without a tool: a static volume of four blocks behind both copies of the table.
+/// Returns the image and the content of the volume.
 pub(crate) fn small() -> (Vec<u8>, Vec<u8>) {
     let mut table = vec![0; SMALL_BLOCK_BYTES - 1024];
     for (number, record) in table.chunks_exact_mut(172).enumerate() {
@@ -256,7 +256,7 @@ pub(crate) fn small() -> (Vec<u8>, Vec<u8>) {
     (image, content)
 }
 
-/// A dump whose first erase block was erased or damaged was no image at all.
+/// A dump with an erased or damaged first erase block was not recognised as an image.
 #[test]
 fn a_damaged_first_block_costs_a_copy_of_the_table_alone() {
     let (image, content) = small();

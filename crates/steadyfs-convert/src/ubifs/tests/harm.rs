@@ -1,4 +1,4 @@
-//! Volumes that were damaged.
+//! Damaged volumes.
 
 use super::maker::*;
 use crate::fixture;
@@ -7,7 +7,7 @@ use crate::ubifs::node::{MAGIC, crc, u32_at};
 use crate::ubifs::read;
 use std::time::{Duration, Instant};
 
-/// A volume with all types of nodes.
+/// Makes a volume with all types of nodes.
 fn sound() -> Maker {
     let text = b"some text and the same text again and again".repeat(60);
     let blocks = [packed(64, 0, 2580, 1, &lzokay_native::compress(&text).expect("packs")), data(64, 1, b"plain")];
@@ -28,7 +28,7 @@ fn sound() -> Maker {
     maker
 }
 
-/// Makes the checksums of all nodes right again, so that damage gets past them.
+/// Mends the checksums of all nodes, so that damage gets past them.
 fn mend(image: &mut [u8]) {
     for at in (0..image.len().saturating_sub(24)).step_by(8) {
         if u32_at(image, at) == MAGIC {
@@ -41,7 +41,7 @@ fn mend(image: &mut [u8]) {
     }
 }
 
-/// Changes one bit of a node, wherever one stands: most of a volume is erased, and damage there is none.
+/// Changes one bit of some nodes. Most of a volume is erased, and damage there has no effect.
 fn damage_nodes(image: &mut [u8], number: u64) {
     let mut random = fastrand::Rng::with_seed(number);
     let nodes: Vec<usize> = (0..image.len().saturating_sub(24)).step_by(8).filter(|&at| u32_at(image, at) == MAGIC).collect();

@@ -5,7 +5,7 @@ use crate::tree::{Kind, Limit, Tree, TreeError};
 use crate::ubifs::node::Key;
 use crate::ubifs::{Error, Fault, is_ubifs, read};
 
-/// A volume in which `/f`, inode 64, is committed with two blocks and five bytes.
+/// Makes a volume with `/f`, inode 64, committed with two blocks and five bytes.
 fn committed() -> Maker {
     let size = 2 * 4096 + 5;
     let blocks = [data(64, 0, &[b'0'; 4096]), data(64, 1, &[b'1'; 4096]), data(64, 2, b"22222")];
@@ -151,7 +151,7 @@ fn data_that_came_before_the_new_size_make_a_file_longer_after_a_power_cut() {
     }
 }
 
-/// Where the root of the index stands: the last node of block 7.
+/// Returns the place of the index root: the last node of block 7.
 fn root_of(maker: &Maker) -> (u32, u32, u32) {
     let block = &maker.image[7 * BLOCK_BYTES..8 * BLOCK_BYTES];
     let nodes = crate::ubifs::node::scan(7, block, 0);
@@ -175,7 +175,7 @@ fn the_newest_sound_master_node_counts_even_when_its_copy_is_missing() {
     assert_eq!(tree(&maker).inodes().len(), 2);
 }
 
-/// A branch to the inode of the root, which is the first committed node.
+/// Returns a branch to the inode of the root, which is the first committed node.
 fn leaf_of_root(maker: &Maker) -> (u32, u32, u32, Key) {
     let nodes = crate::ubifs::node::scan(8, &maker.image[8 * BLOCK_BYTES..9 * BLOCK_BYTES], 0);
     (8, nodes[0].place.offset, nodes[0].place.bytes, nodes[0].key().expect("a key"))
@@ -308,7 +308,7 @@ fn an_index_that_refers_to_itself_or_to_a_wrong_level_is_refused() {
     assert!(with(1, 0).is_ok());
     assert!(matches!(with(2, 0), Err(Error::Index { .. })));
     assert!(matches!(with(1, 1), Err(Error::Index { .. })));
-    // Many branches to one node would cost as often.
+    // Many branches to one node would read it as many times.
     let mut maker = committed();
     let leaf = leaf_of_root(&maker);
     let (mut offset, mut bytes) = maker.append(7, 700, &index(0, &[leaf; 60]));

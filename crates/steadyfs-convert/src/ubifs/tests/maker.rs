@@ -1,4 +1,4 @@
-//! Volumes made node by node, for what no tool makes: a journal behind a commit.
+//! Volumes made node by node, in a state that no tool makes: a journal behind a commit.
 //!
 //! | logical erase blocks | 0 | 1, 2 | 3, 4 | 5, 6 | 7 | 8 | from 9 |
 //! |---|---|---|---|---|---|---|---|
@@ -20,7 +20,7 @@ pub(super) const FILE: u32 = 0o100_644;
 /// Mode of a directory.
 pub(super) const DIRECTORY: u32 = 0o040_755;
 
-/// A node that is not written yet: its type, what stands behind its head, and in what group it is.
+/// A node that is not written yet: its type, the bytes behind its head, and its group mark.
 #[derive(Clone)]
 pub(super) struct Unwritten {
     pub kind: u8,
@@ -33,17 +33,17 @@ impl Unwritten {
         Self { kind, body, group: 0 }
     }
 
-    /// Puts it into a group of which it is not the last.
+    /// Puts the node into a group, not as its last node.
     pub fn in_group(self) -> Self {
         Self { group: 1, ..self }
     }
 
-    /// Ends a group with it.
+    /// Makes the node the last one of a group.
     pub fn ends_group(self) -> Self {
         Self { group: 2, ..self }
     }
 
-    /// The bytes of the node.
+    /// Returns the bytes of the node.
     pub fn bytes(&self, sequence: u64) -> Vec<u8> {
         let mut summed = sequence.to_le_bytes().to_vec();
         summed.extend((24 + self.body.len() as u32).to_le_bytes());
@@ -59,12 +59,13 @@ fn key(inode: u32, kind: u8, rest: u32) -> Vec<u8> {
     key
 }
 
-/// A hash for a key; which one does not matter to a reader.
+/// Returns a hash for a key; a reader accepts any hash.
 fn hash(name: &[u8]) -> u32 {
     name.iter().fold(7u32, |hash, &byte| hash.wrapping_mul(31).wrapping_add(byte.into())) & 0xff
 }
 
-/// An inode with links, a mode, a size, flags and content of its own. It belongs to 7 and 8 and was changed in second 9.
+/// Makes an inode with links, a mode, a size, flags and its own content. It belongs to 7 and 8 and
+/// was changed in second 9.
 pub(super) fn inode_with(inode: u32, links: u32, mode: u32, size: u64, flags: u32, content: &[u8]) -> Unwritten {
     let mut body = key(inode, INODE, 0);
     for word in [0, size, 0, 0, 9] {
@@ -78,22 +79,22 @@ pub(super) fn inode_with(inode: u32, links: u32, mode: u32, size: u64, flags: u3
     Unwritten::new(INODE, body)
 }
 
-/// A file's inode.
+/// Makes a file's inode.
 pub(super) fn file(inode: u32, size: u64) -> Unwritten {
     inode_with(inode, 1, FILE, size, 0, b"")
 }
 
-/// A directory's inode.
+/// Makes a directory's inode.
 pub(super) fn directory(inode: u32) -> Unwritten {
     inode_with(inode, 2, DIRECTORY, 0, 0, b"")
 }
 
-/// Says that an inode is gone.
+/// Makes the removal of an inode.
 pub(super) fn removal(inode: u32) -> Unwritten {
     inode_with(inode, 0, FILE, 0, 0, b"")
 }
 
-/// A block of a file, packed with a compressor.
+/// Makes a block of a file, packed with a compressor.
 pub(super) fn packed(inode: u32, block: u32, bytes: u32, compressor: u16, packed: &[u8]) -> Unwritten {
     let mut body = key(inode, DATA, block);
     body.extend(bytes.to_le_bytes());
@@ -103,7 +104,7 @@ pub(super) fn packed(inode: u32, block: u32, bytes: u32, compressor: u16, packed
     Unwritten::new(DATA, body)
 }
 
-/// A block of a file, not packed.
+/// Makes a block of a file, not packed.
 pub(super) fn data(inode: u32, block: u32, content: &[u8]) -> Unwritten {
     packed(inode, block, content.len() as u32, 0, content)
 }
@@ -119,17 +120,17 @@ fn named(kind: u8, inode: u32, name: &[u8], target: u64) -> Unwritten {
     Unwritten::new(kind, body)
 }
 
-/// A name in a directory; target 0 removes it.
+/// Makes a name in a directory; target 0 removes it.
 pub(super) fn name(directory: u32, name: &[u8], target: u64) -> Unwritten {
     named(NAME, directory, name, target)
 }
 
-/// A name of an attribute; target 0 removes it.
+/// Makes a name of an attribute; target 0 removes it.
 pub(super) fn attribute(inode: u32, name: &[u8], target: u64) -> Unwritten {
     named(ATTRIBUTE, inode, name, target)
 }
 
-/// Cuts a file from one size to another.
+/// Makes the truncation of a file from one size to another.
 pub(super) fn truncation(inode: u32, before: u64, after: u64) -> Unwritten {
     let mut body = inode.to_le_bytes().to_vec();
     body.resize(16, 0);
@@ -138,19 +139,19 @@ pub(super) fn truncation(inode: u32, before: u64, after: u64) -> Unwritten {
     Unwritten::new(TRUNCATION, body)
 }
 
-/// Padding of a length behind its node.
+/// Makes padding of a length behind its node.
 pub(super) fn padding(bytes: u32) -> Unwritten {
     Unwritten::new(PADDING, bytes.to_le_bytes().to_vec())
 }
 
-/// A node of the log that names a bud.
+/// Makes a node of the log that names a bud.
 pub(super) fn reference(block: u32, offset: u32, head: u32) -> Unwritten {
     let mut body = [block, offset, head].iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
     body.resize(40, 0);
     Unwritten::new(REFERENCE, body)
 }
 
-/// A node of the index with its branches: block, offset, length and key of each.
+/// Makes an index node with its branches: block, offset, length and key of each.
 pub(super) fn index(level: u16, branches: &[(u32, u32, u32, Key)]) -> Unwritten {
     let mut body = [(branches.len() as u16).to_le_bytes(), level.to_le_bytes()].concat();
     for &(block, offset, bytes, key) in branches {
@@ -163,13 +164,13 @@ pub(super) fn index(level: u16, branches: &[(u32, u32, u32, Key)]) -> Unwritten 
 /// A volume that grows node by node.
 pub(super) struct Maker {
     pub image: Vec<u8>,
-    /// Where the next node of each block goes.
+    /// Offset of the next node in each block.
     ends: [usize; BLOCK_COUNT],
     pub flags: u32,
 }
 
 impl Maker {
-    /// A volume with these nodes committed, and nothing in its journal.
+    /// Makes a volume with these nodes committed, and nothing in its journal.
     pub fn new(committed: &[Unwritten]) -> Self {
         let mut maker = Self { image: vec![0xff; BLOCK_BYTES * BLOCK_COUNT], ends: [0; BLOCK_COUNT], flags: 1 };
         maker.superblock(0);
@@ -184,7 +185,7 @@ impl Maker {
         maker
     }
 
-    /// Writes the index of two levels, and the master node of it.
+    /// Writes the index of two levels, and its master node.
     fn commit(&mut self, leaves: &[(u32, u32, u32, Key)]) {
         let mut branches = Vec::new();
         for some in leaves.chunks(3) {
@@ -231,12 +232,12 @@ impl Maker {
         (offset as u32, bytes.len() as u32)
     }
 
-    /// Writes a node behind the last of a block and gives its offset and length.
+    /// Writes a node behind the last one of a block. Returns its offset and length.
     pub fn append(&mut self, block: u32, sequence: u64, node: &Unwritten) -> (u32, u32) {
         self.put(block, self.ends[block as usize], sequence, node)
     }
 
-    /// Writes a bud of a head whose nodes have sequence numbers from one on.
+    /// Writes a bud of a head. The sequence numbers of its nodes count up from `sequence`.
     pub fn bud(&mut self, block: u32, head: u32, sequence: u64, nodes: &[Unwritten]) {
         let offset = self.ends[block as usize] as u32;
         self.append(3, START + u64::from(block), &reference(block, offset, head));
@@ -245,13 +246,13 @@ impl Maker {
         }
     }
 
-    /// The last bytes that were written to a block, to damage them.
+    /// Returns the last bytes that were written to a block, to damage them.
     pub fn last_of(&mut self, block: u32, bytes: usize) -> &mut [u8] {
         let end = block as usize * BLOCK_BYTES + self.ends[block as usize];
         &mut self.image[end - bytes..end]
     }
 
-    /// Goes on in a block at an offset.
+    /// Continues in a block at an offset.
     pub fn go_to(&mut self, block: u32, offset: usize) {
         self.ends[block as usize] = offset;
     }

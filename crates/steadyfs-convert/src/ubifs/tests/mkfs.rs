@@ -1,4 +1,4 @@
-//! Images of mkfs.ubifs, compared with the directory they were made of.
+//! Images of mkfs.ubifs, compared with their source directory.
 
 use crate::fixture;
 use crate::tree::Limit;
@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Makes an image of a directory; `None` when the tool is missing.
+/// Makes an image of a directory; returns `None` if the tool is missing.
 pub(crate) fn image(root: &Path, options: &[&str]) -> Option<Vec<u8>> {
     let out = tempfile::tempdir().expect("a directory");
     let path = out.path().join("image");
