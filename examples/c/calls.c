@@ -1,4 +1,7 @@
-/* Every call of the header: what it does, what it refuses, and that it keeps within its bound. Three volumes on three media at once. */
+/*
+ * Tests every call of the header: its results, its refusals, and its bound. Uses three volumes on
+ * three media at once.
+ */
 
 #include "chip.h"
 
@@ -26,7 +29,7 @@ static void *lend(steadyfs_config *config)
     return config->memory = need(config->memory_bytes);
 }
 
-/* ---- Configurations that are refused ---- */
+/* ---- Refused configurations ---- */
 
 static int never_called(void *context, uint32_t page, uint8_t *tag)
 {
@@ -85,7 +88,10 @@ static void refuse_configurations(const steadyfs_nor *good_nor, const steadyfs_n
     nor = *good_nor;
     config.settings.group_sectors = 3;
     EXPECT(STEADYFS_ERR_CONFIG_BLOCKS, steadyfs_memory_bytes(&config));
-    /* Groups are those for the usual settings; others may need larger ones, as the texts say. */
+    /*
+     * The default groups fit the usual settings. Other settings may need larger groups; the error
+     * texts mention this.
+     */
     nor.erase_count = 512;
     config.settings = (steadyfs_settings){.unit_pages = 8};
     EXPECT(STEADYFS_ERR_CONFIG_UNIT_PAGES, steadyfs_memory_bytes(&config));
@@ -97,7 +103,7 @@ static void refuse_configurations(const steadyfs_nor *good_nor, const steadyfs_n
     EXPECT(1, strstr(steadyfs_error_string(STEADYFS_ERR_CONFIG_BLOCK_TOO_SMALL), "group_sectors") != NULL);
     config.settings.group_sectors = 8;
     EXPECT(1, steadyfs_memory_bytes(&config) > 0);
-    /* Times of which no bound can be made. */
+    /* Times from which no bound can be computed. */
     config.settings = (steadyfs_settings){0};
     nor = *good_nor;
     nor.erase_ns = nor.program_ns = UINT64_MAX;
@@ -148,7 +154,10 @@ static void refuse_configurations(const steadyfs_nor *good_nor, const steadyfs_n
     config.settings = (steadyfs_settings){.bad_blocks_max = 60};
     EXPECT(STEADYFS_ERR_CONFIG_TOO_FEW_BLOCKS, steadyfs_memory_bytes(&config));
 
-    /* Twelve bytes for each open file beyond eight; settings are told with their defaults. */
+    /*
+     * Each open file beyond eight takes twelve bytes. steadyfs_settings_of returns the settings
+     * with their defaults.
+     */
     config.settings = (steadyfs_settings){0};
     {
         ptrdiff_t bytes = steadyfs_memory_bytes(&config);
@@ -164,7 +173,7 @@ static void refuse_configurations(const steadyfs_nor *good_nor, const steadyfs_n
         config.settings = settings;
         EXPECT(bytes, steadyfs_memory_bytes(&config));
     }
-    /* Settings for so much memory: those above where they just fit. */
+    /* Settings for a given amount of memory: the settings above, if they just fit. */
     {
         steadyfs_config some = config;
         some.settings = (steadyfs_settings){0};
@@ -210,7 +219,7 @@ static void changed(void *context, int event, uint32_t inode)
     struct seen *seen = context;
     (void)inode;
     seen->events[event]++;
-    /* A volume in whose call this is takes no other one. */
+    /* This callback runs inside a call of the volume, so the volume accepts no other call. */
     EXPECT(STEADYFS_ERR_BUSY, steadyfs_commit(seen->fs));
 }
 
@@ -274,7 +283,10 @@ static void use_files(steadyfs_t *fs, steadyfs_t *other)
     EXPECT(0, steadyfs_file_close(fs, &file));
     EXPECT(STEADYFS_ERR_BADF, steadyfs_file_close(fs, &file));
 
-    /* A handle for reading does not write, one for writing does not read, one that appends does so from anywhere. */
+    /*
+     * A handle for reading does not write. A handle for writing does not read. A handle that
+     * appends does so from any position.
+     */
     EXPECT(0, steadyfs_file_open_inode(fs, &file, info.inode, STEADYFS_O_RDONLY));
     EXPECT(STEADYFS_ERR_NOTWRITABLE, steadyfs_file_write(fs, &file, "x", 1));
     EXPECT(STEADYFS_ERR_NOTWRITABLE, steadyfs_file_truncate(fs, &file, 0));
@@ -298,7 +310,7 @@ static void use_files(steadyfs_t *fs, steadyfs_t *other)
     EXPECT(0, memcmp(found, large, sizeof large));
     EXPECT(0, steadyfs_file_close(fs, &file));
 
-    /* As many files as there is room for. */
+    /* As many open files as the volume has room for. */
     static steadyfs_file_t files[9];
     char name[8] = "f0";
     for (int at = 0; at < 8; at++, name[1]++)
@@ -488,7 +500,7 @@ static void use_volume(steadyfs_t *fs, const steadyfs_config *config)
     free(scratch);
 }
 
-/* Programs and erases of a call are within what its bound told. */
+/* Checks that the programs and erases of a call stay within its bound. */
 #define BOUNDED(power, cost, call)                                                            \
     do {                                                                                      \
         uint64_t before = (power)->operations;                                                \
@@ -496,7 +508,7 @@ static void use_volume(steadyfs_t *fs, const steadyfs_config *config)
         EXPECT(1, (power)->operations - before <= (uint64_t)factor * ((cost)->programs + (cost)->copies + (cost)->erases)); \
     } while (0)
 
-/* `factor`: writes that the driver makes of a program or an erase at most. */
+/* `factor`: the largest number of operations of the chip for one program or erase. */
 static void keep_bounds(steadyfs_t *fs, struct power *power, unsigned factor)
 {
     steadyfs_cost cost, whole;
@@ -544,7 +556,7 @@ static void keep_bounds(steadyfs_t *fs, struct power *power, unsigned factor)
         BOUNDED(power, &cost, steadyfs_remove(fs, name));
         EXPECT(0, steadyfs_bound_commit(fs, &cost));
         BOUNDED(power, &cost, steadyfs_commit(fs));
-        /* What only reads programs nothing. */
+        /* Calls that only read program nothing. */
         EXPECT(0, steadyfs_bound_file_read(fs, 5000, &cost));
         EXPECT(0, cost.programs + cost.erases);
         EXPECT(0, steadyfs_bound_getattr(fs, other, &cost));
@@ -559,7 +571,7 @@ static void keep_bounds(steadyfs_t *fs, struct power *power, unsigned factor)
     EXPECT(0, steadyfs_bound_unmount(fs, &cost));
 }
 
-/* Compressed files, and plain ones through the same calls. */
+/* Tests compressed files, and plain files through the same calls. */
 static void use_packed(steadyfs_t *fs, struct power *power, unsigned factor)
 {
     enum { CHUNK = 4096, LINES = 900 };
@@ -605,7 +617,7 @@ static void use_packed(steadyfs_t *fs, struct power *power, unsigned factor)
     EXPECT(0, steadyfs_packed_close(fs, &file));
     EXPECT(0, steadyfs_remove(fs, "plain"));
 
-    /* What is stored is less, and is none of a reader's with too little memory. */
+    /* The stored size is smaller. A reader with too little memory is refused. */
     EXPECT(0, steadyfs_stat(fs, "packed", &info));
     EXPECT(1, info.size > 0);
     EXPECT(STEADYFS_ERR_NOMEM, steadyfs_packed_open(fs, &file, "packed", STEADYFS_O_RDONLY, 0, other, (size_t)reads - 1));
@@ -625,7 +637,7 @@ static void use_packed(steadyfs_t *fs, struct power *power, unsigned factor)
     EXPECT(STEADYFS_ERR_NOTWRITABLE, steadyfs_packed_truncate(fs, &file, 0));
     EXPECT(0, steadyfs_packed_close(fs, &file));
 
-    /* Overwritten in the middle, cut, and written behind its end. */
+    /* Overwrites the middle, truncates, and writes behind the end. */
     EXPECT(0, steadyfs_packed_open(fs, &file, "packed", STEADYFS_O_RDWR, 0, memory, (size_t)writes));
     memset(text + 4000, '#', 5000);
     EXPECT(4000, steadyfs_packed_seek(fs, &file, 4000, STEADYFS_SEEK_SET));
@@ -647,7 +659,10 @@ static void use_packed(steadyfs_t *fs, struct power *power, unsigned factor)
     EXPECT(STEADYFS_ERR_NOTREADABLE, steadyfs_packed_read(fs, &file, again, 1));
     EXPECT(0, steadyfs_packed_close(fs, &file));
 
-    /* A plain file is read and written as ever; a new one is as its directory says. */
+    /*
+     * A plain file is read and written as usual. The attribute of a directory decides if a new
+     * file in it is compressed.
+     */
     EXPECT(0, steadyfs_file_open(fs, &stored, "plain", CREATE));
     EXPECT(13, steadyfs_file_write(fs, &stored, line, 13));
     EXPECT(0, steadyfs_file_close(fs, &stored));
@@ -701,7 +716,10 @@ static void all_calls(steadyfs_t *fs, steadyfs_t *other, steadyfs_config *config
     EXPECT(STEADYFS_ERR_NOTMOUNTED, steadyfs_stat(fs, "a", &info));
     EXPECT(STEADYFS_ERR_NOTMOUNTED, steadyfs_file_size(fs, &file));
 
-    /* For reading, and then again for writing, with caches; handles of before are none. */
+    /*
+     * Mounts for reading, and then for writing with caches. Handles of an earlier mount are not
+     * valid.
+     */
     config->read_only = true;
     EXPECT(0, steadyfs_mount(&reading, config));
     EXPECT(0, steadyfs_stat(&reading, "dir/6", &info));
@@ -731,7 +749,10 @@ static void all_calls(steadyfs_t *fs, steadyfs_t *other, steadyfs_config *config
     config->cache_bytes = config->read_cache_bytes = 0;
 }
 
-/* A firmware that knows the chip by other numbers must not take its volume for none, and format. */
+/*
+ * If a firmware has other numbers for the chip, it must not find the chip unformatted, and format
+ * it.
+ */
 static void keep_division(const steadyfs_nor *nor, const steadyfs_config *config)
 {
     static const uint16_t groups[] = {1, 2, 4, 8, 16};
@@ -763,7 +784,7 @@ static void keep_division(const steadyfs_nor *nor, const steadyfs_config *config
     EXPECT(0, steadyfs_unmount(&fs));
 }
 
-/* Bounds of the longest times are sums, not what is left of them behind 64 bits; those of no times are nothing. */
+/* Bounds of the longest times do not overflow 64 bits. Bounds of zero times are zero. */
 static void keep_times(const steadyfs_nor *nor, const steadyfs_config *config)
 {
     static steadyfs_t fs;
@@ -829,7 +850,10 @@ int main(void)
 
     for (int at = 0; at < 3; at++)
         EXPECT(0, steadyfs_mount(&volumes[at], &configs[at]));
-    /* A program of NOR is one of data and one of a tag, an erase one of each sector; of a card, each a few writes. */
+    /*
+     * On NOR, a program is a program of data and a program of a tag, and an erase takes each
+     * sector. On a card, each is a few writes.
+     */
     for (int at = 0; at < 3; at++)
         all_calls(&volumes[at], &volumes[(at + 1) % 3], &configs[at], &powers[at], at == 1 ? 1 : 4);
 

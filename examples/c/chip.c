@@ -3,7 +3,7 @@
 #define TAG_BYTES 16
 #define SECTOR_BYTES 512u
 
-/* xorshift: the same numbers everywhere. */
+/* xorshift: the same numbers on every machine. */
 uint32_t random_number(uint32_t *state)
 {
     *state ^= *state << 13;
@@ -12,7 +12,7 @@ uint32_t random_number(uint32_t *state)
     return *state;
 }
 
-/* Counts a program or an erase, and tells whether power fails in it. */
+/* Counts a program or an erase. Returns true if power fails in it. */
 static bool is_cut(struct power *power)
 {
     power->operations++;
@@ -49,7 +49,7 @@ static int nor_program(void *context, uint32_t address, const void *data, uint32
     }
     cut = is_cut(chip->power);
     for (uint32_t at = 0; at < bytes; at++) {
-        /* Of the bits that a cut program was to clear any are. */
+        /* A cut program clears any of its bits. */
         uint8_t kept = cut ? (uint8_t)random_number(&chip->power->random) : 0;
         if (from[at] != 0xFF)
             chip->written[address + at] = 1;
@@ -69,7 +69,10 @@ static int nor_erase(void *context, uint32_t sector)
         misuse("erase behind the end", sector);
     cut = is_cut(chip->power);
     for (size_t at = from; at < from + chip->erase_bytes; at++) {
-        /* A cut erase leaves anything, and a byte that reads as erased may not be. */
+        /*
+         * After a cut erase, a byte may have any value, and a byte that reads as erased may not
+         * be erased.
+         */
         if (cut && random_number(&chip->power->random) % 2)
             chip->bytes[at] = (uint8_t)random_number(&chip->power->random);
         else if (!cut)
@@ -93,7 +96,10 @@ void nor_new(struct nor_chip *chip, struct power *power, uint32_t erase_bytes, u
 void nor_attach(struct nor_chip *chip, struct power *power, struct steadyfs_nor *driver)
 {
     chip->power = power;
-    /* Longest times of a W25Q128JV on one data line at 50 MHz; one on a board reads them from its datasheet. */
+    /*
+     * Longest times of a W25Q128JV on one data line at 50 MHz. For a chip on a board, take them
+     * from its datasheet.
+     */
     *driver = (struct steadyfs_nor){
         .context = chip,
         .erase_bytes = chip->erase_bytes,
@@ -153,7 +159,10 @@ static int nand_read_tag(void *context, uint32_t page, uint8_t *tag)
     return STEADYFS_FAIL_NONE;
 }
 
-/* What is left of a page in which power failed: random bytes, the beginning of what was to come, or nothing. */
+/*
+ * Leaves a page as after a power cut: random bytes, random bytes behind the beginning of the
+ * data, or no change.
+ */
 static void nand_tear(struct nand_chip *chip, uint32_t page, const void *data, uint32_t bytes)
 {
     uint8_t *to = chip->data + (size_t)page * chip->page_bytes, *tag = chip->tags + (size_t)page * TAG_BYTES;
@@ -207,7 +216,9 @@ static int nand_erase(void *context, uint32_t block)
     nand_good(chip, block);
     cut = is_cut(chip->power);
     for (uint32_t page = first; page < first + chip->pages_per_block; page++) {
-        /* A cut erase leaves any page as it was, erased, or torn; all of them need another erase. */
+        /*
+         * A cut erase leaves each page unchanged, erased or torn. All of them need another erase.
+         */
         if (cut && random_number(&chip->power->random) % 2) {
             nand_tear(chip, page, NULL, 0);
         } else if (!cut || random_number(&chip->power->random) % 2) {
@@ -288,7 +299,7 @@ void nand_copy(struct nand_chip *to, const struct nand_chip *from)
     memcpy(to->next, from->next, from->block_count * sizeof *from->next);
 }
 
-/* ---- A card that answers a write when it is durable ---- */
+/* ---- A card whose writes are durable when they return ---- */
 
 static size_t card_sectors(const struct card *card, uint32_t first, const struct steadyfs_part *parts, uint32_t count)
 {
@@ -326,7 +337,7 @@ static int card_write(void *context, uint32_t first, const struct steadyfs_part 
     sectors = card_sectors(card, first, parts, count);
     written = sectors * SECTOR_BYTES;
     if (is_cut(card->power)) {
-        /* Some of the sectors, and then one that holds anything. */
+        /* Some of the sectors are written. The next sector has random bytes. */
         written = random_number(&card->power->random) % sectors * SECTOR_BYTES;
         for (size_t at = written; at < written + SECTOR_BYTES; at++)
             to[at] = (uint8_t)random_number(&card->power->random);

@@ -1,4 +1,7 @@
-/* From a chip to a first file, as docs/getting-started.md tells it. The chip here is a simulated one; on a board the callbacks are your driver's. */
+/*
+ * From a chip to a first file: the program of docs/getting-started.md. The chip here is
+ * simulated. On a board, the callbacks are your driver's.
+ */
 
 #include "chip.h"
 
@@ -9,7 +12,7 @@ static steadyfs_nor nor;       /* callbacks, sizes and longest times of the chip
 static uint8_t memory[2851];   /* what steadyfs_memory_bytes says for this chip */
 static steadyfs_t fs;
 
-/* Formats on the first start, and mounts. */
+/* Mounts the volume. Formats it first if the chip has none. */
 static int start(void)
 {
     const steadyfs_config config = {.nor = &nor, .memory = memory, .memory_bytes = sizeof memory};
@@ -19,7 +22,7 @@ static int start(void)
     return error;
 }
 
-/* Adds a line to the log. */
+/* Appends a line to the log. */
 static int log_line(const char *line)
 {
     steadyfs_file_t file;
@@ -29,7 +32,7 @@ static int log_line(const char *line)
     return error < 0 ? error : 0;
 }
 
-/* Tells how long a line may take. */
+/* Prints the longest time of a line. */
 static int print_bound(uint32_t bytes)
 {
     steadyfs_file_t file;
@@ -59,7 +62,7 @@ int main(void)
         printf("%s\n", steadyfs_error_string(error));
         return 1;
     }
-    /* Power fails in the next program, wherever in it. */
+    /* Power fails somewhere in the next program. */
     power.cut_at = power.operations + 1;
     if (log_line("21.6 degrees\n") == 0)
         return 1;
@@ -73,7 +76,7 @@ int main(void)
     if (error < 0 || (info.size != 13 && info.size != 26))
         return 1;
     printf("the log has %lu bytes: all that was acknowledged\n", (unsigned long)info.size);
-    error = steadyfs_unmount(&fs); /* before power is switched off: the next mount searches nothing */
+    error = steadyfs_unmount(&fs); /* before power is switched off: the next mount need not search */
     nor_free(&chip);
     return error < 0;
 }

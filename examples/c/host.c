@@ -1,4 +1,4 @@
-/* What a host offers to the simulated chips. */
+/* The functions that the simulated chips need, on a host. */
 
 #include "chip.h"
 

@@ -1,4 +1,7 @@
-/* Formats a NOR and a NAND chip, mounts both at once, logs to both, prints how long each call can take, and reads back. */
+/*
+ * Formats a NOR and a NAND chip, mounts both at once, and logs to both. Prints the longest time
+ * of each call, and reads the logs back.
+ */
 
 #include "chip.h"
 
@@ -9,7 +12,7 @@
 #define RECORDS 200
 #define RECORD_BYTES 24
 
-/* Ends the program where a call fails. */
+/* Ends the program if a call fails. */
 #define TRY(call) try_it((int64_t)(call), #call)
 
 static int64_t try_it(int64_t result, const char *call)
@@ -32,7 +35,7 @@ static void make_record(char record[RECORD_BYTES + 1], unsigned number)
     snprintf(record, RECORD_BYTES + 1, "%06u %4.1f degrees    \n", number % 1000000, 20 + number % 50 / 10.0);
 }
 
-/* Gives a volume memory, formats it where nothing is on the chip, and mounts it. */
+/* Gives memory to a volume, formats it if the chip has none, and mounts it. */
 static void *start(steadyfs_t *fs, steadyfs_config *config, const char *name)
 {
     int error;
@@ -117,7 +120,7 @@ int main(void)
     TRY(steadyfs_unmount(&on_nor));
     TRY(steadyfs_unmount(&on_nand));
 
-    /* What was written is there after a mount. */
+    /* The written data is there after a mount. */
     for (int which = 0; which < 2; which++) {
         steadyfs_t *fs = which ? &on_nand : &on_nor;
         steadyfs_info info;

@@ -1,6 +1,7 @@
 /*
- * Cuts power in every program and erase of a workload, on NOR, NAND and a card, and looks at what is there afterwards: everything of the
- * last commit that was acknowledged, or of the one in flight, and nothing between. Every third time power is cut again in the mount.
+ * Cuts power in every program and erase of a workload, on NOR, NAND and a card, and checks the
+ * volume afterwards. The volume must be as after the last acknowledged commit, or as after the
+ * commit in flight, and nothing between. Every third time, power is cut again in the mount.
  *
  *     power_cut [STRIDE]     only every STRIDEth cut, for slow machines and valgrind
  */
@@ -15,7 +16,7 @@
 #define RECORD_BYTES 37
 #define BLOB_BYTES 700
 
-/* One of the three media, with a copy of it as it was after the format. */
+/* One of the three media, with a copy of its state after the format. */
 struct medium {
     const char *name;
     struct power power;
@@ -94,7 +95,10 @@ static int change(steadyfs_t *fs, uint32_t step)
     return 0;
 }
 
-/* Makes steps until power fails; notes the last one whose commit was acknowledged. Unmounts and mounts now and then. */
+/*
+ * Makes steps until power fails. Sets `acknowledged` to the last step with an acknowledged
+ * commit. Unmounts and mounts now and then.
+ */
 static int work(steadyfs_t *fs, const steadyfs_config *config, uint32_t *acknowledged)
 {
     int error = steadyfs_mount(fs, config);
@@ -102,7 +106,7 @@ static int work(steadyfs_t *fs, const steadyfs_config *config, uint32_t *acknowl
         if ((error = change(fs, step)) < 0)
             break;
         if (step % 7 == 0) {
-            /* What is rolled back was never there. */
+            /* A rolled-back change must never appear. */
             if ((error = put(fs, "number", "none", 4)) < 0)
                 break;
             if ((error = steadyfs_rollback(fs)) < 0 || (error = change(fs, step)) < 0)
@@ -120,7 +124,7 @@ static int work(steadyfs_t *fs, const steadyfs_config *config, uint32_t *acknowl
     return error < 0 ? error : steadyfs_unmount(fs);
 }
 
-/* Reads a whole file; returns its size, or an error. */
+/* Reads a whole file. Returns its size, or an error. */
 static ptrdiff_t get(steadyfs_t *fs, const char *path, void *data, size_t bytes)
 {
     steadyfs_file_t file;
@@ -133,7 +137,7 @@ static ptrdiff_t get(steadyfs_t *fs, const char *path, void *data, size_t bytes)
     return error < 0 ? error : read;
 }
 
-/* Looks whether the volume holds exactly what a step has left; returns the step. */
+/* Checks that the volume contains exactly the state after one step. Returns the step. */
 static uint32_t look(struct medium *medium, steadyfs_t *fs, uint64_t cut, uint32_t acknowledged)
 {
     uint8_t blob[BLOB_BYTES], found[BLOB_BYTES + 1];
@@ -167,7 +171,7 @@ static uint32_t look(struct medium *medium, steadyfs_t *fs, uint64_t cut, uint32
         }
         expected = 3;
     }
-    /* Each directory is made in one step and removed two steps later; the first one stays. */
+    /* Each directory is created in one step and removed two steps later. The first one stays. */
     for (uint32_t at = 1; at <= step; at += 4)
         expected += at == 1 || at + 2 > step;
     if ((error = steadyfs_dir_open(fs, &dir, "/")) < 0)
@@ -189,7 +193,7 @@ static void restore(struct medium *medium)
         card_copy(&medium->card, &medium->card_empty);
 }
 
-/* A workload that is cut, and what comes after. Returns whether power failed. */
+/* Runs a workload with one cut, and checks the volume after it. Returns true if power failed. */
 static bool one_cut(struct medium *medium, uint64_t cut)
 {
     static steadyfs_t fs;
@@ -207,7 +211,7 @@ static bool one_cut(struct medium *medium, uint64_t cut)
             fail(medium, cut, "steps are missing", acknowledged);
         return false;
     }
-    /* An unmount whose last program is lost is none the worse: the next mount searches. */
+    /* If the last program of an unmount is lost, nothing else is: the next mount searches. */
     if (error >= 0 && acknowledged != STEPS)
         fail(medium, cut, "no call has noticed that power failed", error);
     if (cut % 3 == 0) {
@@ -223,7 +227,7 @@ static bool one_cut(struct medium *medium, uint64_t cut)
     error = steadyfs_fs_check(&fs, medium->scratch, medium->scratch_bytes, false, NULL, NULL, &checked);
     if (error < 0 || checked.findings > 0)
         fail(medium, cut, "the check finds something", error < 0 ? error : (int64_t)checked.findings);
-    /* The volume goes on. */
+    /* The volume continues to work. */
     if (step < STEPS) {
         if ((error = change(&fs, step + 1)) < 0 || (error = steadyfs_unmount(&fs)) < 0)
             fail(medium, cut, "the volume cannot be changed", error);
@@ -300,7 +304,7 @@ int main(int count, char **arguments)
     card.sectors.page_bytes = 1024;
     card.config.sectors = &card.sectors;
     every_cut(&card, stride);
-    /* The same with tags within the pages. */
+    /* The same medium with tags within the pages. */
     card.name = "card, tags within";
     card.sectors.tags = STEADYFS_TAGS_WITHIN;
     card.power = (struct power){.random = 1};

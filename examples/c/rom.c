@@ -1,7 +1,9 @@
-/* Read-only images, as steady pack --read-only makes them: mounted from memory, from NOR and from NAND, verified, and written to NAND
- * around bad blocks and through power cuts.
+/*
+ * Tests read-only images from steady pack --read-only. Mounts them from memory, NOR and NAND,
+ * verifies them, and writes them to NAND around bad blocks and through power cuts.
  *
- *   rom IMAGE    crates/steadyfs-c/tests/images/site.squashfs: chunks of 4 KiB, a hash tree in blocks of 1 KiB, a signature
+ *   rom IMAGE    crates/steadyfs-c/tests/images/site.squashfs: chunks of 4 KiB, a hash tree in
+ * blocks of 1 KiB, a signature
  */
 
 #include "chip.h"
@@ -11,7 +13,7 @@
 #include <string.h>
 
 #define EXPECT(value, call) expect((int64_t)(value), (int64_t)(call), #call, __LINE__)
-/* Makes a call, and holds it to its bound. */
+/* Makes a call, and checks its bound. */
 #define BOUNDED(cost, value, call) \
     do { \
         uint64_t before = spent_ns; \
@@ -24,7 +26,7 @@
 #define LINE_BYTES 11
 #define PAGES 40
 
-/* The key with which the image is signed, and one with which it is not. */
+/* The key that verifies the image's signature, and another key. */
 static const uint8_t key[32] = {
     0x87, 0x46, 0x14, 0x73, 0x47, 0x37, 0x4e, 0xfe, 0xb1, 0xa9, 0x8a, 0xac, 0x30, 0x5b, 0x7c, 0x63,
     0x41, 0x3a, 0x70, 0x24, 0x7b, 0xbb, 0xed, 0xa9, 0xbe, 0xa0, 0xed, 0x34, 0xe8, 0x22, 0xf6, 0x83,
@@ -55,7 +57,10 @@ static void load(const char *path)
     fclose(file);
 }
 
-/* Lends what an image needs, with places for so many blocks of names and inodes. On NAND, memory to look at it is lent first. */
+/*
+ * Lends the memory that an image needs, with room for `metadata_blocks` blocks of names and
+ * inodes. On NAND, steadyfs_rom_memory_bytes itself needs memory, so a page is lent first.
+ */
 static void lend(steadyfs_rom_config *config, size_t metadata_blocks)
 {
     static uint8_t page[4096];
@@ -68,7 +73,7 @@ static void lend(steadyfs_rom_config *config, size_t metadata_blocks)
     config->memory = need(config->memory_bytes);
 }
 
-/* ---- Chips that count the time of their reads ---- */
+/* ---- Chips that add up the time of their reads ---- */
 
 static uint64_t spent_ns;
 static steadyfs_nor bare_nor;
@@ -86,9 +91,9 @@ static int nand_read(void *context, uint32_t page, void *data, uint8_t *tag)
     return bare_nand.read(context, page, data, tag);
 }
 
-/* ---- What is in the image ---- */
+/* ---- Contents of the image ---- */
 
-/* Reads a file in pieces of a size; returns its length, or an error. */
+/* Reads a file in pieces. Returns its length, or an error. */
 static ptrdiff_t read_file(steadyfs_rom_t *rom, const char *path, size_t piece, uint8_t *to)
 {
     steadyfs_rom_file_t file;
@@ -100,7 +105,10 @@ static ptrdiff_t read_file(steadyfs_rom_t *rom, const char *path, size_t piece, 
     return read < 0 ? read : done;
 }
 
-/* Reads all files, and compares them; returns 0, or an error of the image. Bytes that are wrong are an error of ours. */
+/*
+ * Reads all files and compares them. Returns 0, or an error of the image. Wrong bytes end the
+ * program.
+ */
 static int read_all(steadyfs_rom_t *rom)
 {
     static uint8_t bytes[LINES * LINE_BYTES + 4096];
@@ -197,7 +205,7 @@ static void use_files(steadyfs_rom_t *rom, steadyfs_rom_t *other)
     EXPECT(1, cost.decoded_bytes > 0);
     BOUNDED(&cost, 5000, steadyfs_rom_file_read(rom, &file, bytes, sizeof bytes));
     EXPECT(5000, steadyfs_rom_file_tell(rom, &file));
-    /* The end: what is there, then nothing; and nothing behind it. */
+    /* At the end, a read returns the remaining bytes, then none. Behind the end it returns none. */
     BOUNDED(&cost, 1000, steadyfs_rom_file_read(rom, &file, bytes, sizeof bytes));
     EXPECT(0, memcmp(bytes, noise + 5000, 1000));
     EXPECT(0, steadyfs_rom_file_read(rom, &file, bytes, sizeof bytes));
@@ -219,7 +227,7 @@ static void use_files(steadyfs_rom_t *rom, steadyfs_rom_t *other)
     EXPECT(STEADYFS_ERR_INVAL, steadyfs_rom_file_read(rom, &file, NULL, 1));
     EXPECT(STEADYFS_ERR_INVAL, steadyfs_bound_rom_file_read(rom, &file, 1, NULL));
 
-    /* Handles of another image, closed ones, and what is no file. */
+    /* Handles of another image, closed handles, and paths that are not files. */
     EXPECT(STEADYFS_ERR_BADF, steadyfs_rom_file_read(other, &file, bytes, 1));
     EXPECT(STEADYFS_ERR_BADF, steadyfs_rom_file_close(other, &file));
     EXPECT(0, steadyfs_rom_file_open(rom, &again, "index.html"));
@@ -269,7 +277,7 @@ static void use_image(steadyfs_rom_config config, size_t metadata_blocks)
     free(beside.memory);
 }
 
-/* The time of the medium in which a name is found that was looked up before. */
+/* Returns the medium's time for a repeated look-up of a name. */
 static uint64_t look_again(const steadyfs_rom_config *config)
 {
     steadyfs_rom_t rom;
@@ -284,7 +292,7 @@ static uint64_t look_again(const steadyfs_rom_config *config)
     return spent_ns - before;
 }
 
-/* The same with a cache of so many pieces, of so many bytes. */
+/* Uses an image with a cache of `pieces` pieces of `piece_bytes` bytes. */
 static void use_cache(steadyfs_rom_config config, size_t pieces, uint32_t piece_bytes)
 {
     steadyfs_rom_t rom;
@@ -305,7 +313,7 @@ static void use_cache(steadyfs_rom_config config, size_t pieces, uint32_t piece_
     free(config.cache);
 }
 
-/* ---- What is refused ---- */
+/* ---- Refusals ---- */
 
 static steadyfs_rom_t *caller;
 
@@ -334,7 +342,7 @@ static void refuse(const steadyfs_nor *nor, const steadyfs_nand *nand)
     config.nor = nor;
     config.nand = nand;
     EXPECT(STEADYFS_ERR_DRIVER, steadyfs_rom_mount(&rom, &config));
-    /* Chips that hold nothing. */
+    /* Blank chips. */
     config.nand = NULL;
     EXPECT(STEADYFS_ERR_NOTFORMATTED, steadyfs_rom_mount(&rom, &config));
     config.nor_address = 0xFFFFFF00u;
@@ -362,7 +370,7 @@ static void refuse(const steadyfs_nor *nor, const steadyfs_nand *nand)
     EXPECT(STEADYFS_ERR_INVAL, steadyfs_rom_cache_bytes(NULL, 1));
     EXPECT(512, steadyfs_rom_cache_bytes(&config, 2) - steadyfs_rom_cache_bytes(&config, 1));
 
-    /* Images that are none. */
+    /* Invalid images. */
     config.memory = memory;
     config.memory_bytes = sizeof memory;
     config.image = damaged;
@@ -378,7 +386,7 @@ static void refuse(const steadyfs_nor *nor, const steadyfs_nand *nand)
     memcpy(damaged, image, image_bytes);
     damaged[20] = 6;
     EXPECT(STEADYFS_ERR_UNSUPPORTED, steadyfs_rom_mount(&rom, &config));
-    /* One that ends too early is mounted, and says so where it ends. */
+    /* A truncated image can be mounted. A read behind its end returns an error. */
     memcpy(damaged, image, image_bytes);
     config.image_bytes = 4096;
     EXPECT(0, steadyfs_rom_mount(&rom, &config));
@@ -389,7 +397,7 @@ static void refuse(const steadyfs_nor *nor, const steadyfs_nand *nand)
 
 /* ---- Signed images ---- */
 
-/* Tells whether the library verifies. */
+/* Tests verification. Returns true if the library verifies. */
 static bool verify(void)
 {
     steadyfs_rom_config config = {.image = image, .image_bytes = image_bytes};
@@ -430,7 +438,7 @@ static bool verify(void)
     config.memory_bytes = sizeof memory;
     use_cache(config, 4, 0);
 
-    /* Another key, and an image that is not signed. */
+    /* Another key, and an image without a signature. */
     config.public_key = other_key;
     EXPECT(STEADYFS_ERR_NOTSIGNED, steadyfs_rom_mount(&rom, &config));
     config.public_key = key;
@@ -438,7 +446,10 @@ static bool verify(void)
     EXPECT(STEADYFS_ERR_NOTSIGNED, steadyfs_rom_mount(&rom, &config));
     config.image_bytes = image_bytes;
 
-    /* A bit of a file's content: its block is refused each time, and all others are read. */
+    /*
+     * One bit of a file's content is wrong: its block is refused each time, and all other blocks
+     * are read.
+     */
     memcpy(changed, image, image_bytes);
     config.image = changed;
     while (memcmp(changed + at, noise, 64) != 0)
@@ -453,7 +464,7 @@ static bool verify(void)
     EXPECT(1000, steadyfs_rom_file_read(&rom, &file, bytes, 1000));
     EXPECT(0, memcmp(bytes, noise + 4096, 1000));
     EXPECT(0, steadyfs_rom_unmount(&rom));
-    /* Without the key nothing is said. */
+    /* Without the key, nothing is reported. */
     config.public_key = NULL;
     EXPECT(0, steadyfs_rom_mount(&rom, &config));
     EXPECT(NOISE_BYTES, read_file(&rom, "fonts/noise.bin", NOISE_BYTES, bytes));
@@ -461,7 +472,10 @@ static bool verify(void)
     EXPECT(0, steadyfs_rom_unmount(&rom));
     config.public_key = key;
 
-    /* A bit anywhere: an error, or the right bytes where nobody reads it. */
+    /*
+     * One bit anywhere is wrong: a read returns an error, or the right bytes if no read needs
+     * this bit.
+     */
     for (at = 0; at < image_bytes; at += 61) {
         int error;
         memcpy(changed, image, image_bytes);
@@ -481,7 +495,7 @@ static bool verify(void)
 
 /* ---- On NAND ---- */
 
-/* Writes an image in pieces of a size. */
+/* Writes an image in pieces of `piece` bytes. */
 static int install(const steadyfs_rom_config *config, size_t bytes, size_t piece)
 {
     steadyfs_rom_install_t installing;
@@ -530,7 +544,7 @@ static void use_nand(void)
     EXPECT(STEADYFS_ERR_INVAL, steadyfs_rom_install_begin(NULL, &writing));
     EXPECT(STEADYFS_ERR_INVAL, steadyfs_rom_install_begin(&installing, NULL));
 
-    /* Around the bad block of the maker. */
+    /* Writes around the factory-bad block. */
     EXPECT(0, install(&writing, image_bytes, 700));
     use_image(config, 0);
     use_image(config, 3);
@@ -541,7 +555,7 @@ static void use_nand(void)
     EXPECT(0, install(&writing, image_bytes, 700));
     EXPECT(1, chip.is_marked);
     use_image(config, 0);
-    /* Two bad blocks, where there is memory for one. */
+    /* Two bad blocks, with memory for one. */
     lend(&config, 0);
     config.bad_blocks_max = 1;
     EXPECT(STEADYFS_ERR_BADBLOCKS, steadyfs_rom_mount(&rom, &config));
@@ -552,7 +566,7 @@ static void use_nand(void)
     writing.bad_blocks_max = 0;
     free(config.memory);
 
-    /* More than the chip holds; what was begun is over then, and there is no image. */
+    /* More bytes than the chip has room for. The installation ends, and there is no image. */
     EXPECT(0, steadyfs_rom_install_begin(&installing, &writing));
     for (int times = 0; times < 2; times++)
         EXPECT(0, steadyfs_rom_install_push(&installing, image, image_bytes));
@@ -565,7 +579,10 @@ static void use_nand(void)
     nand_free(&chip);
 }
 
-/* Power fails in each operation of an update: there is the image of before, none, or the whole of the new one. Returns the cuts. */
+/*
+ * Power fails in each operation of an update. Afterwards the chip has the old image, none, or the
+ * whole new image. Returns the number of cuts.
+ */
 static unsigned cut_updates(void)
 {
     struct power power = {.random = 1};
@@ -579,7 +596,7 @@ static unsigned cut_updates(void)
     nand_new(&before, &power, 512, 4, 32, &nand);
     before.bad_block = 3;
     lend_install(&writing);
-    /* Without its hash tree the image is another one, and as good. */
+    /* Without its hash tree, the image is a different image, and valid too. */
     EXPECT(0, install(&writing, 16384, 1000));
     lend(&config, 0);
     nand_new(&chip, &power, 512, 4, 32, &nand);
@@ -650,7 +667,7 @@ static void use_nor(void)
     EXPECT(STEADYFS_ERR_INVAL, steadyfs_rom_unmount(NULL));
     free(config.memory);
 
-    /* For what follows: a chip that holds nothing. */
+    /* The next tests need a blank chip. */
     memset(chip.bytes, 0xFF, 4096 * 32);
     use_nand();
     nor_free(&chip);

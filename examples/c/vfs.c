@@ -1,4 +1,7 @@
-/* Goes through ESP-IDF's table of calls to a volume on a simulated chip: what the shim in esp-idf/ does, on the host. */
+/*
+ * Tests the shim in esp-idf/ on the host: makes calls through ESP-IDF's table of calls to a
+ * volume on a simulated chip.
+ */
 
 #define _POSIX_C_SOURCE 200809L
 #define _XOPEN_SOURCE 700
@@ -21,7 +24,7 @@
 static const esp_vfs_t *registered;
 static void *context;
 
-/* ESP-IDF's part. */
+/* Stands for ESP-IDF's function. */
 esp_err_t esp_vfs_register(const char *base_path, const esp_vfs_t *table, void *ctx)
 {
     EXPECT(strcmp(base_path, "/data") == 0);

@@ -1,4 +1,7 @@
-/* Goes through Zephyr's table of calls to a volume on a simulated chip: what the glue in zephyr/ does, on the host. */
+/*
+ * Tests the glue in zephyr/ on the host: makes calls through Zephyr's table of calls to a volume
+ * on a simulated chip.
+ */
 
 #define _POSIX_C_SOURCE 200809L
 
@@ -19,7 +22,7 @@
 
 static const struct fs_file_system_t *registered;
 
-/* Zephyr's part. */
+/* Stands for Zephyr's functions. */
 int fs_register(int type, const struct fs_file_system_t *fs)
 {
     registered = fs;
@@ -50,7 +53,7 @@ int main(void)
     nor_new(&chip, &power, 4096, 256, &nor);
     volume.config = (steadyfs_config){.nor = &nor, .memory = memory, .memory_bytes = sizeof memory};
     EXPECT(steadyfs_zephyr_register() == 0);
-    EXPECT(registered->mount(&mount) == -EIO); /* nothing is there, and it must not format */
+    EXPECT(registered->mount(&mount) == -EIO); /* the chip is blank, and the mount must not format it */
     mount.flags = 0;
     EXPECT(registered->mount(&mount) == 0);
     EXPECT(registered->open(&file, "/data/log", FS_O_READ) == -ENOENT);
@@ -65,7 +68,7 @@ int main(void)
     EXPECT(registered->readdir(&dir, &entry) == 0 && entry.name[0] == 0 && registered->closedir(&dir) == 0);
     EXPECT(registered->unlink(&mount, "/data/old") == -ENOTEMPTY && registered->unlink(&mount, "/data/old/log") == 0);
     EXPECT(registered->statvfs(&mount, "/data", &stat) == 0 && stat.f_bfree > 100 && stat.f_bfree <= stat.f_blocks);
-    /* A full volume from which a file was removed: a write finds room, and so it is reported. */
+    /* After a removal from a full volume, a write finds room, so statvfs must report this room. */
     EXPECT(registered->open(&file, "/data/large", FS_O_WRITE | FS_O_CREATE) == 0);
     while (registered->write(&file, piece, sizeof piece) > 0)
         written += sizeof piece;

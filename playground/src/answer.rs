@@ -1,4 +1,4 @@
-//! Questions and answers.
+//! Questions and answers of the page.
 
 use serde::{Deserialize, Serialize};
 use steadyfs_lab::evaluate::{self, Options, Timing, Workload};
@@ -6,20 +6,20 @@ use steadyfs_lab::evaluation::Evaluation;
 use steadyfs_lab::report::{Page, Report};
 use steadyfs_sim::Profile;
 
-/// What a page may ask.
+/// A question of the page.
 #[derive(Deserialize)]
 #[serde(tag = "ask", rename_all = "lowercase", deny_unknown_fields)]
 enum Question {
-    /// What there is to choose from.
+    /// Returns the chips, timings and workloads that the page can choose.
     Choices,
-    /// A run, as `steady evaluate` makes it.
+    /// Makes a run like `steady evaluate`.
     Evaluate {
         /// The profile of the chip, in TOML.
         chip: String,
         fill: f64,
         timing: String,
         workload: String,
-        /// Bytes of a write; the workload's own where it says nothing.
+        /// Bytes of a write. If it is missing, the default of the workload.
         write_bytes: Option<u64>,
         accesses: u64,
         rates: Vec<u64>,
@@ -27,7 +27,7 @@ enum Question {
     },
 }
 
-/// What it is answered.
+/// The answer to a question.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Answer {
@@ -36,7 +36,7 @@ enum Answer {
     Error { error: String },
 }
 
-/// A chip that is known.
+/// A built-in chip.
 #[derive(Serialize)]
 struct Chip {
     name: String,
@@ -51,7 +51,7 @@ struct Choice {
     write_bytes: Option<u64>,
 }
 
-/// Answers a question.
+/// Answers a question. Both are JSON.
 pub fn to(question: &str, progress: &mut dyn FnMut(f64)) -> String {
     let answer = match serde_json::from_str(question) {
         Ok(Question::Choices) => choices(),
@@ -63,7 +63,7 @@ pub fn to(question: &str, progress: &mut dyn FnMut(f64)) -> String {
 
 fn choices() -> Answer {
     let defaults = Options::default();
-    // Of flash whose lines are programmed once only drivers are simulated.
+    // Flash whose lines are programmed once is left out: for it, only drivers are simulated.
     let is_meant = |profile: &Profile| !profile.nor().is_some_and(|nor| nor.has_lines());
     let of_chip = |toml: &'static str| {
         let Profile { name, title, .. } = Profile::from_toml(toml).ok().filter(is_meant)?;

@@ -1,11 +1,12 @@
-//! The lab for a page: a question as JSON comes in, an answer as JSON goes out.
+//! The lab for a web page: it takes a question as JSON and returns an answer as JSON.
 //!
 //! ```text
 //! page ─ input(length), its bytes ─> ask() ─ length ─> output(), its bytes ─> page
 //!                                      └ progress(share) while it runs
 //! ```
 //!
-//! One thread, one question at a time: the page runs it in a worker, and ends the worker if it does not want to wait.
+//! It runs on one thread and takes one question at a time. The page runs it in a worker. If the
+//! page does not want to wait, it ends the worker.
 
 mod answer;
 
@@ -18,11 +19,11 @@ thread_local! {
 
 #[link(wasm_import_module = "page")]
 unsafe extern "C" {
-    /// Takes the share that is done, from 0 to 1.
+    /// Reports the share of the work that is done, from 0 to 1.
     safe fn progress(share: f64);
 }
 
-/// Where the bytes of a question belong.
+/// Returns the buffer for the bytes of a question.
 #[unsafe(no_mangle)]
 pub extern "C" fn input(bytes: usize) -> *mut u8 {
     INPUT.with_borrow_mut(|input| {
@@ -31,7 +32,7 @@ pub extern "C" fn input(bytes: usize) -> *mut u8 {
     })
 }
 
-/// Answers the question and tells the length of the answer.
+/// Answers the question. Returns the length of the answer.
 #[unsafe(no_mangle)]
 pub extern "C" fn ask() -> usize {
     let question = INPUT.take();
@@ -42,7 +43,7 @@ pub extern "C" fn ask() -> usize {
     })
 }
 
-/// Where the bytes of the answer are, until the next question.
+/// Returns the address of the answer's bytes. They stay valid until the next question.
 #[unsafe(no_mangle)]
 pub extern "C" fn output() -> *const u8 {
     OUTPUT.with_borrow(|output| output.as_ptr())

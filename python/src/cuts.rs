@@ -1,4 +1,5 @@
-//! Shards of campaigns of power cuts: what is cut goes in, JSON of what was found comes out. `python/steadyfs/cuts.py` sweeps them.
+//! Shards of power-cut campaigns: each function takes the options of a shard and returns its
+//! findings as JSON. `python/steadyfs/cuts.py` sweeps the shards.
 
 use crate::lab::{json, named, wrong};
 use crate::run::{Tell, run};
@@ -22,7 +23,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(siege_run, module)?)
 }
 
-/// What is tortured where nothing is named: geometries, workloads, faults.
+/// Returns the defaults of a torture run: geometries, workloads and faults.
 #[pyfunction]
 fn torture_usual() -> (Vec<String>, Vec<String>, Vec<String>) {
     let workloads = Workload::ALL.iter().map(ToString::to_string).collect();
@@ -30,7 +31,8 @@ fn torture_usual() -> (Vec<String>, Vec<String>, Vec<String>) {
     (Volume::GROUNDS.map(String::from).to_vec(), workloads, faults)
 }
 
-/// One scenario after the other, on one thread: the same shard finds the same.
+/// Checks the options of a shard. The run makes one scenario after the other on one thread, so
+/// that the same shard gives the same findings.
 fn options(geometry: &str, workload: &str, fault: &str, mode: &str, steps: Option<u64>, seed: u64) -> PyResult<Options> {
     if let Some(steps) = steps.filter(|steps| !(1..=10_000).contains(steps)) {
         return Err(wrong(format!("steps is {steps}; expected 1 to 10000")));
@@ -68,7 +70,8 @@ fn torture_run(
 ) -> PyResult<String> {
     let options = options(geometry, workload, fault, mode, steps, seed)?;
     run(py, progress, |tell| {
-        // The thread that tells waits for the one that cuts: it ends that one before it unwinds itself.
+        // `tell` unwinds to stop the run. The panic is caught here, because torture's reporting
+        // thread must first end its cutting thread.
         let goes_on = |now: torture::Progress| catch_unwind(AssertUnwindSafe(|| tell(now.share, "cuts"))).is_ok();
         let summary = torture::run(&options, None, &goes_on).map_err(|error| error.to_string())?;
         tell(1.0, "cuts");
@@ -76,7 +79,7 @@ fn torture_run(
     })
 }
 
-/// The campaigns of the siege, which are all made where none is named.
+/// Returns the names of the siege campaigns. The default is to make all of them.
 #[pyfunction]
 fn siege_campaigns() -> Vec<&'static str> {
     ALL.iter().map(|campaign| campaign.name).collect()
@@ -117,13 +120,13 @@ fn siege_check(
     siege(campaign, medium, streams, long_logs, full, cache, volumes).map(drop)
 }
 
-/// What the volumes of a shard showed.
+/// The findings in the volumes of a shard.
 #[derive(Default, Serialize)]
 struct Besieged {
-    /// Commands that replay the volumes that failed, and what each of them showed first.
+    /// Commands that replay the failed volumes, and the first finding of each.
     failures: Vec<String>,
     reasons: Vec<String>,
-    /// How often what happened, as JSON: the names are those of the campaign.
+    /// Counts of events, as JSON. The campaign defines their names.
     counts: String,
 }
 
@@ -150,7 +153,7 @@ fn besieged(campaign: Campaign, world: World, volumes: u32, seed: u64, tell: Tel
     let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
     for index in 0..volumes {
         tell(f64::from(index) / f64::from(volumes), campaign.name);
-        // A panic is a finding, and not for the terminal.
+        // A panic is a finding, and must not be printed on the terminal.
         let log = caught(|| campaign.run(seed, index, world))?;
         log.counts.into_iter().for_each(|(what, count)| *counts.entry(what).or_default() += count);
         if let Some(first) = log.findings.first() {

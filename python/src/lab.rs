@@ -1,6 +1,8 @@
-//! The lab: options in, JSON and access times out. `python/steadyfs/lab` makes dataclasses of them.
+//! The lab: functions that take options and return JSON and access times. `python/steadyfs/lab`
+//! makes dataclasses of the results.
 //!
-//! JSON is what `steady COMMAND --json` writes. Times go as bytes, 64-bit little-endian nanoseconds, which NumPy takes as they are.
+//! The JSON equals the output of `steady COMMAND --json`. Times are bytes: 64-bit little-endian
+//! nanoseconds. NumPy takes them without a conversion.
 
 use crate::run::run;
 use pyo3::create_exception;
@@ -51,7 +53,7 @@ pub fn wrong(error: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// A value by its name.
+/// Parses a value by its name.
 pub fn named<T: std::str::FromStr<Err: std::fmt::Display>>(name: &str) -> PyResult<T> {
     name.parse().map_err(wrong)
 }
@@ -60,17 +62,17 @@ pub fn json(value: &impl serde::Serialize) -> Result<String, String> {
     serde_json::to_string(value).map_err(|error| format!("JSON: {error}"))
 }
 
-/// Times as bytes.
+/// Converts times to bytes.
 fn to_bytes(times_ns: &[u64]) -> Vec<u8> {
     times_ns.iter().flat_map(|ns| ns.to_le_bytes()).collect()
 }
 
-/// Times from bytes.
+/// Converts bytes to times.
 fn of_bytes(bytes: &[u8]) -> Vec<u64> {
     bytes.chunks_exact(8).map(|chunk| u64::from_le_bytes(chunk.try_into().unwrap_or_default())).collect()
 }
 
-/// What is given back: JSON, and times as bytes.
+/// The result of a run: JSON, and times as bytes.
 type Found = (String, Py<PyBytes>);
 
 #[pyfunction]
@@ -231,7 +233,7 @@ fn streams_run(
     run(py, progress, |tell| json(&streams::run(&options, tell).map_err(|error| error.to_string())?))
 }
 
-/// Values by their names, or the usual ones.
+/// Parses values by their names. Returns the usual values if there are no names.
 fn all_named<T: std::str::FromStr<Err: std::fmt::Display>>(names: Option<Vec<String>>, usual: Vec<T>) -> PyResult<Vec<T>> {
     names.map_or(Ok(usual), |names| names.iter().map(|name| named(name)).collect())
 }
@@ -330,7 +332,7 @@ fn highest_rate(py: Python<'_>, access_ns: &[u8], write_bytes: u64, buffer_bytes
     py.detach(|| backlog::highest_rate(&times, write_bytes, buffer_bytes, holds))
 }
 
-/// Names of the raw chips, and of cards, eMMC and disks.
+/// Returns the names of the raw chips, and of cards, eMMC and disks.
 #[pyfunction]
 fn devices() -> (Vec<String>, Vec<String>) {
     let raw = Profile::all().into_iter().map(|profile| profile.name).collect();
@@ -338,7 +340,7 @@ fn devices() -> (Vec<String>, Vec<String>) {
     (raw, managed)
 }
 
-/// A number from the words of the command line: a rate, size, duration or share.
+/// Parses a number from its command-line text: a rate, size, duration or share.
 #[pyfunction]
 fn parse(kind: &str, text: &str) -> PyResult<f64> {
     let number = match kind {

@@ -1,4 +1,5 @@
-//! The native half of the Python package `steadyfs`. What people import is `python/steadyfs`, which is typed and documented.
+//! The native half of the Python package `steadyfs`. Users import `python/steadyfs`, which is
+//! typed and documented.
 //!
 //! ```text
 //!   steadyfs.Image ─ files ─┐                  steadyfs.evaluate … backlog
@@ -9,12 +10,13 @@
 //!   trouble  errors as OSError: errno, words, name    crates: steadyfs, -host, -sim, -lab, -siege
 //! ```
 //!
-//! **Lifetimes.** A mounted volume borrows its memory, and Python objects cannot borrow. `volume` keeps both in one cell, made by
-//! `self_cell`, so that nothing leaks and nothing here is unsafe. Files are numbers in a table beside the volume: one that outlives its
-//! volume finds it closed.
+//! **Lifetimes.** A mounted volume borrows its memory, and Python objects cannot borrow. `volume`
+//! keeps both in one cell, made by `self_cell`, so that nothing leaks and this crate needs no
+//! unsafe code. Files are numbers in a table beside the volume. A file that outlives its volume
+//! is closed.
 //!
-//! **The interpreter's lock** is released in every call that reaches a medium or runs the lab, and the volume's mutex is only ever taken
-//! without it: two threads cannot wait for each other.
+//! **The interpreter's lock.** Every call that reaches a medium or runs the lab releases this
+//! lock. The volume's mutex is only taken without it: two threads cannot wait for each other.
 
 #![forbid(unsafe_code)]
 

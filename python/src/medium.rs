@@ -1,4 +1,5 @@
-//! What a volume lies on: the image of a chip, that of a card, or a simulated chip in memory.
+//! The medium of a volume: the image of a chip, the image of a card, or a simulated chip in
+//! memory.
 
 use crate::trouble::Trouble;
 use std::fs::{File, TryLockError};
@@ -13,16 +14,16 @@ use steadyfs_host::superblocks;
 use steadyfs_lab::evaluate::find_profile;
 use steadyfs_sim::{Chip, Counters, Metered, Nand, Nor, NorProfile, Profile, TimingChoice};
 
-/// A medium that is one type whatever it is.
+/// One type for every kind of medium.
 pub struct Medium {
     kind: Kind,
-    /// Erases that a block takes, where a device was named.
+    /// Erases that a block endures, if a device was named.
     endurance: Option<u32>,
     /// The copies of the superblock when the image was opened.
     superblocks: Option<Superblocks>,
-    /// Operations of the look at these copies, which are not counted.
+    /// Operations of the reads of these copies. They are not counted.
     uncounted: Counters,
-    /// Holds other processes off an image.
+    /// A lock that keeps other processes from the image.
     lock: Option<File>,
 }
 
@@ -45,7 +46,8 @@ fn endurance(profile: &Profile) -> u32 {
     }
 }
 
-/// Takes an image, shared for reading or alone for writing, as the commands do. File systems that know no locks let everyone in.
+/// Locks an image like the commands do: shared for reading, exclusive for writing. On file
+/// systems without locks, every process gets access.
 fn lock(path: &Path, access: Access, name: &str) -> Result<Option<File>, Trouble> {
     let Ok(file) = File::open(path) else { return Ok(None) };
     let taken = if access == Access::ReadWrite { file.try_lock() } else { file.try_lock_shared() };
@@ -62,13 +64,14 @@ fn lock(path: &Path, access: Access, name: &str) -> Result<Option<File>, Trouble
     }
 }
 
-/// The settings of a new file system: as `steady format` chooses them.
+/// Returns the settings of a new file system, like `steady format`.
 pub fn usual_config(geometry: &Geometry, layout: Option<&SectorLayout>) -> Config {
     let usual = layout.map_or_else(|| Config::for_geometry(geometry), Config::for_sectors);
     Config { permissions: true, ..usual }
 }
 
-/// The shape of a profile's chip, or of so many bytes of NOR: in its usual erase sectors, or where these are too few in its smallest.
+/// Returns the shape of a profile's chip, or of `size` bytes of NOR. NOR has its usual erase
+/// sectors. If these are too few, it has its smallest erase sectors.
 fn shape(profile: &Profile, size: Option<u64>) -> Result<Shape, Trouble> {
     let nor = match (&profile.chip, size) {
         (Chip::Nand(_), None) => return Ok(Shape::of(profile)),
@@ -89,7 +92,8 @@ fn shape(profile: &Profile, size: Option<u64>) -> Result<Shape, Trouble> {
     fitting.ok_or_else(|| Trouble::invalid(words, &profile.name))
 }
 
-/// So many bytes of NOR in erase sectors, which are put together until a block has room; nothing where they never have.
+/// Returns a shape for `bytes` bytes of NOR. Erase sectors are grouped until a block has enough
+/// room. Returns `None` if no group has.
 fn of_sectors(sector_bytes: u32, bytes: u64) -> Option<Shape> {
     let sectors = u32::try_from(bytes / u64::from(sector_bytes)).ok()?;
     let of = |count: u32| {
@@ -116,8 +120,8 @@ impl Medium {
         Self::open_kind(path, profile.as_ref(), access, lock, name).map(Self::with_superblocks)
     }
 
-    /// Opens the image of a card, or else of a raw chip. A card without its first block looks like
-    /// neither.
+    /// Opens the image of a card, or else of a raw chip. The image of a card without its first
+    /// block looks like neither.
     fn open_kind(
         path: &Path,
         profile: Option<&Profile>,
@@ -142,7 +146,7 @@ impl Medium {
         Ok(Self::of(Kind::Card(Box::new(pages)), None, lock))
     }
 
-    /// Looks at both copies of the superblock.
+    /// Reads both copies of the superblock.
     fn with_superblocks(mut self) -> Self {
         let copies = match &mut self.kind {
             Kind::Image(image) => superblocks::look(&mut **image),
@@ -153,12 +157,12 @@ impl Medium {
         Self { superblocks: copies.ok(), uncounted, ..self }
     }
 
-    /// The damage to a copy of the superblock, if there is any.
+    /// Returns the damage to a copy of the superblock, if there is any.
     pub fn damaged_superblock(&self) -> Option<String> {
         superblocks::describe(self.superblocks.as_ref()?)
     }
 
-    /// Writes the damaged copy of the superblock anew.
+    /// Rewrites the damaged copy of the superblock.
     pub fn mend_superblock(&mut self) -> Result<(), steadyfs::Error> {
         let Some(copies) = self.superblocks else { return Ok(()) };
         superblocks::mend(self, copies)?;
@@ -166,7 +170,7 @@ impl Medium {
         Ok(())
     }
 
-    /// An image, with the times of a profile that fits it.
+    /// Wraps an image, with the times of a profile. Refuses a profile that does not fit.
     fn of_image(image: Image, profile: Option<&Profile>, lock: Option<File>, name: &str) -> Result<Self, Trouble> {
         let Some(profile) = profile else { return Ok(Self::of(Kind::Image(Box::new(image)), None, lock)) };
         if let (Shape::Nand { geometry: found, .. }, Some(nand)) = (image.shape(), profile.nand()) {
@@ -182,7 +186,7 @@ impl Medium {
         Ok(Self::of(Kind::Image(Box::new(image)), Some(profile), lock))
     }
 
-    /// Makes the erased image of a chip in a new file, and the settings that suit it.
+    /// Creates the erased image of a chip in a new file. Returns it with suitable settings.
     pub fn create(path: &Path, device: Option<&str>, size: Option<u64>, name: &str) -> Result<(Self, Config), Trouble> {
         let Some(device) = device else { return Self::create_card(path, size, name) };
         let profile = profile(device)?;
@@ -209,7 +213,7 @@ impl Medium {
         Ok((Self::of(Kind::Card(Box::new(pages)), None, lock), config))
     }
 
-    /// A simulated chip in memory, erased.
+    /// Creates an erased simulated chip in memory.
     pub fn blank(device: &str, size: Option<u64>, seed: u64) -> Result<(Self, Config), Trouble> {
         let profile = profile(device)?;
         let choice = TimingChoice::Typical;
@@ -225,12 +229,12 @@ impl Medium {
         Ok((medium, config))
     }
 
-    /// Erases that a block takes, where a device was named.
+    /// Returns the number of erases that a block endures, if a device was named.
     pub fn endurance(&self) -> Option<u32> {
         self.endurance
     }
 
-    /// Why the last operation was refused, in the words of the medium.
+    /// Returns the medium's reason for refusing the last operation.
     pub fn reason(&self) -> Option<String> {
         match &self.kind {
             Kind::Image(image) => image.refusal().map(ToString::to_string),
@@ -239,10 +243,11 @@ impl Medium {
         }
     }
 
-    /// Unlocks an image. A fork has inherited the lock: if this process only closed the file, the lock would stay.
+    /// Unlocks an image. A fork inherits the lock: if this process only closed the file, the lock
+    /// would stay.
     pub fn unlock(&self) {
         if let Some(lock) = &self.lock {
-            // If it fails, the end of the processes unlocks the image.
+            // If the unlock fails, the lock ends with the processes.
             let _ = lock.unlock();
         }
     }
@@ -251,7 +256,7 @@ impl Medium {
     pub fn sync_file(&self, name: &str) -> Result<(), Trouble> {
         match &self.kind {
             Kind::Image(image) => image.sync().map_err(|error| Trouble::image(&error, name)),
-            // Each commit of a card did; memory is no file.
+            // A card has done so at each commit. A chip in memory has no file.
             Kind::Card(_) | Kind::Nand(_) | Kind::Nor(_) => Ok(()),
         }
     }

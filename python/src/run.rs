@@ -1,4 +1,5 @@
-//! Runs of the lab that take long: on a thread of their own, with the interpreter free, ended by Ctrl-C.
+//! Runs long work of the lab on a thread of its own. Meanwhile the interpreter is free, and
+//! Ctrl-C ends the run.
 //!
 //! ```text
 //!   caller's thread   waits; every 50 ms: signals, and tells the progress function
@@ -7,7 +8,8 @@
 //!   the run's thread  asks in its own progress calls whether it is to stop, and unwinds
 //! ```
 //!
-//! A run owns all that it touches, so that nothing is left half done. The interpreter's lock is never taken by the run.
+//! A run owns all its data, so that a stop leaves nothing half done. The run never takes the
+//! interpreter's lock.
 
 use crate::lab::LabError;
 use pyo3::prelude::*;
@@ -17,13 +19,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How often signals are looked at.
+/// Interval between checks for signals.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// What a run unwinds with when it was to stop.
+/// The panic payload of a run that was stopped.
 struct Stopped;
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Default)]
 struct State {
     stop: AtomicBool,
@@ -31,7 +33,7 @@ struct State {
 }
 
 impl State {
-    /// Notes how far the run is; does not return when it is to stop.
+    /// Records the progress of the run. Does not return if the run must stop.
     fn tell(&self, share: f64, phase: &str) {
         if self.stop.load(Ordering::Relaxed) {
             resume_unwind(Box::new(Stopped));
@@ -43,7 +45,7 @@ impl State {
         }
     }
 
-    /// Looks at signals, and tells a function of Python's.
+    /// Checks for signals, and calls the Python progress function.
     fn look(&self, progress: Option<&Py<PyAny>>) -> PyResult<()> {
         Python::attach(|py| {
             py.check_signals()?;
@@ -54,7 +56,7 @@ impl State {
     }
 }
 
-/// Waits for the end of a run; a signal, or a progress function that raises, has it stop.
+/// Waits for the end of a run. Stops the run after a signal, or if the progress function raises.
 fn wait(state: &State, end: &Receiver<()>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
     loop {
         match end.recv_timeout(LOOK_EVERY) {
@@ -69,10 +71,11 @@ fn wait(state: &State, end: &Receiver<()>, progress: Option<&Py<PyAny>>) -> PyRe
     }
 }
 
-/// How a run tells how far it is.
+/// The function with which a run reports its progress.
 pub type Tell<'t> = &'t (dyn Fn(f64, &str) + Sync);
 
-/// Makes a run, and gives what comes of it. `progress` is a function of Python's that gets share and phase.
+/// Makes a run, and returns its result. `progress` is a Python function that gets the share and
+/// the phase.
 pub fn run<T: Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,

@@ -1,4 +1,5 @@
-//! Errors as Python has them: `OSError` with a number, the library's words, and the name of what they are about.
+//! Errors as Python exceptions: `OSError` with a number, the library's words, and the name of the
+//! object that failed.
 
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -8,7 +9,7 @@ use steadyfs_host::block::BlockError;
 use steadyfs_host::image::ImageError;
 use steadyfs_host::plain;
 
-/// Why a call failed, without the interpreter.
+/// The reason of a failed call, without the interpreter.
 #[derive(Debug)]
 pub struct Trouble {
     /// Name of the number in Python's `errno`; numbers differ between systems.
@@ -24,17 +25,17 @@ enum Number {
 }
 
 impl Trouble {
-    /// An error by the name of its number.
+    /// Creates an error by the name of its number.
     pub fn new(errno: &'static str, words: impl Display, name: impl Into<String>) -> Self {
         Self { errno: Number::Named(errno), words: words.to_string(), name: name.into() }
     }
 
-    /// What was asked for makes no sense here.
+    /// Creates an error for an invalid request.
     pub fn invalid(words: impl Display, name: impl Into<String>) -> Self {
         Self::new("EINVAL", words, name)
     }
 
-    /// A fork uses an image that `process` has opened.
+    /// Creates an error for a fork that uses an image which `process` has opened.
     pub fn fork(process: u32, name: impl Into<String>) -> Self {
         let here = std::process::id();
         let words = format!(
@@ -43,11 +44,11 @@ impl Trouble {
         Self::new("EBADF", words, name)
     }
 
-    /// What the host says.
+    /// Creates an error from an error of the host.
     pub fn host(error: &std::io::Error, name: impl Into<String>) -> Self {
         match error.raw_os_error() {
             Some(number) => {
-                // The words of the host, without the number that Rust puts behind them.
+                // The words of the host, without the number that Rust appends.
                 let text = error.to_string();
                 let words = text.split(" (os error").next().unwrap_or_default().to_string();
                 Self { errno: Number::Host(number), words, name: name.into() }
@@ -56,7 +57,7 @@ impl Trouble {
         }
     }
 
-    /// What a volume says; `reason` is what its medium adds.
+    /// Creates an error from an error of a volume. `reason` is the addition of its medium.
     pub fn volume(error: Error, reason: Option<String>, name: String) -> Self {
         let words = match (error, reason) {
             (Error::Device | Error::MediaFailing, Some(reason)) => format!("{error}: {reason}"),
@@ -65,7 +66,7 @@ impl Trouble {
         Self::new(number(error), words, name)
     }
 
-    /// What the content of a file says.
+    /// Creates an error from an error of a file's content.
     pub fn content(error: plain::Error, reason: Option<String>, name: String) -> Self {
         match error {
             plain::Error::Volume(error) => Self::volume(error, reason, name),
@@ -73,7 +74,7 @@ impl Trouble {
         }
     }
 
-    /// Why there is no volume.
+    /// Creates an error from a failed mount.
     pub fn mount(error: MountError, name: &str) -> Self {
         match error {
             MountError::Volume(error) => Self::volume(error, None, name.into()),
@@ -84,7 +85,7 @@ impl Trouble {
         }
     }
 
-    /// Why a file is no image of a chip.
+    /// Creates an error for a file that is not an image of a chip.
     pub fn image(error: &ImageError, name: &str) -> Self {
         match error {
             ImageError::Io(error) => Self::host(error, name),
@@ -92,7 +93,7 @@ impl Trouble {
         }
     }
 
-    /// Why a file is no image of a card.
+    /// Creates an error for a file that is not an image of a card.
     pub fn block(error: &BlockError, name: &str) -> Self {
         match error {
             BlockError::Open(error) => Self::host(error, name),
@@ -101,7 +102,7 @@ impl Trouble {
     }
 }
 
-/// As programs on a mounted directory get to see it.
+/// Returns the number that programs on a mounted directory get for this error.
 fn number(error: Error) -> &'static str {
     match error {
         Error::ReadOnly => "EROFS",
@@ -124,7 +125,7 @@ fn number(error: Error) -> &'static str {
 }
 
 impl Trouble {
-    /// That a file is there, and the attribute is not, is told apart.
+    /// Distinguishes a missing attribute from a missing file: ENOENT becomes ENODATA.
     pub fn no_attribute(self, key: &str) -> Self {
         match self.errno {
             Number::Named("ENOENT") => Self::new("ENODATA", format!("has no attribute {key:?}"), self.name),
@@ -132,7 +133,7 @@ impl Trouble {
         }
     }
 
-    /// The exception: of the subclass of `OSError` that its number has.
+    /// Creates the exception. Python picks the subclass of `OSError` for its number.
     pub fn raise(self, py: Python<'_>) -> PyErr {
         let number = match self.errno {
             Number::Host(number) => Ok(number),

@@ -1,12 +1,15 @@
 /*
- * SteadyFS: a flash file system that keeps time. Raw NAND and NOR, cards; no heap, a few KiB of RAM, and a computed worst case for every
- * call. docs/c.md has a guide, and what each call of littlefs, SPIFFS and FatFs is here.
+ * SteadyFS: a flash file system that keeps time. It runs on raw NAND and NOR and on cards, without
+ * a heap, in a few KiB of RAM. Every call has a computed worst case. docs/c.md has a guide, and
+ * lists the equivalent of each call of littlefs, SPIFFS and FatFs.
  *
- * A call returns 0, or a number that it promises, or a negative steadyfs_error. Paths are UTF-8, names joined by '/'. Pointers that a call
- * needs may not be null, which gives STEADYFS_ERR_INVAL. A driver's struct and the memory of a configuration are the volume's alone from
- * mount to unmount. A volume takes one call at a time; several threads need a mutex. Callbacks must not call their volume, and must return.
+ * A call returns 0, a number that its comment describes, or a negative steadyfs_error. Paths are
+ * UTF-8, with names joined by '/'. If a pointer that a call needs is null, the call returns
+ * STEADYFS_ERR_INVAL. From mount to unmount, the struct of a driver and the memory of a
+ * configuration belong to the volume alone. A volume takes one call at a time: several threads need
+ * a mutex. Callbacks must not call their volume, and must return.
  *
- * Made from crates/steadyfs-c by its tests: change it there.
+ * Generated from crates/steadyfs-c by its tests. Make changes there.
  */
 
 #ifndef STEADYFS_H

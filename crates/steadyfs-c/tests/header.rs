@@ -1,4 +1,4 @@
-//! The header that is checked in is the one that the code makes.
+//! Checks that the checked-in header equals the header that the code generates.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ const SOURCES: [&str; 18] = [
     "rom/install",
 ];
 
-/// The header, as the sources say.
+/// Generates the header from the sources.
 fn made() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = cbindgen::Config::from_file(root.join("cbindgen.toml")).expect("cbindgen.toml");
@@ -35,7 +35,8 @@ fn made() -> String {
     finished(&String::from_utf8(text).expect("UTF-8"))
 }
 
-/// What only Rust's documentation needs is left out, and variants get the prefix that everything has.
+/// Drops the `# Safety` sections, which only Rust's documentation needs, and gives each variant
+/// of an enum the prefix `STEADYFS_`.
 fn finished(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let (mut kept, mut at, mut in_enum) = (String::new(), 0, false);

@@ -1,10 +1,11 @@
-//! The C programs of `examples/c`, with the library as C gets it: built, run, and run again under valgrind where there is one.
+//! Builds the C programs of `examples/c` with the library that C programs link, and runs them.
+//! Runs them again under valgrind if it is installed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// Where everything that is made goes.
+/// The directory of all built files.
 fn output() -> &'static Path {
     Path::new(env!("CARGO_TARGET_TMPDIR"))
 }
@@ -13,12 +14,12 @@ fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/c")
 }
 
-/// Whether a tool is there.
+/// Returns true if the tool runs.
 fn has(tool: &str) -> bool {
     Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// The C compiler of the host; none where there is none.
+/// Returns the C compiler of the host, or `None` if there is none.
 fn compiler() -> Option<String> {
     let named = std::env::var("CC").into_iter();
     let found = named.chain(["cc", "gcc", "clang"].map(String::from)).find(|tool| has(tool));
@@ -28,7 +29,7 @@ fn compiler() -> Option<String> {
     found
 }
 
-/// Runs a command and returns what it printed.
+/// Runs a command and returns its output.
 #[track_caller]
 fn run(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
@@ -38,7 +39,8 @@ fn run(command: &mut Command) -> String {
     told
 }
 
-/// The static library with all features, built once, with the arithmetic and the assertions of a test build checked.
+/// Builds the static library with all features, once. The profile of a test build checks
+/// arithmetic and assertions.
 fn library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
@@ -56,7 +58,7 @@ fn build(compiler: &str, program: &str) -> PathBuf {
     build_with(compiler, program, None)
 }
 
-/// The same with headers in another directory of the examples.
+/// Builds a program with an additional header directory of the examples.
 fn build_with(compiler: &str, program: &str, headers: Option<&str>) -> PathBuf {
     let (examples, made) = (examples(), output().join(program));
     let mut command = Command::new(compiler);
@@ -72,7 +74,7 @@ fn build_with(compiler: &str, program: &str, headers: Option<&str>) -> PathBuf {
     made
 }
 
-/// Runs a program under valgrind, whose least complaint is an error.
+/// Runs a program under valgrind. Any complaint of valgrind is an error.
 fn under_valgrind(program: &Path, arguments: &[&str]) {
     if has("valgrind") {
         let mut valgrind = Command::new("valgrind");
@@ -101,7 +103,7 @@ fn a_first_file_survives_a_cut() {
     under_valgrind(&first, &[]);
 }
 
-/// With headers that stand for those of ESP-IDF and of Zephyr.
+/// The stub headers stand for the headers of ESP-IDF and Zephyr.
 #[test]
 fn a_volume_is_a_part_of_the_file_trees_of_others() {
     let Some(compiler) = compiler() else { return };
@@ -119,7 +121,7 @@ fn every_call_does_what_it_says() {
     under_valgrind(&calls, &[]);
 }
 
-/// An `int` that takes a length of 64 bits is a warning of most firmware.
+/// Most firmware builds warn if an `int` takes a length of 64 bits.
 #[test]
 fn the_least_program_of_the_documentation_compiles_without_a_warning() {
     let Some(compiler) = compiler() else { return };
@@ -135,7 +137,8 @@ fn the_least_program_of_the_documentation_compiles_without_a_warning() {
     run(command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include")).arg(source));
 }
 
-/// A site that `steady pack site site.squashfs --read-only --chunk 4KiB --sign KEY --sign-block 1024 --mtime 1700000000` made; the program has the public key.
+/// The site's image comes from `steady pack site site.squashfs --read-only --chunk 4KiB --sign
+/// KEY --sign-block 1024 --mtime 1700000000`. The program contains the public key.
 #[test]
 fn an_image_is_mounted_from_memory_nor_and_nand() {
     let Some(compiler) = compiler() else { return };
@@ -146,7 +149,7 @@ fn an_image_is_mounted_from_memory_nor_and_nand() {
     under_valgrind(&rom, &[image]);
 }
 
-/// What the README shows, with the library that is there already.
+/// Runs the README's command with the library that is already built.
 #[test]
 fn the_makefile_runs_the_logger() {
     let Some(compiler) = compiler().filter(|_| has("make")) else { return };
@@ -175,7 +178,7 @@ fn the_cmake_package_builds_the_logger() {
     assert!(told.ends_with("all records are there\n"), "{told}");
 }
 
-/// Every fifth cut here, and each in `make test`.
+/// This test cuts the power at every fifth operation. `make test` cuts it at every operation.
 #[test]
 fn what_was_acknowledged_survives_power_cuts() {
     let Some(compiler) = compiler() else { return };
@@ -185,7 +188,8 @@ fn what_was_acknowledged_survives_power_cuts() {
     under_valgrind(&power_cut, &["97"]);
 }
 
-/// The header declares every function that the library has, and none that it lacks.
+/// The two programs call each function that the header declares. Because they link, the library
+/// contains each of these functions.
 #[test]
 fn the_programs_of_every_call_make_every_call() {
     let header = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("include/steadyfs.h")).expect("the header");
@@ -203,7 +207,7 @@ fn the_programs_of_every_call_make_every_call() {
     }
 }
 
-/// What littlefs declares, up to its version 2.11.
+/// The functions that littlefs declares, up to its version 2.11.
 const LITTLEFS: &str = "format mount unmount remove rename stat getattr setattr removeattr file_open file_opencfg file_close file_sync \
     file_read file_write file_seek file_truncate file_tell file_rewind file_size mkdir dir_open dir_close dir_read dir_seek dir_tell \
     dir_rewind fs_stat fs_size fs_traverse fs_mkconsistent fs_gc fs_grow migrate";

@@ -1,4 +1,5 @@
-//! Drivers with mistakes that were put into them, each told by its name; and drivers without.
+//! Runs the driver check on drivers with planted mistakes, and on drivers without mistakes. The
+//! check must return the kind of each mistake.
 
 use steadyfs::media::nor::{NorFlash, NorPages};
 use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
@@ -10,7 +11,7 @@ use steadyfs_sim::nor_spi::{NorSim, NorSpi, NorSpiProfile};
 const GEOMETRY: Geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 64, programs_bytes: false };
 const SPARE: [BlockIndex; 2] = [3, 62];
 
-/// What is wrong with the driver below.
+/// The mistake in [`Driver`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Planted {
     Nothing,
@@ -158,7 +159,7 @@ impl Flash for Driver {
     }
 
     fn checksum(&mut self, data: &[u8], missing: usize) -> u32 {
-        // The sum of a unit that turns nothing round.
+        // Stands for the sum of a CRC unit without bit reflection.
         let plain = data.iter().fold(0, |sum: u32, byte| sum.rotate_left(5) ^ u32::from(*byte));
         if self.planted == Planted::Checksum { plain ^ missing as u32 } else { crc32(data, missing) }
     }
@@ -216,7 +217,7 @@ fn each_mistake_of_a_driver_with_pages_is_told_by_its_name() {
     ];
     let mut page = [0; 256];
     for (planted, kind) in cases {
-        // The chip was used before.
+        // The chip has old data in its spare blocks.
         let mut driver = Driver::new(planted);
         driver.cells[SPARE[0] as usize * 8 + 7] = [0; 256];
         driver.cells[SPARE[1] as usize * 8..][..8].fill([0; 256]);
@@ -241,7 +242,7 @@ fn a_mistake_says_what_was_expected_and_found() {
     assert!(text.starts_with("block 3, byte 100: other bytes than those that were programmed (expected 0x"), "{text}");
 }
 
-/// What is wrong with the driver for NOR below.
+/// The mistake in [`NorDriver`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NorPlanted {
     Nothing,

@@ -1,4 +1,6 @@
-//! The SD driver of another crate on the simulated card, and a volume on that: neither the card nor the adapter knows it.
+//! Tests the SD driver of `embedded-sdmmc` on the simulated card, through the adapter, with a
+//! volume on top. Apart from [`LENIENT`], neither the card nor the adapter has anything for that
+//! driver.
 #![cfg(feature = "embedded-sdmmc")]
 
 mod common;
@@ -14,7 +16,8 @@ use steadyfs::{Access, Config, FileSystem, OpenOptions};
 use steadyfs_drivers::adapters::embedded_sdmmc::FromBlockDevice;
 use steadyfs_sim::sd_spi::{SdBus, SdDelay, SdKind, SdProfile, SdSelect, SdSim};
 
-/// That driver leaves no clocks before the token of a single block.
+/// A card that needs no clocks before the token of a single block: the driver of `embedded-sdmmc`
+/// sends none.
 const LENIENT: SdProfile = SdProfile { is_lenient: true, ..SdProfile::small() };
 const TIMES: SectorTimes = SectorTimes {
     read_ns: 1_000_000,
@@ -25,7 +28,8 @@ const TIMES: SectorTimes = SectorTimes {
     flush_ns: 0,
 };
 
-/// A device that keeps the card selected: that driver makes a transaction of each byte.
+/// A device that keeps the card selected, because `embedded-sdmmc` makes a transaction of each
+/// byte.
 struct Device {
     bus: SdBus,
     _select: SdSelect,
@@ -90,7 +94,7 @@ fn a_volume_is_on_it() {
     let mut log = fs.open("log", OpenOptions::DURABLE).unwrap();
     (0..100u32).for_each(|record| fs.append(&mut log, &record.to_le_bytes()).map(drop).unwrap());
     drop(fs);
-    // Our driver reads what theirs has written, without an unmount.
+    // Our SD driver reads the volume that `embedded-sdmmc` has written. There was no unmount.
     sim.power_on(1);
     let pages = SectorPages::new(common::start(&sim), layout).unwrap();
     let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory).unwrap();

@@ -1,4 +1,5 @@
-//! Flash of embedded-storage: words of every size, power cuts in every write, and what errors become.
+//! Tests the adapters for flash of `embedded-storage`: words of every size, power cuts in writes
+//! and erases, and the translation of errors.
 #![cfg(feature = "embedded-storage")]
 
 #[path = "common/hal.rs"]
@@ -14,7 +15,9 @@ use steadyfs_sim::{Nor, Profile, TimingChoice, Torn};
 
 const BYTES: usize = 256 << 10;
 
-/// Formats, and appends records until power fails after so many words and sectors; each that was acknowledged is there. How many words and sectors there were.
+/// Formats, then appends records until power fails, in 50 rounds. Round `n` cuts after
+/// `n * step % 9973 + 1` word writes and erases. Every acknowledged record must survive. Returns
+/// the number of records.
 fn cut<F: Flash>(fresh: F, cut_after: impl Fn(&mut F, Option<u32>), step: u32) -> u32 {
     let config = Config::for_geometry(&fresh.geometry());
     let mut memory = vec![0; config.memory_bytes(&fresh.geometry())];
@@ -71,7 +74,7 @@ fn records_survive_cuts_on_chips_that_take_bits_of_words() {
     cut_multiwrite::<1, 16>(121);
 }
 
-/// A second write of a word panics in the chip.
+/// The chip panics on a second write of a word.
 #[test]
 fn records_survive_cuts_on_chips_that_take_each_word_once() {
     cut_write_once::<1, 8, 2048>(77);
@@ -80,16 +83,17 @@ fn records_survive_cuts_on_chips_that_take_each_word_once() {
     cut_write_once::<1, 32, 8192>(23);
 }
 
-/// The flash inside a microcontroller as its HAL shows it, on the chip of a profile, which ends the test that programs a line twice or a part of one.
+/// The internal flash of a microcontroller behind the traits of its HAL, on the simulated chip of
+/// a profile. That chip ends the test if a line is programmed twice or in part.
 struct Inside {
     chip: Nor,
     bytes: usize,
-    /// Programs of lines and erases until power fails.
+    /// Number of line programs and erases until power fails.
     left: Option<u32>,
 }
 
 impl Inside {
-    /// Whether power fails in this operation.
+    /// Returns true if power fails in this operation.
     fn fails(&mut self) -> Result<bool, NorFlashErrorKind> {
         match &mut self.left {
             Some(0) => Err(NorFlashErrorKind::Other),
@@ -155,7 +159,7 @@ fn records_survive_cuts_inside_an_stm32g0() {
     assert_eq!((nor.program_line_bytes, erase_bytes), (8, 2048));
     let chip = Nor::new(&profile, bytes, erase_bytes, TimingChoice::Maximum, 1);
     let inside = Inside { chip, bytes: bytes as usize, left: None };
-    // The second half; in the first one is the program.
+    // The volume uses the second half; the first half contains the program.
     let flash = FromWriteOnce::new(inside, bytes / 2..bytes, FlashTimes::INTERNAL).unwrap();
     assert_eq!(flash.geometry(), FromWriteOnce::<Inside>::geometry(bytes / 2).unwrap());
     assert!(Config::for_geometry(&flash.geometry()).memory_bytes(&flash.geometry()) < 4096);
@@ -193,7 +197,7 @@ fn a_bit_that_does_not_take_a_program_is_the_fault_of_its_block() {
     let chip = flash.chip_mut();
     assert_eq!(chip.program(4096 * 3 + 590, &[0; 20]), Err(Failure::BadBlock));
     assert_eq!(chip.program(4096 * 3 + 621, &[0x5A; 2]), Ok(()));
-    // Bytes around them are left alone, whatever the words.
+    // Bytes before and after the programmed bytes stay unchanged, for any word size.
     let mut found = [0; 6];
     chip.read(4096 * 3 + 619, &mut found).unwrap();
     assert_eq!(found, [0xFF, 0xFF, 0x5A, 0x5A, 0xFF, 0xFF]);
@@ -222,7 +226,8 @@ fn ranges_that_hold_no_volume_are_refused() {
     assert_eq!(words.map(|_| ()).unwrap_err(), RangeError::Words);
 }
 
-/// The example of the module, from the driver to a mounted volume.
+/// Counts the code lines of the module's example, from the configuration of the driver to a
+/// mounted volume.
 #[test]
 fn a_user_writes_at_most_twelve_lines() {
     let source = include_str!("../src/adapters/embedded_storage/mod.rs");

@@ -1,4 +1,5 @@
-//! The examples do what they say, and what the documents show of programs stands in a program that is built and run.
+//! Runs the examples, and checks that each program in the documents is part of a program that is
+//! built and run.
 
 use std::error::Error;
 use std::fs;
@@ -44,12 +45,12 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Lines without what stands before and behind them.
+/// Returns the lines without leading and trailing spaces, and without empty lines.
 fn trimmed(text: &str) -> Vec<&str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect()
 }
 
-/// The blocks of a document in a language.
+/// Returns the code blocks of a document in a language.
 fn blocks<'d>(document: &'d str, language: &str) -> Vec<&'d str> {
     let fence = format!("```{language}\n");
     document.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap_or_default()).collect()

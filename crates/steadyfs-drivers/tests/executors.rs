@@ -1,4 +1,5 @@
-//! The rest of a program and its timers, on real executors, while the file system waits.
+//! Runs the rest of a program and its timers on real executors while the file system waits for
+//! the chip.
 #![cfg(feature = "async")]
 
 #[path = "common/waiting.rs"]
@@ -21,7 +22,7 @@ use steadyfs_drivers::nor::{NorChip, Settings};
 use steadyfs_drivers::waiting::{Meanwhile, Waiting};
 use steadyfs_sim::nor_spi::NorSim;
 
-/// A delay that passes on the executor and on the chip.
+/// A delay that waits on the executor's timer, then advances the simulated chip by the same time.
 struct Pauses<T> {
     sim: NorSim,
     timer: T,
@@ -34,9 +35,10 @@ impl<T: AsyncFnMut(Duration)> DelayNs for Pauses<T> {
     }
 }
 
-/// Writes a log on a chip that erases, in the part of the program that calls the file system.
+/// Writes a log on a chip that erases. This is the part of the program that calls the file
+/// system.
 ///
-/// Returns the ticks of the rest inside of the calls.
+/// Returns the number of ticks of the rest during the calls.
 async fn log(meanwhile: &Meanwhile<'_>, ticks: &Cell<u32>, timer: impl AsyncFnMut(Duration)) -> u32 {
     let sim = chip::w25q128jv();
     let spi = Waiting::new(Futures(sim.clone()), meanwhile);
@@ -55,7 +57,7 @@ async fn log(meanwhile: &Meanwhile<'_>, ticks: &Cell<u32>, timer: impl AsyncFnMu
     ticks.get() - before
 }
 
-/// A part and a rest with a ticker, whose timers belong to the executor.
+/// Runs [`log`] beside a rest with a ticker. The executor owns the timers of both.
 async fn program_on_embassy() -> u32 {
     let ticks = Cell::new(0);
     let rest = pin!(async {
@@ -70,7 +72,7 @@ async fn program_on_embassy() -> u32 {
     meanwhile.run(log(&meanwhile, &ticks, timer)).await
 }
 
-/// Runs a task on an executor of embassy, and returns its result. The executor itself never ends.
+/// Runs a task on an Embassy executor and returns its result. The executor itself never ends.
 fn on_embassy<F: Future<Output = u32> + 'static>(program: impl FnOnce() -> F + Send + 'static) -> u32 {
     let (sender, receiver) = channel();
     thread::spawn(move || {
@@ -85,8 +87,8 @@ fn on_embassy<F: Future<Output = u32> + 'static>(program: impl FnOnce() -> F + S
     receiver.recv_timeout(Duration::from_secs(120)).expect("the task of the executor panicked, or did not end")
 }
 
-/// A ticker in the rest, and a timer under a driver, panicked: "Found waker not created by the
-/// Embassy executor".
+/// With a ticker in the rest and a timer under a driver, the program panicked: "Found waker not
+/// created by the Embassy executor".
 #[test]
 fn timers_of_embassy_tick_in_the_calls_of_the_file_system() {
     assert!(on_embassy(program_on_embassy) > 0);

@@ -1,7 +1,10 @@
-//! Chips that answer anything: stuck busy, wrong identifications, flipped bits, nothing at all, buses that fail. Every call ends with a result, within its deadline, and none panics.
+//! Runs the drivers on chips that answer anything: stuck busy, wrong identifications, flipped
+//! bits, no answer, buses that fail. Every call must return a result within its deadline, without
+//! a panic.
 //!
-//! Time is what the drivers delay; a chip that is looked at without an end would let the test run for ever, so looks are counted too. `STEADYFS_FUZZ_RUNS` sets how many runs there are; one that fails
-//! prints its seed.
+//! Time is the sum of the drivers' delays. A driver that polls a chip without end would not use
+//! such time, so the test also limits the number of transactions. `STEADYFS_FUZZ_RUNS` sets the
+//! number of runs. A failing run prints its seed.
 
 use embedded_hal::delay::DelayNs;
 use embedded_hal::spi::{ErrorKind, ErrorType, Operation, SpiDevice};
@@ -13,26 +16,26 @@ use steadyfs_drivers::{nand, nor};
 use steadyfs_sim::nand_spi::{NandSim, NandSpi, NandSpiProfile};
 use steadyfs_sim::nor_spi::{NorSim, NorSpi, NorSpiProfile};
 
-/// How the chip behaves for a while.
+/// The behaviour of the chip for some transactions.
 #[derive(Clone, Copy, Debug)]
 enum Mood {
-    /// As it should, with so many of 1,000 bytes damaged.
+    /// The chip answers correctly, but each byte is damaged with this probability, in 1/1,000.
     Well(u16),
-    /// It never gets ready.
+    /// The chip stays busy.
     Busy,
-    /// Nothing drives the line.
+    /// Nothing drives the line: every byte of an answer has this value.
     Silent(u8),
-    /// Any bytes.
+    /// The chip answers with random bytes.
     Anything,
-    /// The bus reports errors now and then.
+    /// The bus reports an error in half of the transactions.
     BusFails,
 }
 
-/// A chip that forgives everything, and answers according to its mood.
+/// A chip that accepts everything and answers according to its mood.
 struct Liar {
     rng: fastrand::Rng,
     mood: Mood,
-    /// Until the mood changes.
+    /// Number of transactions until the mood changes.
     transactions_left: u32,
     id: [u8; 3],
     parameters: Vec<u8>,
@@ -119,7 +122,7 @@ impl SpiDevice for Bus {
         if liar.transactions_left == 0 {
             liar.change_mood();
         }
-        // One that is stuck is stuck for a call at least.
+        // A stuck chip stays stuck for at least one call.
         if matches!(liar.mood, Mood::Busy) {
             liar.transactions_left = liar.transactions_left.max(2);
             if liar.rng.u16(..4000) == 0 {
@@ -154,7 +157,7 @@ impl DelayNs for Bus {
 impl Bus {
     fn new(seed: u64, id: [u8; 3], parameters: &[u8], is_nand: bool) -> Self {
         let mut rng = fastrand::Rng::with_seed(seed);
-        // Half of the chips begin well.
+        // Half of the chips begin with correct answers.
         let transactions_left = if rng.bool() { rng.u32(8..40) } else { 1 };
         let parameters = parameters.to_vec();
         let liar = Liar {
@@ -173,7 +176,8 @@ impl Bus {
         Self(Rc::new(RefCell::new(liar)))
     }
 
-    /// Whatever it is, it ends in time, and with not too many looks at the chip.
+    /// Runs the work, and checks that its delays stay within the limit and that it makes at most
+    /// 1,000,000 transactions.
     fn within<T>(&self, limit_ns: u64, work: impl FnOnce() -> T) -> T {
         let before = (self.0.borrow().delayed_ns, self.0.borrow().looks);
         let result = work();
@@ -193,7 +197,7 @@ fn runs(usual: u64) -> u64 {
     std::env::var("STEADYFS_FUZZ_RUNS").map_or(usual, |runs| runs.parse().expect("a number of runs"))
 }
 
-/// Says which run it was that failed.
+/// Prints the number of the run if the test panics.
 struct Seed(u64);
 
 impl Drop for Seed {
@@ -204,7 +208,7 @@ impl Drop for Seed {
     }
 }
 
-/// What a simulated chip answers to a read of its parameters.
+/// Returns the parameter table that a simulated chip sends.
 fn nor_parameters() -> Vec<u8> {
     let mut sim = NorSim::new(NorSpi::new(NorSpiProfile::w25q128jv()));
     let mut parameters = vec![0; 112];
@@ -236,7 +240,8 @@ fn spi_nor_ends_every_call_in_time_whatever_the_chip_answers() {
             continue;
         };
         started += 1;
-        // Parameters that arrived damaged may say that an erase takes minutes, or is one of megabytes, and pages of any size.
+        // Damaged parameters may describe an erase of minutes, an erase block of megabytes, and
+        // pages of any size.
         let mut data = [0; 600];
         for _ in 0..6 {
             let address = bus.draw(chip.block_count() * chip.block_bytes());

@@ -1,4 +1,5 @@
-//! The drivers on the chips with which the guide for drivers is tested: other models of the same chips, by other hands.
+//! Runs the drivers on the chip models of the driver guide. These model the same chips, but were
+//! written independently.
 #![allow(clippy::duplicate_mod, clippy::manual_is_multiple_of)] // both have the same exercise, and are written for documentation tests
 
 #[path = "../../steadyfs/tests/fake/spi_nand.rs"]
@@ -16,7 +17,7 @@ use steadyfs_drivers::nand::{self, NandChip};
 use steadyfs_drivers::nor::{self, EraseType, LongAddress, NorChip, NorInfo};
 
 const NONE: EraseType = EraseType { opcode: 0, bytes: 0, typical_ms: 0, maximum_ms: 0 };
-/// The first MiB of a W25Q128JV; that model has no parameters.
+/// The first MiB of a W25Q128JV. The model in `spi_nor` has no parameter table.
 const W25Q128JV: NorInfo = NorInfo {
     id: [0xEF, 0x40, 0x18],
     bytes: 1 << 20,
@@ -27,7 +28,7 @@ const W25Q128JV: NorInfo = NorInfo {
     long_address: LongAddress::No,
 };
 
-/// The time of those chips is the number of looks at their status, one each ten microseconds.
+/// A delay for these models: their time is the number of status reads, 10 microseconds each.
 struct Looks<B>(B, &'static [u8]);
 
 impl<B: SpiDevice + DelayNs> DelayNs for Looks<B> {

@@ -1,4 +1,4 @@
-//! What goes wrong is mended or told, and never hangs.
+//! Checks that the driver corrects or reports each fault, and never hangs.
 
 use crate::common::{SHARED, numbers, sector, sectors, start, start_with, try_start};
 use std::collections::HashMap;
@@ -51,13 +51,13 @@ fn wires_that_damage_everything_are_an_error_of_the_device() {
             (0..4).for_each(|_| sim.inject(SdFault::WriteCrc, 0));
             assert_eq!(card.write(7, &[&sectors(7, count, 1)]), Err(Failure::Device));
             assert_eq!(card.last_error(), Some(SdError::WriteCrc { sector: 7 }));
-            // The card has the next sector ready when the read is stopped.
+            // When the driver stops the read, the card already has the next sector ready.
             (0..8).for_each(|_| sim.inject(SdFault::ReadCrc, 0));
             let mut data = vec![0; count as usize * 512];
             assert_eq!(card.read(7, &mut [&mut data]), Err(Failure::Device));
             sim.forget_faults();
             assert_eq!(card.last_error(), Some(SdError::ReadCrc { sector: 7 }));
-            // Nothing is left of it.
+            // The failure has no effect on the next calls.
             card.write(7, &[&sectors(7, count, 2)]).unwrap();
             card.flush().unwrap();
             card.read(7, &mut [&mut data]).unwrap();
@@ -128,7 +128,7 @@ fn a_long_busy_time_is_waited_for_up_to_the_limit() {
         assert_eq!(result, Err(Failure::Device), "{at}");
         assert_eq!(card.last_error(), Some(SdError::Busy { wait, waited_ms: 2000 }), "{at}");
         assert!(sim.now_ns() - begin < 2100 * MS);
-        // The card comes back, and so does the driver: what was not flushed is written again.
+        // The card becomes ready again, and the driver works again: the caller repeats its write.
         while card.flush().is_err() {}
         card.write(0, &[&sectors(0, 2, 3)]).unwrap();
         card.flush().unwrap();
@@ -155,7 +155,7 @@ fn a_card_that_stays_busy_never_hangs_the_driver() {
     }
 }
 
-/// A refusal that passes costs nothing. The second one is reported as a bad block.
+/// A single refusal causes no error. The second refusal in a row is reported as a bad block.
 #[test]
 fn a_sector_that_is_refused_twice_takes_no_writes() {
     for settings in [Settings::DEFAULT, SHARED] {
@@ -169,7 +169,8 @@ fn a_sector_that_is_refused_twice_takes_no_writes() {
             (0..2).for_each(|_| sim.inject(SdFault::WriteError, at));
             assert_eq!(card.write(20, &[&sectors(20, count, 1)]), Err(Failure::BadBlock));
             assert_eq!(card.last_error(), Some(SdError::WriteRejected { sector: 20 + at, status: 0x0004 }));
-            // What went before is there, and nothing of earlier calls is lost.
+            // The sectors before the refused sector are on the card, and no sector of an earlier
+            // call is lost.
             card.flush().unwrap();
             assert!((20..20 + at).all(|number| sim.sector(number) == Some(sector(number, 1))));
             card.write(20, &[&sectors(20, count, 2)]).unwrap();
@@ -178,7 +179,8 @@ fn a_sector_that_is_refused_twice_takes_no_writes() {
     }
 }
 
-/// The card takes a sector, and says much later that it could not program it: no commit may count it.
+/// The card accepts a sector, and reports much later that its program failed. A commit must not
+/// rely on this sector.
 #[test]
 fn a_loss_that_shows_late_fails_the_flush() {
     let lost = |call: fn(&mut crate::common::Card) -> Result<(), Failure>, result: Result<(), Failure>| {
@@ -194,13 +196,14 @@ fn a_loss_that_shows_late_fails_the_flush() {
         }
         assert_eq!(card.flush(), Err(Failure::Device));
         assert_eq!(card.last_error(), if result.is_err() { Some(SdError::Lost) } else { failed });
-        // Now it is told.
+        // The loss is reported once, so the next calls succeed.
         card.write(20, &[&sectors(20, 9, 2)]).unwrap();
         card.flush().unwrap();
         assert_eq!(sim.sector(24), Some(sector(24, 2)));
     };
     lost(|card| card.write(100, &[&sector(100, 1)]), Err(Failure::Device));
-    // It might be what is read. The next read goes well, so that a volume can be mounted.
+    // The read might return the lost sector, so it fails. The next read succeeds, so that a
+    // volume can be mounted.
     let twice = |card: &mut crate::common::Card| {
         let first = card.read(24, &mut [&mut [0; 512]]);
         card.read(24, &mut [&mut [0; 512]]).unwrap();
@@ -209,11 +212,13 @@ fn a_loss_that_shows_late_fails_the_flush() {
     lost(twice, Err(Failure::Device));
     lost(|card| card.discard(512, 128), Err(Failure::Device));
     lost(|card| card.release(), Err(Failure::Device));
-    // The stream goes on, and nobody notices before its end.
+    // The stream goes on. The loss shows only at its end.
     lost(|card| card.write(29, &[&sector(29, 1)]), Ok(()));
 }
 
-/// Where the stream was refused later on, ACMD22 says that it had been lost before: in the call that is still there to write it again, or in an earlier one.
+/// If the card refuses a later sector of the stream, ACMD22 returns the number of sectors that it
+/// has written. A lost sector of the same call is written again. A lost sector of an earlier call
+/// is an error.
 #[test]
 fn sectors_that_were_taken_and_not_written_are_found_when_a_later_one_is_refused() {
     let sim = sim();
@@ -251,7 +256,7 @@ fn a_card_that_is_pulled_is_an_error_at_once() {
             assert_eq!(card.flush(), Err(Failure::Device));
         }
         assert!(sim.now_ns() - begin < 100_000_000);
-        // It is put back, and wants to be started.
+        // The card is inserted again. It must be started first.
         sim.power_on(3);
         assert_eq!(card.read(0, &mut [&mut [0; 512]]), Err(Failure::Device));
         let mut card = card.into_slot().start(settings, |bus, hz_max| bus.set_hz(hz_max)).ok().unwrap();
@@ -261,13 +266,14 @@ fn a_card_that_is_pulled_is_an_error_at_once() {
     }
 }
 
-/// A call in which a command had no answer fails, and those after it go well.
+/// If a command gets no answer, the call fails. The next calls succeed.
 #[test]
 fn a_command_without_an_answer_is_told_and_left_behind() {
     for at in 0..10 {
         let sim = sim();
         let mut card = start(&sim);
-        // Behind what is read: zeros in place of an answer to CMD12 would pass for one.
+        // These sectors follow the sectors of the read. Zeros instead of an answer to CMD12 would
+        // look like an answer.
         card.write(109, &[&sectors(109, 9, 1)]).unwrap();
         card.flush().unwrap();
         sim.inject(SdFault::Silence, at);
@@ -278,7 +284,7 @@ fn a_command_without_an_answer_is_told_and_left_behind() {
             let result = result.and_then(|()| card.read(100, &mut [&mut data]));
             result.map(|()| assert_eq!(data, sectors(100, 9, version)))
         };
-        // CMD12 is sent again, the others are not.
+        // The driver sends CMD12 again, but no other command.
         assert_eq!(calls(1), if at == 9 { Ok(()) } else { Err(Failure::Device) }, "{at}");
         let told = (0..3).find(|_| calls(2).is_ok());
         assert!(told.is_some(), "{at}");
@@ -294,14 +300,16 @@ fn a_start_on_dead_wires_ends() {
     assert_eq!(numbers(&sim.take_commands()), []);
 }
 
-/// Random calls among random faults. What was flushed is there, what was written and not told as lost is read, and no protocol is broken on the way.
+/// Makes random calls with random faults. Flushed sectors must be on the card. A read must return
+/// the written data, unless a call has reported a loss. The driver must not break the protocol.
 #[test]
 fn among_random_faults_nothing_is_lost_without_a_word() {
     for seed in 0..200 {
         let mut rng = fastrand::Rng::with_seed(seed);
         let sim = SdSim::new(SdProfile { answer_bytes: rng.usize(1..=8), ..SdProfile::small() });
         let mut card = start_with(&sim, if rng.bool() { Settings::DEFAULT } else { SHARED });
-        // What sectors hold for sure, and what they should hold when the next flush goes well.
+        // The sectors that the card certainly contains, and the sectors that it must contain
+        // after the next successful flush.
         let (mut flushed, mut pending) = (HashMap::new(), HashMap::new());
         let mut next = 0;
         for version in 0..150u8 {
@@ -317,7 +325,8 @@ fn among_random_faults_nothing_is_lost_without_a_word() {
                     SdFault::Busy(rng.u64(..4_000_000_000)),
                 ];
                 let fault = faults[rng.usize(..faults.len())];
-                // Of a CMD12 that is damaged more often than it is repeated nobody knows whether the card heard it.
+                // If CMD12 is damaged more often than the driver repeats it, the driver cannot
+                // find out if the card received it. So this fault occurs once.
                 let is_command = fault == SdFault::CommandCrc;
                 if is_command {
                     sim.forget_faults();
@@ -345,7 +354,7 @@ fn among_random_faults_nothing_is_lost_without_a_word() {
                         let held: Option<&[u8; 512]> = pending.get(&number).or(flushed.get(&number));
                         assert!(held.is_none_or(|held| held == found), "seed {seed}, call {version}: sector {number}");
                     }
-                    // That a sector cannot be read says nothing of others.
+                    // An unreadable sector does not affect other sectors.
                     result.or_else(|failure| if failure == Failure::Uncorrectable { Ok(()) } else { Err(failure) })
                 }
                 6 => {
@@ -371,7 +380,7 @@ fn among_random_faults_nothing_is_lost_without_a_word() {
     }
 }
 
-/// Forgets what these sectors should hold.
+/// Removes the expected contents of these sectors.
 fn forget(held: &mut HashMap<u32, [u8; 512]>, numbers: impl Iterator<Item = u32>) {
     for number in numbers {
         held.remove(&number);

@@ -1,4 +1,4 @@
-//! From power-on to a card that says what it is.
+//! Tests the start of a card: from power-on to its description.
 
 use crate::common::{HZ, SHARED, numbers, profiles, sector, sectors, slot, start, try_start};
 use embedded_hal::spi::{self, SpiBus};
@@ -19,7 +19,8 @@ fn every_kind_of_card_starts_and_says_what_it_is() {
             _ => Kind::Standard,
         };
         assert_eq!(info.kind, kind);
-        // A card that does not say: what the specification allows one of its size.
+        // If the card does not contain its allocation unit, the driver takes the maximum of the
+        // specification for this capacity.
         assert_eq!(card.unit_bytes(), if profile.unit_bytes == 0 { 512 << 10 } else { profile.unit_bytes });
         assert_eq!((info.speed_class, info.erase_sectors, info.clock_hz), (10, profile.erase_sectors, HZ));
         let (units, seconds, offset_seconds) = profile.erase_time;
@@ -62,7 +63,7 @@ fn an_empty_slot_says_so_and_can_be_tried_again() {
     assert!(failed.slot.start(Settings::DEFAULT, |bus, hz_max| bus.set_hz(hz_max)).is_ok());
 }
 
-/// Wires that damage each of the commands and registers of the start, once or three times in a row.
+/// The bus damages each command and register of the start, once or three times in a row.
 #[test]
 fn a_start_repeats_what_was_damaged() {
     for times in [1, 3] {
@@ -76,7 +77,7 @@ fn a_start_repeats_what_was_damaged() {
     }
 }
 
-/// A bus whose processor is reset after so many bytes.
+/// A bus whose processor is reset after `left` bytes.
 struct Dying {
     bus: SdBus,
     left: usize,
@@ -132,7 +133,7 @@ fn a_processor_that_was_reset_finds_the_card_in_any_state() {
         let card = slot.start(Settings::DEFAULT, |bus, hz_max| bus.bus.set_hz(hz_max)).ok().unwrap();
         let (bus, select, delay) = card.into_slot().into_parts();
         let slot = SdSlot::new(Dying { left: 900 + bytes, ..bus }, select, delay);
-        // It dies in the start, in a stream, in an erase, or in a read.
+        // The reset comes in the start, in a stream, in an erase, or in a read.
         if let Ok(mut card) = slot.start(Settings::DEFAULT, |bus, hz_max| bus.bus.set_hz(hz_max)) {
             let result = card.write(0, &[&sectors(0, 9, 2)]).and_then(|()| card.discard(100, 100));
             let result = result.and_then(|()| card.read(64, &mut [&mut [0; 9 * 512]]));
@@ -158,7 +159,7 @@ fn a_card_says_no_to_writes_and_the_file_system_hears_it() {
     assert_eq!(card.last_error(), Some(SdError::WriteProtected));
     card.read(0, &mut [&mut [0; 512]]).unwrap();
     card.flush().unwrap();
-    // The slide of the socket.
+    // The write-protect switch of the socket.
     let mut card = crate::common::start_with(&SdSim::new(SdProfile::small()), Settings { read_only: true, ..Settings::DEFAULT });
     assert_eq!(card.write(0, &[&[0; 512]]), Err(Failure::WriteProtected));
 }
@@ -168,12 +169,14 @@ fn times_are_those_of_the_specification_or_those_that_are_given() {
     let sim = SdSim::new(SdProfile::small());
     let times = start_with_times(&sim, Settings::DEFAULT);
     let ms = 1_000_000;
-    // 524 bytes at 20 MHz are 209,600 ns, and the end of a wait is noticed 20,000 late; a stream to be ended is twice 250 ms.
+    // 524 bytes at 20 MHz take 209,600 ns. The driver notices the end of a wait up to 20,000 ns
+    // late. To end a stream takes twice 250 ms.
     assert_eq!((times.read_sector_ns, times.write_sector_ns), (100 * ms + 229_600, 250 * ms + 229_600));
     let stop_ns = 500 * ms + 40 * 400 + 40_000;
     assert_eq!(times.read_ns, stop_ns + 40 * 400);
     assert_eq!(times.flush_ns, stop_ns);
-    // One unit of four that take a second, a second on top, both ends in part.
+    // Four units take one second, so one unit takes 250 ms. The card adds a second, and both ends
+    // of the range may be parts of units.
     assert_eq!(times.discard_ns, stop_ns + (1250 + 500) * ms + 80 * 400 + 20_000);
     sim.power_on(0);
     assert_eq!(start_with_times(&sim, SHARED).read_ns, 40 * 400);

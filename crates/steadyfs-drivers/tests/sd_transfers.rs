@@ -1,4 +1,4 @@
-//! What is written is read back, and which commands it takes.
+//! Checks that the driver reads back the written data, and which commands it sends.
 
 use crate::common::{SHARED, numbers, profiles, sector, sectors, start, start_with};
 use std::collections::HashMap;
@@ -18,7 +18,8 @@ fn sectors_are_read_as_they_were_written_on_every_card() {
     }
 }
 
-/// A thousand calls against a map, near the begin, near the end and around 2 MiB; parts are cut anywhere.
+/// Makes a thousand calls and compares them with a map. The sectors are near the start, near the
+/// end, and around 2 MiB. The buffers of a call may be split at any byte.
 fn random_calls(sim: &SdSim, mut card: crate::common::Card, seed: u64) {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut held = HashMap::new();
@@ -70,7 +71,7 @@ fn writes_that_follow_each_other_are_one_stream() {
         card.write(first, &[&sectors(first, 9, 1)]).unwrap();
     }
     card.write(37, &[&sector(37, 1)]).unwrap();
-    // 9 sectors are announced.
+    // ACMD23 announces 9 sectors.
     assert_eq!(numbers(&sim.take_commands()), [123, 25]);
     card.flush().unwrap();
     card.flush().unwrap();
@@ -102,7 +103,7 @@ fn writes_on_a_shared_bus_end_for_themselves() {
     assert_eq!((sim.sector(10), sim.sector(12)), (Some(sector(10, 1)), Some(sector(12, 1))));
 }
 
-/// The second of a stream does not wait for the card to end the first.
+/// The second write of a stream does not wait until the card has ended the first.
 #[test]
 fn a_stream_saves_time() {
     let time_ns = |settings| {
@@ -117,7 +118,7 @@ fn a_stream_saves_time() {
     assert!(single > stream + 63 * 1_000_000, "{stream} {single}");
 }
 
-/// A card that takes all the time that it may, and a call that comes at the worst moment.
+/// The card uses its maximum times, and calls may come at the worst moment.
 #[test]
 fn no_call_takes_longer_than_the_times_say() {
     const MS: u64 = 1_000_000;
@@ -198,7 +199,7 @@ fn a_discard_erases_what_the_card_can_erase() {
         let held = if (32..96).contains(&number) { [0; 512] } else { sector(number, 1) };
         assert_eq!(sim.sector(number), Some(held), "{number}");
     }
-    // One that cannot, and one that is told not to.
+    // The first card cannot erase. The second card can, but its settings forbid it.
     let sim = SdSim::new(SdProfile { erase_sectors: 0, ..SdProfile::small() });
     start(&sim).discard(0, 64).unwrap();
     start_with(&sim, Settings { erase: false, ..Settings::DEFAULT }).discard(0, 64).unwrap();
@@ -209,7 +210,7 @@ fn a_discard_erases_what_the_card_can_erase() {
 fn a_long_erase_is_waited_for_as_long_as_the_card_says() {
     let sim = SdSim::new(SdProfile { erase_time: (1, 2, 1), erase_ns: 20_000_000_000, ..SdProfile::small() });
     let mut card = start(&sim);
-    card.discard(0, 256).unwrap(); // two units: 5 s and a half, eight times
+    card.discard(0, 256).unwrap(); // two units: 5.5 s, times eight
     sim.set_durations(|work| if matches!(work, SdWork::Erase(_)) { 50_000_000_000 } else { 1000 });
     assert_eq!(card.discard(0, 256), Err(Failure::Device));
     assert_eq!(card.last_error(), Some(SdError::Busy { wait: steadyfs_drivers::sd::Wait::Erase, waited_ms: 44_000 }));

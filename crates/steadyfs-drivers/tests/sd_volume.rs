@@ -1,4 +1,5 @@
-//! A volume on a card: power that fails in the middle of writes, and what is left.
+//! Tests a volume on a card: power fails in the middle of writes, and acknowledged records must
+//! survive.
 
 use crate::common::{Card, SHARED, start, start_with};
 use steadyfs::media::Flash;
@@ -7,7 +8,7 @@ use steadyfs::{Access, Config, FileSystem, OpenOptions};
 use steadyfs_drivers::sd::Settings;
 use steadyfs_sim::sd_spi::{SdKind, SdProfile, SdSim};
 
-/// Pages of a card, in blocks of its allocation unit.
+/// Returns the pages of a card, in blocks of its allocation unit.
 fn pages(card: Card, page_bytes: u32) -> SectorPages<Card> {
     let layout = SectorLayout { page_bytes, ..SectorLayout::for_device(card.sector_count(), card.unit_bytes()) };
     SectorPages::new(card, layout).unwrap()
@@ -33,7 +34,7 @@ fn a_volume_is_written_and_read_on_every_kind_of_card() {
             fs.sync().unwrap();
             let card = fs.unmount().unwrap().into_device();
             drop(card);
-            // Another power-on.
+            // Power is switched off and on.
             sim.power_on(1);
             let pages = self::pages(start(&sim), page_bytes);
             let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory).unwrap();
@@ -45,7 +46,8 @@ fn a_volume_is_written_and_read_on_every_kind_of_card() {
     }
 }
 
-/// Cuts power after a random number of bytes on the bus, most of which are those of multi-block writes; records that were acknowledged are there.
+/// Cuts power after a random number of bytes on the bus. Multi-block writes have most of these
+/// bytes. Acknowledged records must survive.
 fn cuts(profile: SdProfile, settings: Settings, page_bytes: u32, rounds: u64) {
     let sim = SdSim::new(profile);
     let pages = pages(start_with(&sim, settings), page_bytes);
@@ -85,19 +87,21 @@ fn acknowledged_records_survive_power_cuts_of_small_pages() {
     cuts(SdProfile::small(), SHARED, 512, 150);
 }
 
-/// A card that keeps what it took in RAM until its stream has ended, and loses any of it.
+/// The card holds accepted sectors in RAM until the stream has ended. A power cut loses any of
+/// them.
 #[test]
 fn acknowledged_records_survive_cuts_of_a_card_with_a_buffer() {
     cuts(SdProfile { buffer_sectors: 64, ..SdProfile::small() }, Settings::DEFAULT, 4096, 200);
 }
 
-/// A card that programs in order needs no flush for its roots.
+/// If a card programs in order, its roots need no flush.
 #[test]
 fn acknowledged_records_survive_cuts_of_a_card_that_keeps_the_order() {
     cuts(SdProfile::small(), Settings { reorders: false, ..Settings::DEFAULT }, 4096, 200);
 }
 
-/// The contract below the volume: sectors whose acceptance the driver saw hold, the last may be anything.
+/// Tests the contract that the volume relies on. A sector is safe after the driver has seen its
+/// acceptance. The last sector may have any content.
 #[test]
 fn a_cut_in_a_stream_tears_its_last_sector_alone() {
     for seed in 0..200 {
@@ -112,7 +116,8 @@ fn a_cut_in_a_stream_tears_its_last_sector_alone() {
         sim.power_on(seed);
         for number in 0..128 {
             let version = if number + 1 < taken { 2 } else { 1 };
-            // The last that was accepted, and the one of which the answer was lost.
+            // Two sectors may have any content: the last accepted sector, and the sector whose
+            // answer was lost.
             let is_sure = number + 1 < taken || number > taken;
             assert!(
                 !is_sure || sim.sector(number) == Some(crate::common::sector(number, version)),

@@ -1,4 +1,5 @@
-//! The driver for SPI NAND on simulated chips: families, ECC, bad blocks, copies, power cuts, and bytes on the bus.
+//! Tests the SPI NAND driver on simulated chips: families, ECC, bad blocks, copies, power cuts,
+//! and bytes on the bus.
 
 use steadyfs::media::{Corrected, Failure, Flash, TAG_BYTES};
 use steadyfs::{Access, Config, FileSystem, OpenOptions};
@@ -54,7 +55,8 @@ fn pages_and_tags_are_programmed_and_read_on_every_family() {
     }
 }
 
-/// Flipped bits as each maker encodes them, and the upper end of what that says.
+/// Each maker encodes the number of corrected bits in its own way. The driver returns the upper
+/// end of the encoded range.
 #[test]
 fn corrected_bits_are_told_and_more_are_uncorrectable() {
     let cases = [
@@ -134,7 +136,7 @@ fn programs_and_erases_that_fail_are_told_and_locks_are_no_bad_blocks() {
         sim.chip().inject(NandFault::Deaf);
         assert_eq!(chip.erase(3), Err(Failure::Device));
         assert!(matches!(chip.last_error(), Some(NandError::NotEnabled { .. })));
-        // A dip in the supply.
+        // A dip of the supply voltage.
         sim.chip().power_on(1);
         assert_eq!(chip.program(0, &[0; 2048], &TAG), Err(Failure::WriteProtected));
         assert_eq!(chip.last_error(), Some(NandError::Locked { protection: 0x7C }));
@@ -196,8 +198,12 @@ fn operations_take_no_longer_than_the_times_that_are_told() {
     }
 }
 
-/// What two pages need: to program, a write enable, two commands with a column for data and tag, the data, the span of the tag, a command with the page, and one look at the status; to read, a command with the
-/// page, a look, and the same two transfers with a byte more.
+/// Compares the bytes on the bus with the necessary bytes for two pages:
+///
+/// - Program: a write enable, two commands with a column for data and tag, the data, the span of
+///   the tag, a command with the page, and one status read.
+/// - Read: a command with the page, a status read, and the same two transfers, each with one byte
+///   more.
 #[test]
 fn the_bytes_on_the_bus_are_within_three_percent_of_the_necessary() {
     for (profile, tag_bytes) in
@@ -220,7 +226,8 @@ fn the_bytes_on_the_bus_are_within_three_percent_of_the_necessary() {
     }
 }
 
-/// Cuts power in each program and erase of a workload, in torn states that are drawn; what was acknowledged is there.
+/// Cuts power in the programs and erases of a workload, one of every `stride`. The torn states
+/// are random. Acknowledged writes must survive.
 fn cut_everywhere(profile: NandSpiProfile, stride: usize) {
     let nand = Nand::with_geometry(profile.geometry, NandTiming::ROUND, 1).with_bad_blocks_at(&[5]);
     let fresh = NandSim::new(NandSpi::with_nand(profile, nand));
@@ -275,7 +282,8 @@ fn acknowledged_writes_survive_a_cut_in_each_program_and_erase() {
     cut_everywhere(NandSpiProfile::w25n02kv().with_blocks(64), 5);
 }
 
-/// A small volume that is overwritten until its blocks are reclaimed many times, with programs and erases that fail now and then.
+/// Overwrites a small volume until its blocks have been reclaimed many times. Programs and erases
+/// fail now and then.
 #[test]
 fn a_volume_lives_through_reclamation_and_failures_on_every_family() {
     const PLACES: usize = 300;

@@ -1,4 +1,5 @@
-//! The driver for SPI NOR on simulated chips: parameters, errors, power cuts, and bytes on the bus.
+//! Tests the SPI NOR driver on simulated chips: parameters, errors, power cuts, and bytes on the
+//! bus.
 
 use steadyfs::media::nor::NorFlash;
 use steadyfs::media::{Failure, Flash};
@@ -18,7 +19,7 @@ fn start(sim: &NorSim, settings: Settings) -> Result<Chip, NorError> {
     NorChip::start(sim.clone(), sim.clone(), settings)
 }
 
-/// Chips with each way to tell errors.
+/// Returns chips with each way of reporting errors.
 fn profiles() -> Vec<NorSpiProfile> {
     let usual = NorSpiProfile::w25q128jv().with_bytes(1 << 20);
     vec![
@@ -200,7 +201,9 @@ fn operations_take_no_longer_than_the_times_that_are_told() {
     }
 }
 
-/// What a program of 4 KiB needs: for each page a write enable, a command with its address, the data, and one look at the status; a read needs a command with its address and eight clocks.
+/// Compares the bytes on the bus with the necessary bytes for 4 KiB. A program needs, for each
+/// page: a write enable, a command with its address, the data, and one status read. A read needs
+/// a command with its address and eight clocks.
 #[test]
 fn the_bytes_on_the_bus_are_within_three_percent_of_the_necessary() {
     let sim = sim(NorSpiProfile::mx25r6435f());
@@ -218,7 +221,8 @@ fn the_bytes_on_the_bus_are_within_three_percent_of_the_necessary() {
     assert_eq!(read, read_least);
 }
 
-/// Cuts power in each program and erase of a workload, in each torn state; what was acknowledged is there.
+/// Cuts power in the programs and erases of a workload, one of every `stride`. The torn states
+/// are random. Acknowledged writes must survive.
 fn cut_everywhere(profile: NorSpiProfile, stride: u64) {
     let fresh = sim(profile);
     let pages = |sim: &NorSim| start(sim, SETTINGS).unwrap().into_pages().unwrap();

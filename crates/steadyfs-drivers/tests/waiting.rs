@@ -1,4 +1,5 @@
-//! Buses, delays and flash whose calls are futures, under a file system that waits.
+//! Tests buses, delays and flash whose calls are futures, below a file system that waits for
+//! them.
 #![cfg(all(feature = "async", feature = "embedded-storage"))]
 
 #[path = "common/waiting.rs"]
@@ -25,10 +26,12 @@ use steadyfs_drivers::sd::SdSlot;
 use steadyfs_drivers::waiting::{Meanwhile, Waiting};
 use steadyfs_sim::sd_spi::{SdProfile, SdSim};
 
-/// Bytes of the bus in a read of a page, with its command, at 80 ns a byte: the longest that one poll of the bus lasts.
+/// The longest time of one poll of the bus: a page read with its command. Each byte takes 160 ns
+/// at 50 MHz.
 const TRANSFER_NS: u64 = (512 + 64) * 160;
 
-/// A sensor gives a value each millisecond, whatever the file system does: the rest takes it into a queue, the part that calls the file system writes what is in it.
+/// A sensor delivers a value each millisecond. The rest of the program puts it into a queue at
+/// all times. The part that calls the file system writes the contents of the queue.
 #[test]
 fn a_task_that_samples_misses_nothing_while_the_flash_erases() {
     const PERIOD_NS: u64 = 1_000_000;
@@ -82,7 +85,7 @@ fn a_task_that_samples_misses_nothing_while_the_flash_erases() {
     assert!(sampled.get() > 1000);
 }
 
-/// Formats a volume, writes a file and reads it in another mount.
+/// Formats a volume, writes a file, and reads it after another mount.
 fn write_and_read<F: Flash>(flash: F) {
     let config = Config::for_geometry(&flash.geometry());
     let mut memory = vec![0; config.memory_bytes(&flash.geometry())];
@@ -147,7 +150,7 @@ impl<const R: usize, const W: usize, const E: usize> of_futures::NorFlash for Fu
 
 impl<const R: usize, const W: usize, const E: usize> of_futures::MultiwriteNorFlash for Futures<Hal<R, W, E>> {}
 
-/// Counts turns.
+/// Returns a counter of turns, and a callback that increments it.
 fn turns() -> (Rc<Cell<u32>>, impl FnMut() + Clone) {
     let turns = Rc::new(Cell::new(0));
     let counted = turns.clone();

@@ -1,7 +1,8 @@
 //! Processor time of the file system's own work, on a simulated MT29F1G01ABAFD at 80 % fill.
 //!
-//! The simulated chip's time is virtual, so that what is measured is the file system and the copying of pages that the
-//! simulator does in a driver's place. Run with `cargo bench -p steadyfs`.
+//! The simulated chip's time is virtual. So the benchmark measures the file system, and the
+//! copying of pages that the simulator does instead of a driver. Run it with
+//! `cargo bench -p steadyfs`.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -13,13 +14,15 @@ use steadyfs_sim::{Metered, Nand, Profile, TimingChoice};
 
 /// Bytes of a logical page of this chip.
 const PAGE: usize = 4096;
-/// Overwrites at random that bring the volume to its steady state, in which the overlay is as full as it stays.
+/// Random overwrites that bring the volume to its steady state, in which the overlay no longer
+/// grows.
 const OVERWRITES: usize = 4_000;
 
-/// Pages that are looked at to find some in the overlay and some not.
+/// Number of pages that [`lookup`] reads to find pages with their place in the overlay, and pages
+/// without.
 const SAMPLE: usize = 4_000;
 
-/// A small generator of page numbers; the same for every run.
+/// A small generator of page numbers. Every run uses the same sequence.
 struct Random(u64);
 
 impl Random {
@@ -29,7 +32,7 @@ impl Random {
     }
 }
 
-/// A mounted volume, one file that fills 80 % of it, and the number of its pages.
+/// A mounted volume, a file that fills 80 % of it, and the number of the file's pages.
 struct Volume<'m> {
     fs: FileSystem<'m, Nand>,
     file: File,
@@ -57,7 +60,7 @@ impl<'m> Volume<'m> {
         black_box(data);
     }
 
-    /// Reads of the medium that reading a page costs.
+    /// Returns the number of medium reads for one page of the file.
     fn reads_of(&mut self, page: u64) -> u64 {
         let before = self.fs.flash().counters().reads;
         self.read(page);
@@ -70,7 +73,7 @@ fn memory(chip: &Nand) -> Vec<u8> {
     vec![0; Config::for_geometry(&geometry).memory_bytes(&geometry)]
 }
 
-/// A chip at 80 % fill, overwritten at random, its power cut after the last write.
+/// Returns a chip at 80 % fill after random overwrites. Its power was cut after the last write.
 fn filled_chip() -> Nand {
     let profile = Profile::named("mt29f1g01abafd").unwrap();
     let chip = Nand::new(&profile, TimingChoice::Typical, 1);
@@ -91,8 +94,8 @@ fn filled_chip() -> Nand {
     volume.fs.flash().clone()
 }
 
-/// Reads of a logical page at random: of pages whose place the overlay in RAM holds, and of pages that need a leaf of the map
-/// from the medium. What a read costs tells them apart.
+/// Reads random logical pages. The overlay in RAM holds the place of some pages; for the others,
+/// the map reads a leaf from the medium. The number of reads separates the two kinds.
 fn lookup(criterion: &mut Criterion, chip: &Nand) {
     let mut memory = memory(chip);
     let mut volume = Volume::mount(chip.clone(), &mut memory);
@@ -107,7 +110,7 @@ fn lookup(criterion: &mut Criterion, chip: &Nand) {
     }
 }
 
-/// Durable overwrites of 4 KiB at random, reclamation included.
+/// Overwrites 4 KiB at random, durably, reclamation included.
 fn overwrite(criterion: &mut Criterion, chip: &Nand) {
     let mut memory = memory(chip);
     let mut volume = Volume::mount(chip.clone(), &mut memory);
@@ -115,7 +118,7 @@ fn overwrite(criterion: &mut Criterion, chip: &Nand) {
     criterion.bench_function("overwrite/4KiB", |bencher| bencher.iter(|| volume.overwrite(&data)));
 }
 
-/// Mount after a power cut.
+/// Mounts after a power cut.
 fn mount(criterion: &mut Criterion, chip: &Nand) {
     let mut memory = memory(chip);
     criterion.bench_function("mount", |bencher| {

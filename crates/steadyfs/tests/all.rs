@@ -1,4 +1,5 @@
-//! The integration tests, in one program: what they have in common is compiled once, and none waits for the last thread of another.
+//! The integration tests, in one program. Common code is compiled once, and no test waits for the
+//! last thread of another program.
 
 mod common;
 #[path = "common/fail_once.rs"]

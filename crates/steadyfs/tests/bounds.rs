@@ -1,5 +1,5 @@
-//! Writes in a row stay within the envelopes that the volume tells, at any fill; the bound of each call is asserted by the
-//! other tests as well, at each call, as is that of each mount.
+//! Checks that writes in a row stay within the envelopes that the volume returns, at any fill.
+//! The other tests check the bound of each call and of each mount.
 
 use crate::common::oracle::{Model, fill};
 use crate::common::steps::EXPLICIT;
@@ -9,7 +9,8 @@ use steadyfs::media::{Flash, Geometry, Timing};
 use steadyfs::{Access, Budget, Call, Config, Cost, Envelope, Error, File, FileSystem, OpenOptions, Row};
 use steadyfs_sim::{Metered, Nand, NandTiming, Nor, NorTiming, Trace};
 
-/// The largest excess of any row of writes over the envelope's rate: the backlog of a server that takes `rate_ns` for each.
+/// The largest excess of any row of writes over the envelope's rate. It equals the backlog of a
+/// server that needs `rate_ns` for each write.
 struct Backlog {
     envelope: Envelope,
     now_ns: u64,
@@ -22,23 +23,23 @@ impl Backlog {
     }
 }
 
-/// A volume with files that fill half of it, or nearly all, and what may be written to them.
+/// A volume with files that fill half of it, or nearly all. Tests overwrite these files.
 struct Full<'f, 'm> {
     fs: &'f mut Fs<'m>,
-    /// The files, open and durable, and the whole logical pages of each.
+    /// The files, open and durable, and the number of whole logical pages of each.
     files: Vec<(File, u64)>,
     page: usize,
     rng: Rng,
 }
 
 impl Full<'_, '_> {
-    /// A file, and how many whole pages it has.
+    /// Picks a file at random. Returns its index and its number of whole pages.
     fn pick(&mut self) -> (usize, u64) {
         let file = self.rng.below(self.files.len() as u64) as usize;
         (file, self.files[file].1)
     }
 
-    /// Time of a call.
+    /// Returns the time of a call.
     fn spent_ns(&mut self, act: impl FnOnce(&mut Self)) -> u64 {
         let before_ns = self.fs.flash().time_ns();
         act(self);
@@ -46,7 +47,7 @@ impl Full<'_, '_> {
     }
 }
 
-/// Tries something on volumes of every shape at four fills.
+/// Runs `act` on volumes of every shape at four fills.
 fn on_full_volumes(test: &str, act: impl Fn(Full<'_, '_>)) {
     for_seeds("bounds", test, 4 * SHAPES.len() as u64, |seed| {
         let shape = &SHAPES[seed as usize % SHAPES.len()];
@@ -82,7 +83,8 @@ fn any_row_of_overwrites_stays_within_both_envelopes() {
     });
 }
 
-/// A write of several whole pages, each durable, is a row of calls: the bound of all of them is told before.
+/// A write of several whole pages, each durable, is a row of calls. The volume returns the bound
+/// of the whole row before the write.
 #[test]
 fn a_durable_write_of_many_pages_stays_within_the_bound_of_the_row() {
     on_full_volumes("a_durable_write_of_many_pages_stays_within_the_bound_of_the_row", |mut volume| {
@@ -104,7 +106,8 @@ fn a_durable_write_of_many_pages_stays_within_the_bound_of_the_row() {
     });
 }
 
-/// So is that of any write, through handles that are durable and others, to files that stay and to one that grows and is cut or removed again and again.
+/// Writes of any length stay within the bound of their row. The handles are durable or not. The
+/// files stay, except one that grows and is truncated or removed repeatedly.
 #[test]
 fn a_write_of_any_length_stays_within_the_bound_of_its_row() {
     on_full_volumes("a_write_of_any_length_stays_within_the_bound_of_its_row", |mut volume| {
@@ -122,7 +125,7 @@ fn a_write_of_any_length_stays_within_the_bound_of_its_row() {
             let stays = rng.below(2) == 0 || growing.is_none();
             let offset = match rng.below(3) {
                 _ if !stays => rng.below(8 * bytes),
-                // Few bytes on two pages.
+                // A short write that crosses into a second page.
                 0 => (*page as u64).saturating_sub(1 + bytes / 2).min(there.saturating_sub(bytes)),
                 _ => rng.below(there.saturating_sub(bytes).max(1)),
             };
@@ -156,7 +159,8 @@ fn a_write_of_any_length_stays_within_the_bound_of_its_row() {
     });
 }
 
-/// Pages of a removed file that follow each other backwards: as many regions as an index has entries. Each overwrite frees a few of them first.
+/// The removed file's pages follow each other backwards, so that it has as many regions as an
+/// index has entries. Each overwrite first frees a few of them.
 #[test]
 fn overwrites_stay_within_the_bound_of_their_row_while_a_removed_file_is_freed() {
     for (page_bytes, pages_per_block, leaving, count) in [(512, 32, 300, 80), (2048, 64, 400, 100)] {
@@ -178,7 +182,7 @@ fn overwrites_stay_within_the_bound_of_their_row_while_a_removed_file_is_freed()
         fs.remove("v").expect("remove");
         fs.commit().expect("commit");
         assert!(fs.leaving().expect("leaving") >= leaving / 2 * page as u64, "nothing is left to be freed");
-        // Reads are slow, programs quick: what rows forgot were reads.
+        // Reads are slow and programs are quick, because the bound of a row left out reads.
         let slow = Timing { read_ns: 75_000, program_ns: 250_000, erase_ns: 2_000_000, ..timing };
         let bound_ns = fs.row_bound_ns(Row::Overwrites(count), &slow);
         let before = fs.flash().counts();
@@ -199,7 +203,7 @@ fn overwrites_stay_within_the_bound_of_their_row_while_a_removed_file_is_freed()
     }
 }
 
-/// A write of several pages was told as one of them.
+/// The bound of a write of several pages covered only one of them.
 #[test]
 fn the_bound_of_a_long_write_is_that_of_all_its_pages() {
     let chip = NorPages::new(Nor::with_geometry(4096, 256, NorTiming::ROUND, 1), page_bytes_for(4096));
@@ -226,7 +230,8 @@ fn the_bound_of_a_long_write_is_that_of_all_its_pages() {
     assert!(above_one > 20, "{above_one} writes took longer than one page may");
 }
 
-/// It looked sixteen pages up that were there, in each call.
+/// Each call looked up sixteen pages that were already there. The bound did not cover these
+/// look-ups.
 #[test]
 fn a_reservation_stays_within_its_bound_whatever_is_there() {
     on_full_volumes("a_reservation_stays_within_its_bound_whatever_is_there", |volume| {
@@ -234,7 +239,7 @@ fn a_reservation_stays_within_its_bound_whatever_is_there() {
         drop(files);
         let Ok(mut file) = fs.open("holes", OpenOptions::CREATE) else { return };
         for n in 0..40 {
-            // Some pages are there, in no order.
+            // Writes some pages out of order.
             let at = (n * 7 % 40) * 3 * page as u64;
             match bounded(fs, Call::Write(9), |fs| fs.write(&mut file, at, b"some page")) {
                 Ok(()) => {}
@@ -291,7 +296,8 @@ fn many_restarts_with_a_write_each_brick_nothing() {
     }
 }
 
-/// Nobody could say why a bound is what it is: 719 ms for an append of 32 bytes on NOR.
+/// A bound, such as 719 ms for an append of 32 bytes on NOR, came without an explanation. Its
+/// parts explain it.
 #[test]
 fn parts_say_what_a_bound_is_made_of() {
     let chip = NorPages::new(Nor::with_geometry(65_536, 32, NorTiming::ROUND, 1), 512);
@@ -301,8 +307,9 @@ fn parts_say_what_a_bound_is_made_of() {
     let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
     let timing = fs.flash().timing();
     let (append, opening) = (Call::Write(32), fs.bound_parts(Call::Write(32), 0, &timing));
-    // The first change after a mount writes a root, into a block that it may have to erase. The root
-    // that ends the use of the volume has a copy of the journal beside.
+    // The first change after a mount writes a root, and may have to erase the root's block first.
+    // The root that ends the use of the volume needs more programs: it has a copy of the journal
+    // beside it.
     assert!(opening.erase.erases >= 1 && opening.root.programs > 0, "{opening:?}");
     assert!(opening.root.programs < fs.unmount_cost().programs, "{opening:?}");
     let mut log = fs.open("log", OpenOptions::DURABLE).expect("open");
@@ -315,7 +322,7 @@ fn parts_say_what_a_bound_is_made_of() {
         assert!(parts.failures.erases > failures && parts.failures.programs > failures, "{parts:?}");
         assert_eq!(parts.call, empty.call);
     }
-    // What fills the journal buffer is written to make room; what is read has one part.
+    // A full journal buffer must be written to make room. A read has one part only.
     let mut sparse = fs.open("sparse", OpenOptions::CREATE).expect("open");
     for page in 0..40 {
         fs.write(&mut sparse, page * 4096, &[page as u8; 100]).expect("write");
@@ -329,7 +336,7 @@ fn parts_say_what_a_bound_is_made_of() {
     }
 }
 
-/// A step of it read the whole chain of the journal: 205 reads for a budget of 16.
+/// A single step read the whole chain of the journal: 205 reads for a budget of 16.
 #[test]
 fn scrubbing_reads_no_more_than_its_budget() {
     for (block_bytes, blocks) in [(4096, 256), (16_384, 64), (65_536, 32)] {
@@ -352,7 +359,7 @@ fn scrubbing_reads_no_more_than_its_budget() {
     }
 }
 
-/// "It computes": whatever is asked.
+/// The bound is computed for any argument, without a panic.
 #[test]
 fn bounds_of_the_largest_arguments_are_told() {
     let chip = NorPages::new(Nor::with_geometry(65_536, 32, NorTiming::ROUND, 1), 512);

@@ -1,4 +1,5 @@
-//! Failures beside a write-back cache: a call that fails has changed nothing, in the cache neither.
+//! Tests failures with a write-back cache: a failed call changes nothing, and nothing in the
+//! cache.
 
 use crate::common::Rng;
 use crate::common::spy::Spy;
@@ -15,7 +16,7 @@ fn write_that_fails_has_changed_nothing_in_the_cache() {
     for seed in 0..60 {
         let chip = Spy::new(NorPages::new(Nor::with_geometry(4096, 64, NorTiming::ROUND, seed), 256), u32::MAX);
         let geometry = chip.geometry();
-        // A program that is refused is not repeated elsewhere.
+        // With `failures: 0`, the volume does not repeat a refused program elsewhere.
         let config = Config { unit_pages: 1 + (seed as u16 & 1), failures: 0, ..Config::for_geometry(&geometry) };
         let mut memory = vec![0; config.memory_bytes(&geometry)];
         let mut cache = vec![0; config.cache_bytes(&geometry, 2)];
@@ -29,7 +30,7 @@ fn write_that_fails_has_changed_nothing_in_the_cache() {
         for step in 0..200 {
             let number = rng.below(FILES as u64) as usize;
             let at = rng.below(files[number].len() as u64 + 1) as usize;
-            // A longer write is one of each logical page.
+            // A longer write would be split into one write for each logical page.
             let length = (1 + rng.below(120) as usize).min(page_bytes - at % page_bytes);
             let bytes = vec![step as u8; length];
             let mut file = fs.open(format!("f{number}").as_str(), OpenOptions::CREATE).expect("open");

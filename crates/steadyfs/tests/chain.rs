@@ -1,4 +1,4 @@
-//! Flash that programs bytes: journal records are chains of changes.
+//! Tests flash that programs bytes: there, journal records are chains of changes.
 
 use crate::common::Rng;
 use steadyfs::media::Flash;
@@ -8,7 +8,7 @@ use steadyfs_sim::{Nor, NorTiming};
 
 const FILES: usize = 6;
 
-/// What is committed is there after every mount, and what was rolled back is not, whatever the records say.
+/// After every mount, committed data is there and rolled-back data is not.
 #[test]
 fn small_changes_are_there_after_each_mount_and_each_rollback() {
     for seed in 0..20 {
@@ -60,7 +60,8 @@ fn small_changes_are_there_after_each_mount_and_each_rollback() {
     }
 }
 
-/// A record of a chain says no more than what changed, and yet each bit of the allocation map that was set one after the other.
+/// A record of a chain contains only the changes. Together, the records must contain each bit of
+/// the allocation map, although these bits were set one after the other.
 #[test]
 fn a_file_that_grew_page_by_page_is_there_after_a_cut() {
     let chip = NorPages::new(Nor::with_geometry(4096, 256, NorTiming::ROUND, 1), 256);
@@ -85,8 +86,9 @@ fn a_file_that_grew_page_by_page_is_there_after_a_cut() {
     assert!(found == content);
 }
 
-/// Bits flipped behind the end of a chain, where nothing was programmed yet. A mount after a clean end went on there: what the next commits said could not be
-/// read, and the mount after that found the journal damaged.
+/// Bits flipped behind the end of a chain, in bytes that nothing had programmed yet. A mount
+/// after a clean end continued the chain there: the records of the next commits were unreadable,
+/// and the following mount reported a damaged journal.
 #[test]
 fn chain_does_not_go_on_where_bits_are_not_erased() {
     let fresh = || {

@@ -1,7 +1,9 @@
-//! Names in an order, or with hashes, that a hash table takes badly: in the listing order of another directory, of one bucket, of one hash.
+//! Tests names whose order or hashes are bad for a hash table: names in the listing order of
+//! another directory, names of one bucket, and names of one hash.
 //!
-//! A directory grew when it had many entries, and a bucket that was full before refused names: 256 of 1,500 arrived. Eight names of one hash cost more than
-//! the bound of a look-up said, and a ninth was refused.
+//! A directory grew only when it had many entries, and a bucket that was full before then refused
+//! names: 256 of 1,500 arrived. Eight names of one hash cost more than the bound of a look-up,
+//! and a ninth was refused.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +14,8 @@ use crate::common::{Device, Fs, Rng, SHAPES, Shape, bounded, for_seeds};
 use steadyfs::{Access, Call, CommitOn, Config, Cursor, Error, InodeNumber, OpenOptions};
 use steadyfs_lab::chosen_names::{LISTED_MIN, hash, of_one_bucket, of_one_hash, seed_of};
 
-/// Names that the directories of a shape get: more than a bucket has room for.
+/// Returns the number of names for the directories of a shape. It is more than a bucket has room
+/// for.
 fn names_max(shape: &Shape) -> usize {
     match (shape.page_bytes * shape.pages_per_block * shape.block_count) >> 18 {
         0..2 => 150,
@@ -25,7 +28,7 @@ fn device(shape: &Shape, seed: u64) -> Device {
     shape.device_with_config(Config { files_max: names_max(shape) as u32 + 40, ..shape.config() }, seed)
 }
 
-/// Names of a directory in the order in which it lists them. Each call is held to its bound.
+/// Returns the names of a directory in listing order.
 fn listed(fs: &mut Fs<'_>, directory: InodeNumber) -> Vec<String> {
     let (mut names, mut cursor) = (Vec::new(), Cursor::default());
     while let Some(entry) = fs.list(directory, &mut cursor).expect("list") {
@@ -40,12 +43,13 @@ fn create(fs: &mut Fs<'_>, path: &str) -> Result<(), Error> {
     fs.close(file)
 }
 
-/// Names that show the seed of a directory: short ones, so that the search for it is short.
+/// Returns names that reveal the seed of a directory. They are short, so that the search for the
+/// seed is short.
 fn first_names() -> impl Iterator<Item = String> {
     ('a'..).map(String::from).take(LISTED_MIN)
 }
 
-/// A directory with a few names, and its seed.
+/// Creates a directory with a few names, and returns its seed.
 fn seeded(fs: &mut Fs<'_>, directory: &str) -> u32 {
     let inode = fs.create_dir(directory).expect("create_dir");
     for name in first_names() {
@@ -54,7 +58,8 @@ fn seeded(fs: &mut Fs<'_>, directory: &str) -> u32 {
     seed_of(&listed(fs, inode)).expect("a seed")
 }
 
-/// Asserts that a directory has just these names, that each is found within its bound, and that a check finds nothing.
+/// Asserts that a directory has exactly these names, that each look-up stays within its bound,
+/// and that the check has no findings.
 fn hold(fs: &mut Fs<'_>, directory: &str, names: &BTreeSet<String>) {
     let inode = fs.stat(directory).expect("stat").inode;
     let found = listed(fs, inode);
@@ -71,7 +76,8 @@ fn hold(fs: &mut Fs<'_>, directory: &str, names: &BTreeSet<String>) {
     assert_eq!(findings.first(), None, "{} findings", checked.findings);
 }
 
-/// Creates names that are chosen for a directory's seed, removes some, creates these again, and removes all.
+/// Creates names that are chosen for a directory's seed, removes some, creates these again, and
+/// removes all.
 fn live(fs: &mut Fs<'_>, what: &str, choose: impl Fn(u32) -> Vec<String>) {
     let (free, directory) = (fs.usage().used_bytes, "d");
     let names = choose(seeded(fs, directory));
@@ -115,7 +121,7 @@ fn names_in_the_listing_order_of_another_directory_all_arrive() {
             create(fs, &join("many", name)).expect("create");
         }
         let order = listed(fs, many);
-        // A volume of the same history, whose directory has the same inode.
+        // A volume with the same history, so that its directory has the same inode number.
         copy.create_dir("many").expect("create_dir");
         for name in &order {
             create(copy, &join("many", name)).unwrap_or_else(|error| panic!("{}: {error} for {name:?}", shape.name));
@@ -133,8 +139,9 @@ fn names_in_the_listing_order_of_another_directory_all_arrive() {
     }
 }
 
-/// A search met more names of one 16-bit hash than any insert had counted: it was [`Error::Corrupt`].
-/// Another bit than the record has chose its program page, and a page that became full joined the paths of two names.
+/// A search met more names of one 16-bit hash than any insert had counted, and returned
+/// [`Error::Corrupt`]. A bit that differed from the record's bit selected the program page, and a
+/// page that became full joined the paths of two names.
 #[test]
 fn names_of_one_bucket_all_arrive_whatever_the_low_bits() {
     for (shape, few) in SHAPES.iter().zip(0..) {
@@ -189,7 +196,7 @@ fn a_volume_without_chosen_names_keeps_its_bounds() {
     }
 }
 
-/// A change in RAM that was undone must not count as written.
+/// A change in RAM was undone, but still counted as written.
 #[test]
 fn a_bound_that_was_undone_is_written_by_the_next_name() {
     let mut device = device(&SHAPES[0], 1);

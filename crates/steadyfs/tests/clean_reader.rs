@@ -1,4 +1,5 @@
-//! Volumes that were ended cleanly, and what was begun behind the end: it is told, or nothing of it is there.
+//! Tests volumes that were ended cleanly and then changed again. The reader either refuses the
+//! volume, or shows nothing of the new changes.
 
 use crate::common::spy::Spy;
 use crate::common::{Rng, for_seeds};
@@ -13,10 +14,11 @@ use steadyfs::{
 };
 use steadyfs_sim::{Metered, Nand, NandTiming, Nor, NorTiming, PowerCut, Sectors, Tearable, Trace};
 
-/// What there is: files with their size and a checksum of their bytes, directories without.
+/// The contents of a volume: files with their size and a checksum of their bytes, and directories
+/// without.
 type Tree = BTreeMap<String, Option<(usize, u32)>>;
 
-/// What both readers do.
+/// The calls that both readers have.
 trait Reads {
     fn open_at(&mut self, path: &str) -> Result<File, Error>;
     fn read_at(&mut self, file: &mut File, offset: u64, data: &mut [u8]) -> Result<usize, Error>;
@@ -49,7 +51,7 @@ macro_rules! reads {
 reads!(Reader);
 reads!(CleanReader);
 
-/// Reads everything, each file in pieces of another size.
+/// Reads everything. The size of the pieces varies from file to file.
 fn tree(reader: &mut impl Reads) -> Result<Tree, Error> {
     let mut tree = Tree::new();
     let mut waiting = vec![(String::new(), ROOT)];
@@ -78,7 +80,7 @@ fn tree(reader: &mut impl Reads) -> Result<Tree, Error> {
     Ok(tree)
 }
 
-/// What a medium is made of here, and what a test of all of them does.
+/// A test that runs on each medium.
 trait EachMedium {
     fn run<F: Tearable + Metered + Clone>(&self, chip: F, name: &str);
 }
@@ -99,7 +101,8 @@ fn card() -> SectorPages<Sectors> {
 }
 
 fn on_each_medium(test: &impl EachMedium) {
-    // Roots of one, two and three pages, with a gap behind that of a mount and without.
+    // Roots of one, two and three pages. A gap follows the root of a mount on some of these
+    // media.
     test.run(nand(512, 16, 64), "NAND");
     test.run(nand(256, 32, 48), "NAND, roots of two pages");
     test.run(nand(256, 24, 140), "NAND, roots of three pages");
@@ -108,7 +111,7 @@ fn on_each_medium(test: &impl EachMedium) {
     test.run(card(), "a card");
 }
 
-/// A volume as its last unmount has left it.
+/// A volume as the last unmount left it.
 struct Volume<F> {
     chip: F,
     memory: Vec<u8>,
@@ -123,18 +126,20 @@ impl<F: Tearable + Metered + Clone> Volume<F> {
         Self { chip, memory }
     }
 
-    /// Changes the volume and ends its use.
+    /// Changes the volume and unmounts it.
     fn session(&mut self, rng: &mut Rng, changes: u32) {
         let mut fs = FileSystem::mount(&mut self.chip, Access::ReadWrite, &mut self.memory).expect("mount");
         (0..changes).for_each(|_| change(&mut fs, rng).expect("a change"));
-        // What changes nothing leaves the volume as it is, in doubt or not.
+        // The append makes sure that the session changes something. A session without a change
+        // would leave the volume as it is, clean or not.
         let mut file = fs.open("sessions", OpenOptions::CREATE).expect("open");
         fs.append(&mut file, b"one more").expect("append");
         fs.close(file).expect("close");
         fs.unmount().map_err(|error| error.to_string()).expect("unmount");
     }
 
-    /// Changes the volume until power fails; how many commits that changed something were answered.
+    /// Changes the volume until power fails. Returns the number of successful commits that
+    /// changed something.
     fn cut_session(&mut self, rng: &mut Rng, changes: u32, at: u64) -> u32 {
         let mut cut = PowerCut::new(self.chip.clone(), rng.next());
         cut.cut_at(at);
@@ -162,7 +167,7 @@ impl<F: Tearable + Metered + Clone> Volume<F> {
     }
 }
 
-/// One change of any kind; there may be no room for it.
+/// Makes one change of any kind. The volume may have no room for it.
 fn change<F: Flash>(fs: &mut FileSystem<'_, F>, rng: &mut Rng) -> Result<(), Error> {
     let long = "n".repeat(80);
     let names = ["a", "b", "c", "d/e", "d/f", "d/g", long.as_str()];
@@ -186,7 +191,8 @@ fn change<F: Flash>(fs: &mut FileSystem<'_, F>, rng: &mut Rng) -> Result<(), Err
     }
 }
 
-/// Sessions that end cleanly, some after a power cut, with patches in the journal and changes of the map that are in no leaf yet.
+/// Sessions that end cleanly, some after a power cut. The journal has patches, and some changes
+/// of the map are not in a leaf yet.
 struct ShowsTheSame(u64);
 
 impl EachMedium for ShowsTheSame {
@@ -212,7 +218,7 @@ fn volume_that_was_ended_cleanly_shows_the_same() {
     for_seeds("clean_reader", "volume_that_was_ended_cleanly_shows_the_same", 10, |seed| on_each_medium(&ShowsTheSame(seed)));
 }
 
-/// Power fails in each program and erase behind a clean end.
+/// Power fails in each of the first 39 programs and erases after a clean end.
 struct NothingStale(u64);
 
 impl EachMedium for NothingStale {
@@ -227,7 +233,7 @@ impl EachMedium for NothingStale {
         for at in 1..40 {
             let mut volume = Volume { chip: clean.chip.clone(), memory: clean.memory.clone() };
             let mut committed = volume.cut_session(&mut Rng(self.0 ^ at), 6, at);
-            // Whatever the next mounts leave, which are cut as well.
+            // The next mounts may be cut as well.
             for _ in 0..rng.below(3) {
                 let again = 1 + rng.below(12);
                 committed += volume.cut_session(&mut rng, 3, again);
@@ -261,12 +267,13 @@ fn power_cut_after_a_clean_end_is_told_or_has_changed_nothing() {
     for_seeds("clean_reader", name, 10, |seed| on_each_medium(&NothingStale(seed)));
 }
 
-/// Pages of the superblocks and of the ring, the journal's, and others, that cannot be read, or read otherwise, on a volume after a clean end and on one that was
-/// changed since.
+/// Makes pages unreadable or flips bits in them: pages of the superblocks, of the ring, of the
+/// journal, and others. Does so after a clean end, and after a change since the clean end.
 struct DamageIsTold(u64);
 
 impl DamageIsTold {
-    /// Whether the volume is shown; pages that hold content may be missing then, and are told when they are read.
+    /// Returns true if the reader shows the volume. Content pages may be missing then; a read of
+    /// them returns an error.
     fn check<F: Flash + Clone>(chip: &Spy<F>, memory: &mut [u8], before: &Tree, is_clean: bool, what: &str) -> bool {
         match CleanReader::mount(chip.clone(), memory) {
             Ok(mut reader) => {
@@ -326,7 +333,8 @@ fn page_that_is_damaged_never_shows_what_was() {
     for_seeds("clean_reader", name, 3, |seed| on_each_medium(&DamageIsTold(seed)));
 }
 
-/// A mount of a volume of which all can be read, and less than `Reader::mount` takes.
+/// Mounts a readable volume. The mount must stay within its bound and read less than
+/// `Reader::mount`.
 struct Costs;
 
 impl EachMedium for Costs {
@@ -357,7 +365,8 @@ impl EachMedium for Costs {
     }
 }
 
-/// Pages of the newest root of a ring block, and of its copies: they have one number.
+/// Returns the number of programmed pages with the sequence number of the newest root in a ring
+/// block. Its copies have the same number.
 fn root_programs<F: Flash>(chip: &mut F, block: u32) -> u32 {
     let pages = chip.geometry().pages_per_block;
     let mut numbers = Vec::new();
@@ -387,7 +396,8 @@ fn mount_reads_no_more_than_is_promised_and_programs_nothing() {
     on_each_medium(&Costs);
 }
 
-/// What is no volume of files is told as a reader tells it; a mount for writing that changed nothing has not opened the volume.
+/// A medium without a volume of files gets the same error as from a reader. A mount for writing
+/// that changes nothing does not open the volume.
 #[test]
 fn other_media_are_told_apart() {
     let chip = nand(512, 16, 64);
@@ -411,7 +421,7 @@ fn other_media_are_told_apart() {
 
 const LEAF_KIND: u8 = 9;
 
-/// Pages of leaves, as their tags say.
+/// Returns the pages whose tag has the kind of a leaf.
 fn leaf_pages(chip: &mut Nand) -> Vec<PageIndex> {
     let Geometry { pages_per_block, block_count, .. } = chip.geometry();
     let is_leaf = |&page: &PageIndex| {
@@ -421,7 +431,8 @@ fn leaf_pages(chip: &mut Nand) -> Vec<PageIndex> {
     (0..pages_per_block * block_count).filter(is_leaf).collect()
 }
 
-/// A leaf of the map is lost in a volume that was ended cleanly, and power fails in its repair: what is half mended is not shown as whole.
+/// A leaf of the map is lost in a volume that was ended cleanly, and power fails during the
+/// repair. The reader must not show a half-repaired volume as whole.
 #[test]
 fn repair_that_has_not_ended_is_told() {
     let mut rng = Rng(3);
@@ -446,7 +457,7 @@ fn repair_that_has_not_ended_is_told() {
                     assert_eq!(seen, expected, "{what}");
                     repairs += 1;
                 }
-                // As it was: nothing but an erase in the ring was done.
+                // The volume is as before: at most an erase in the ring was done.
                 Ok(Err(Error::Corrupt)) => assert!(chip.changes.len() < 2, "{what}"),
                 Ok(seen) => assert_eq!((seen.as_ref(), chip.changes.len() < 2), (Ok(&before), true), "{what}"),
                 Err(error) => assert_eq!((error, is_done), (MountError::NeedsRecovery, false), "{what}"),

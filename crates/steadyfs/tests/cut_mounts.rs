@@ -1,5 +1,6 @@
-//! Mounts that are cut one after the other: a root of which a page proves that it was complete is taken up again, and one that nobody could read
-//! meanwhile does not come back.
+//! Tests mounts that are cut one after the other. If a page proves that a root was complete, the
+//! next mount takes this root up again. A root that an intermediate mount could not read does not
+//! come back.
 
 use crate::common::spy::{Change, Spy};
 use steadyfs::media::nor::NorPages;
@@ -11,12 +12,13 @@ fn is_seal(change: &Change) -> bool {
     matches!(change, Change::Root(_, 1..))
 }
 
-/// All changes of a mount that is not cut.
+/// Returns all changes of a mount that is not cut.
 fn changes_of_mount(volume: &Spy<Nand>, memory: &mut [u8]) -> Vec<Change> {
     FileSystem::mount(volume.again(u32::MAX), Access::ReadWrite, memory).expect("mount").flash().changes.clone()
 }
 
-/// The medium after a mount that is cut when the first page of the copies is there; the block of its root, and that page.
+/// Cuts a mount after the first page of the root's copies. Returns the medium, the block of the
+/// root, and that page.
 fn cut_behind_a_seal(volume: &Spy<Nand>, memory: &mut [u8]) -> (Spy<Nand>, BlockIndex, PageIndex) {
     let changes = changes_of_mount(volume, memory);
     let at = changes.iter().position(is_seal).expect("a copy");
@@ -26,7 +28,8 @@ fn cut_behind_a_seal(volume: &Spy<Nand>, memory: &mut [u8]) -> (Spy<Nand>, Block
     assert_eq!(cut.changes, changes[..=at]);
     (cut, seal / volume.geometry().pages_per_block, seal)
 }
-/// Settings with which a root takes one, two and three pages, and frames begin behind it or after a gap.
+/// Returns volumes whose roots take one, two and three pages. The frames begin directly behind
+/// the root or after a gap.
 fn volumes() -> Vec<(Spy<Nand>, Vec<u8>)> {
     let mut found = Vec::new();
     for (page_bytes, pages_per_block, block_count) in [(512, 16, 64), (256, 32, 48), (256, 24, 80), (256, 24, 140)] {
@@ -47,7 +50,7 @@ fn volumes() -> Vec<(Spy<Nand>, Vec<u8>)> {
     found
 }
 
-/// Writes a file, or writes it again.
+/// Writes or rewrites a file.
 fn write<F: Flash>(fs: &mut FileSystem<'_, F>, number: u32) {
     fs.set_commit_on(CommitOn::MANUAL);
     let mut file = fs.open(format!("file {}", number % 7).as_str(), OpenOptions::CREATE).expect("open");
@@ -64,7 +67,8 @@ fn read<F: Flash>(fs: &mut FileSystem<'_, F>, number: u32) -> u32 {
     u32::from_le_bytes(data)
 }
 
-/// Where frames that a mount copied begin behind a gap, the search for the end of the block does not end there.
+/// If the copied frames of a mount begin behind a gap, the search for the end of the block does
+/// not end at the gap.
 #[test]
 fn root_with_one_page_of_its_copies_is_where_the_next_mount_begins() {
     let mut gaps = 0;
@@ -82,8 +86,9 @@ fn root_with_one_page_of_its_copies_is_where_the_next_mount_begins() {
     assert!(gaps > 0, "no volume has a gap");
 }
 
-/// Two mounts are cut when one page of their copies is there. The third one can read nothing of either and begins where the first did; what the
-/// second has left must not be the newest root when it can be read again.
+/// Two mounts are cut after one page of their copies. The third mount can read neither root and
+/// begins where the first mount began. Later, the second mount's root is readable again: it must
+/// not become the newest root.
 #[test]
 fn root_that_no_mount_could_read_does_not_come_back() {
     for (volume, mut memory) in volumes() {
@@ -103,13 +108,13 @@ fn root_that_no_mount_could_read_does_not_come_back() {
     }
 }
 
-/// Also the first page of a root with a gap behind it.
+/// One of these pages is the first page of a root with a gap behind it.
 #[test]
 fn root_of_a_mount_is_found_whichever_page_of_it_is_lost() {
     for (volume, mut memory) in volumes() {
         let mut used = volume.again(u32::MAX);
         let mut fs = FileSystem::mount(&mut used, Access::ReadWrite, &mut memory).expect("mount");
-        // So many that blocks are in use which no older root lists.
+        // Enough writes that the volume uses blocks which no older root lists.
         (1000..1040).for_each(|number| write(&mut fs, number));
         let Some(&Change::Erase(block)) = used.changes.first() else { panic!("{:?}", used.changes.first()) };
         for page in used.pages_of(block) {
@@ -122,8 +127,9 @@ fn root_of_a_mount_is_found_whichever_page_of_it_is_lost() {
     }
 }
 
-/// The root with which the use of a volume ends has one page of its copies when power fails. The next mount reads it and changes something, the
-/// one after cannot: what was changed must not hang on that root.
+/// Power fails when the closed root has one page of its copies. The next mount reads this root
+/// and changes something. The mount after that cannot read the root: the changes must not depend
+/// on it.
 #[test]
 fn change_after_a_closed_root_that_was_cut_is_there_without_that_root() {
     let chip = NorPages::new(Nor::with_geometry(8192, 60, NorTiming::ROUND, 1), 512);
@@ -131,7 +137,8 @@ fn change_after_a_closed_root_that_was_cut_is_there_without_that_root() {
     let config = Config { unit_pages: 2, checkpoint_programs: 240, ..Config::for_geometry(&geometry) };
     let mut memory = vec![0; config.memory_bytes(&geometry)];
     let chip = FileSystem::format(chip, &config, &mut memory).expect("format");
-    // Blocks of a file that was there for long are the least worn when it is gone: the closed root lists them.
+    // The large file stays for a long time. After its removal, its blocks are the least worn, so
+    // that the closed root lists them.
     for (before, after) in (400..420).step_by(10).flat_map(|before| [(before, 1), (before, 60), (before, 110)]) {
         let mut use_it = |left: u32| {
             let mut chip = Spy::new(chip.clone(), left);
@@ -143,7 +150,7 @@ fn change_after_a_closed_root_that_was_cut_is_there_without_that_root() {
             fs.remove("large").expect("remove");
             fs.commit().expect("commit");
             (0..5).for_each(|number| write(&mut fs, number));
-            // Nothing is lost where the last root fails: `unmount` says so.
+            // If the last root fails, `unmount` returns an error, and nothing is lost.
             fs.unmount().expect("unmount");
             chip
         };
@@ -171,7 +178,7 @@ fn opened_nothing<F: Flash + Clone>(fs: &FileSystem<'_, &mut Spy<F>>) -> bool {
     fs.flash().changes.is_empty()
 }
 
-/// A small volume in which a root takes two pages and its copy as many.
+/// Returns a small volume whose root takes two pages. Its copy takes two pages too.
 fn small_volume() -> (Spy<Nand>, Vec<u8>) {
     let geometry = Geometry { page_bytes: 256, pages_per_block: 32, block_count: 48, programs_bytes: false };
     let config = Config::for_geometry(&geometry);
@@ -180,16 +187,21 @@ fn small_volume() -> (Spy<Nand>, Vec<u8>) {
     (FileSystem::format(chip, &config, &mut memory).expect("format"), memory)
 }
 
-/// A volume after a clean end of which a first change was cut, and three mounts behind it: the root of that change counted for those mounts, and does not
-/// today, so that the newest root is the closed one again; what the cut mounts have left in a block has larger numbers than the root that the next first change
-/// writes, and cannot be read today.
+/// Returns a volume in this state:
+///
+/// - After a clean end, the first change was cut. Then three mounts were cut, the third in the
+///   erase of a ring block.
+/// - The root of that change counted for those mounts. Today it does not count, so that the
+///   closed root is the newest again.
+/// - The cut mounts left pages in a block. Their sequence numbers are larger than the number of
+///   the root that the next first change writes. Today these pages are unreadable.
 fn outranked_volume() -> (Spy<Nand>, Vec<u8>) {
     let (chip, mut memory) = small_volume();
     let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
     write(&mut fs, 0);
     let clean = fs.unmount().map_err(|_| "power failed").expect("unmount").again(u32::MAX);
 
-    // The first change, cut at the first page of the copy of its root.
+    // The first change is cut at the first page of its root's copy.
     let mut whole = clean.again(u32::MAX);
     write(&mut FileSystem::mount(&mut whole, Access::ReadWrite, &mut memory).expect("mount"), 7);
     let at = whole.changes.iter().position(is_seal).expect("a copy");
@@ -200,7 +212,8 @@ fn outranked_volume() -> (Spy<Nand>, Vec<u8>) {
         assert!(fs.create_dir("a").is_err(), "power failed");
     }
     let (once, block, seal) = cut_behind_a_seal(&opened, &mut memory);
-    // The seal reads as damaged from now on: the next mount takes the same block, and is cut there.
+    // From now on the seal reads as damaged. The next mount takes the same block, and is cut
+    // there.
     let once = Spy { hidden: vec![seal], ..once };
     let mut whole = Spy { hidden: once.hidden.clone(), ..once.again(u32::MAX) };
     FileSystem::mount(&mut whole, Access::ReadWrite, &mut memory).expect("mount");
@@ -209,14 +222,15 @@ fn outranked_volume() -> (Spy<Nand>, Vec<u8>) {
     let mut twice = Spy { hidden: once.hidden.clone(), ..once.again(at as u32 + 1) };
     assert!(FileSystem::mount(&mut twice, Access::ReadWrite, &mut memory).is_err(), "power failed");
 
-    // As does the one behind it, in the erase of that block: all of it may read as damaged, and be readable later.
+    // The next mount is cut in the erase of that block: all of its pages may read as damaged, and
+    // be readable later.
     let mut volume = twice.again(u32::MAX);
     volume.hidden = volume.pages_of(block);
     volume.hidden.push(first_seal);
     (volume, memory)
 }
 
-/// Whether or not what was never erased can be read again, what was acknowledged is there.
+/// Acknowledged data is there, even if pages that were never erased become readable again.
 fn expect_written(volume: &Spy<Nand>, number: u32, memory: &mut [u8]) {
     for hidden in [volume.hidden.clone(), Vec::new()] {
         let mut last = Spy { hidden, ..volume.again(u32::MAX) };
@@ -240,7 +254,8 @@ fn first_change_after_a_clean_end_is_there_whatever_cut_mounts_have_left() {
     expect_written(&volume, 14, &mut memory);
 }
 
-/// The same, where any one program or erase of that change is refused, or the power fails there.
+/// The same test, but any one program or erase of that change is refused, or the power fails
+/// there.
 #[test]
 fn first_change_may_fail_anywhere_and_be_made_again() {
     let (volume, mut memory) = outranked_volume();
@@ -249,7 +264,7 @@ fn first_change_may_fail_anywhere_and_be_made_again() {
         let mut chip = Spy { hidden: volume.hidden.clone(), refused: at, ..volume.again(u32::MAX) };
         {
             let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
-            // One refusal is survived within the call where another block can take its place.
+            // The call itself survives one refusal if another block can take the place.
             if fs.create_dir("a").is_err() {
                 fs.create_dir("a").unwrap_or_else(|error| panic!("{at}: {error}"));
             }
@@ -270,7 +285,8 @@ fn first_change_may_fail_anywhere_and_be_made_again() {
     assert!(cut >= 5, "it was cut in many places: {cut}");
 }
 
-/// What a mount copied into the ring is lost before it has moved: that costs what is in it.
+/// A page that a mount copied into the ring is lost before it was moved. Only the content of this
+/// page is lost.
 #[test]
 fn page_that_a_mount_copied_and_that_is_lost_costs_its_content_only() {
     let (mut chip, mut memory) = small_volume();
@@ -279,7 +295,7 @@ fn page_that_a_mount_copied_and_that_is_lost_costs_its_content_only() {
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
         write(&mut fs, 5);
         let mut file = fs.open("large", OpenOptions::DURABLE).expect("open");
-        // The last one is a transaction of its own: its tag commits it.
+        // The last write is a transaction of its own: its tag commits it.
         (0..3u8).for_each(|part| fs.write(&mut file, u64::from(part) * unit, &[part; 1024]).expect("write"));
         fs.write(&mut file, unit, &[9; 1024]).expect("write");
     }

@@ -1,4 +1,5 @@
-//! Directories with hundreds and thousands of names: found, listed and renamed while they grow; paths, and what is refused.
+//! Tests directories with hundreds and thousands of names. The names are found, listed and
+//! renamed while the directory grows. Also tests paths and refused calls.
 
 use crate::common::oracle::{Model, Session, contents};
 use crate::common::steps::{EXPLICIT, Op, name};
@@ -6,7 +7,8 @@ use crate::common::tree::join;
 use crate::common::{Device, Rng, SHAPES, Shape, bounded, cost_since, for_seeds};
 use steadyfs::{Access, Call, CommitOn, Config, Cursor, Error, OpenOptions, ROOT};
 
-/// Names that a directory of a shape gets: several splits of every bucket, and no more than the small chips have room for.
+/// Returns the number of names for the directories of a shape: enough for several splits of every
+/// bucket, but no more than the small chips have room for.
 fn names_max(shape: &Shape) -> u16 {
     match (shape.page_bytes * shape.pages_per_block * shape.block_count) >> 18 {
         0..2 => 200,
@@ -15,13 +17,14 @@ fn names_max(shape: &Shape) -> u16 {
     }
 }
 
-/// An empty volume with room in its file table for all names, the long ones counted twice.
+/// Returns an empty volume. Its file table has room for all names, with the long names counted
+/// twice.
 fn device(shape: &Shape, seed: u64) -> Device {
     let config = Config { files_max: 2 * u32::from(names_max(shape)), ..shape.config() };
     shape.device_with_config(config, seed)
 }
 
-/// Short names and long ones; the longest is rare, since it takes an inode more.
+/// Returns short and long names. The longest name is rare, because it takes an additional inode.
 fn many(number: u16) -> String {
     if number.is_multiple_of(16) { name(number / 16 * 8 + 7) } else { format!("entry {number}") }
 }
@@ -55,7 +58,8 @@ fn entries_that_stay_are_listed_once_while_others_come_and_go() {
         session.create_dir("many").expect("create_dir");
         let count = u64::from(names_max(shape)) / 2;
         let path = |number: u64| join("many", &many(number as u16));
-        // A few to begin with, so that the listing begins in one bucket or two and ends in dozens.
+        // A few names to begin with: the listing begins with one or two buckets and ends with
+        // dozens.
         for number in 0..12 {
             session.open(&path(number), false).expect("create");
         }
@@ -173,8 +177,8 @@ fn names_may_be_as_long_as_the_settings_say_and_no_longer() {
     }
 }
 
-/// The inode of a removed directory was found by its number all the same: files made there were in no directory, or in the next one
-/// that got the number.
+/// A removed directory was still found by its inode number. Files that were created there were in
+/// no directory, or in the next directory with that number.
 #[test]
 fn a_removed_directory_takes_no_names() {
     let mut device = SHAPES[0].device(1);

@@ -1,5 +1,5 @@
-//! The disk against an oracle: random writes, trims and flushes, power that fails in any of their operations, operations that fail, every call within
-//! its bound.
+//! Tests the disk against an oracle: random writes, trims and flushes, with power cuts and
+//! failures in any of their operations. Every call must stay within its bound.
 
 use crate::common::{Chip, Rng, SHAPES, Shape, for_seeds};
 use crate::fail_once::{FailOnce, Way};
@@ -12,7 +12,8 @@ use steadyfs_sim::{Counters, FailOps, PowerCut, Trace};
 
 const SECTOR: usize = SECTOR_BYTES as usize;
 
-/// Some have streams, with moved pages apart or not, named or found.
+/// Returns a configuration. Some shapes have streams: named or automatic, with moved pages apart
+/// or not.
 fn config(shape: &Shape) -> Config {
     let config = shape.config();
     let unit_pages = if shape.page_bytes < SECTOR_BYTES { 2 } else { config.unit_pages };
@@ -25,7 +26,7 @@ fn config(shape: &Shape) -> Config {
     Config { files_max: 0, unit_pages, streams, moved_apart, auto_streams, ..config }
 }
 
-/// An empty disk, and memory for it.
+/// Returns an empty disk, and memory for it.
 fn device(shape: &Shape, seed: u64) -> (Chip, Vec<u8>) {
     let mut chip = Trace::new(PowerCut::new(FailOps::new(shape.medium(seed), seed), seed));
     let config = config(shape);
@@ -34,9 +35,10 @@ fn device(shape: &Shape, seed: u64) -> (Chip, Vec<u8>) {
     (chip, memory)
 }
 
-/// A chip that tells what was done on it, if it can.
+/// A chip that counts its operations, if it can.
 trait Watched: Flash {
-    /// Operations since the last call; `None` where nobody counts, or one failed.
+    /// Returns the counters of the operations, or `None` if the chip does not count or an
+    /// operation has failed since the last call.
     fn spent(&mut self) -> Option<Counters>;
 }
 
@@ -55,10 +57,12 @@ impl Watched for &mut FailOnce {
     }
 }
 
-/// What a disk may hold after a power cut: a state for each step since the last one that is durable.
+/// The possible contents of a disk after a power cut: one state for each step since the last
+/// durable step.
 struct Oracle {
     states: Vec<Vec<u8>>,
-    /// What a call that failed would have left is among them: power has failed.
+    /// True if power may fail. Then a failed call may still have an effect, so its states stay in
+    /// the list.
     keeps_failed: bool,
 }
 
@@ -78,7 +82,8 @@ impl Oracle {
     }
 }
 
-/// Makes a call that must not cost more than its bound, and leaves the volume as it was where it fails.
+/// Makes a call that must not cost more than its bound. If the call fails, the volume must be
+/// unchanged.
 fn bounded<F: Watched, T>(
     disk: &mut Disk<'_, F>,
     oracle: &mut Oracle,
@@ -101,14 +106,14 @@ fn bounded<F: Watched, T>(
     result
 }
 
-/// One random step on the first `sectors` sectors.
+/// Makes one random step on the first `sectors` sectors.
 fn step<F: Watched>(disk: &mut Disk<'_, F>, oracle: &mut Oracle, rng: &mut Rng, sectors: u32) -> Result<(), Error> {
     let per_page = disk.page_sectors();
     let sector = rng.below(sectors.into()) as u32;
     let in_page = per_page - sector % per_page;
     match rng.below(20) {
         0..=12 => {
-            // Whole pages, parts of one, and now and then more than one.
+            // Whole pages, parts of a page, and now and then several pages.
             let (sector, count) = match rng.below(4) {
                 0 | 1 => (sector - sector % per_page, per_page),
                 2 => (sector, 1 + rng.below(in_page.into()) as u32),
@@ -132,7 +137,8 @@ fn step<F: Watched>(disk: &mut Disk<'_, F>, oracle: &mut Oracle, rng: &mut Rng, 
             let (mut at, end) = (sector, (sector + rng.below(u64::from(30 * per_page)) as u32).min(sectors));
             while at < end {
                 let (first, last) = (at.div_ceil(per_page), end / per_page);
-                // A call forgets pages from the first one on; it tells how many.
+                // A trim discards pages from the first page on, and returns the number of
+                // sectors.
                 let until = |page: u32, oracle: &Oracle| {
                     let bytes = (page.saturating_sub(first) * per_page) as usize * SECTOR;
                     if bytes == 0 { oracle.now().to_vec() } else { oracle.changed(first * per_page, &vec![0; bytes]) }
@@ -161,7 +167,7 @@ fn step<F: Watched>(disk: &mut Disk<'_, F>, oracle: &mut Oracle, rng: &mut Rng, 
     Ok(())
 }
 
-/// The parts of a write that lie in one logical page each.
+/// Splits a write into parts that lie in one logical page each.
 fn pieces(data: &[u8], sector: u32, per_page: u32) -> Vec<&[u8]> {
     let first = (((per_page - sector % per_page) * SECTOR_BYTES) as usize).min(data.len());
     let (first, rest) = data.split_at(first);
@@ -183,7 +189,7 @@ fn random_calls_leave_what_the_oracle_says() {
         let mut disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
         let sectors = disk.sectors();
         let mut oracle = Oracle { states: vec![vec![0; sectors as usize * SECTOR]], keeps_failed: false };
-        // All of it is full, and stays so but for what is trimmed.
+        // The disk is full, and stays full except for trimmed sectors.
         for page in 0..sectors / disk.page_sectors() {
             let data = vec![page as u8 | 1; disk.page_sectors() as usize * SECTOR];
             let sector = page * disk.page_sectors();
@@ -194,7 +200,7 @@ fn random_calls_leave_what_the_oracle_says() {
         }
         for round in 0..3 {
             for number in 0..400 {
-                // Writes first: a disk on which nothing was trimmed yet is the hard case.
+                // Writes come first: a disk without any trim is the hard case.
                 let before = rng.clone();
                 if number < 200 && (13..=15).contains(&rng.below(20)) {
                     continue;
@@ -224,7 +230,7 @@ fn power_cut_leaves_a_state_of_the_past_that_has_all_that_was_flushed() {
         let mut staged = chip.clone();
         let mut disk = Disk::mount(&mut staged, Access::ReadWrite, &mut memory).expect("mount");
         let sectors = (24 * disk.page_sectors()).min(disk.sectors());
-        // The rest is full, so that reclamation is at work.
+        // The rest is full, so that reclamation is active.
         for sector in sectors..disk.sectors() {
             disk.write(sector, &[7; SECTOR]).expect("fill");
         }
@@ -242,7 +248,7 @@ fn power_cut_leaves_a_state_of_the_past_that_has_all_that_was_flushed() {
                 Some(error) => assert!(matches!(error, Error::Device | Error::Unknown | Error::ReadOnly), "{error}"),
             }
             chip.inner_mut().power_on();
-            // The mount that follows is cut as well, now and then.
+            // Sometimes the next mount is cut as well.
             if n.is_multiple_of(3) {
                 chip.inner_mut().cut_at(1 + n % 4);
                 let _ = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).is_ok();
@@ -256,7 +262,7 @@ fn power_cut_leaves_a_state_of_the_past_that_has_all_that_was_flushed() {
             let mut rest = [0; SECTOR];
             disk.read(sectors + n as u32 % (disk.sectors() - sectors), &mut rest).expect("read");
             assert_eq!(rest, [7; SECTOR]);
-            // And it goes on from there.
+            // Work continues from this state.
             oracle.states = vec![found];
             (0..10).try_for_each(|_| step(&mut disk, &mut oracle, &mut rng, sectors)).expect("work after the cut");
             assert!(content(&mut disk, sectors) == oracle.now());
@@ -265,7 +271,8 @@ fn power_cut_leaves_a_state_of_the_past_that_has_all_that_was_flushed() {
     });
 }
 
-/// Each mount after the cut is cut as well, many times in a row; what one of them has answered stays.
+/// Mounts after the cut are cut as well, many times in a row. Anything that one of these mounts
+/// returned stays.
 #[test]
 fn starts_that_are_cut_again_and_again_lose_nothing() {
     for_seeds("disk", "starts_that_are_cut_again_and_again_lose_nothing", 60, |seed| {
@@ -281,11 +288,11 @@ fn starts_that_are_cut_again_and_again_lose_nothing() {
             for _ in 0..rng.below(20) {
                 chip.inner_mut().power_on();
                 chip.inner_mut().cut_at(1 + rng.below(8));
-                // One that is not cut may begin to write, and is cut then.
+                // If a mount is not cut, the disk may begin to write, and is cut then.
                 if let Ok(mut disk) = Disk::mount(&mut chip, Access::ReadWrite, &mut memory) {
                     let mut found = vec![0xEE; sectors as usize * SECTOR];
                     match disk.read(0, &mut found) {
-                        // The last thing that a mount erases may wait for the next call.
+                        // The next call may have to do the last erase of a mount.
                         Err(Error::Device) if disk.flash_mut().inner_mut().is_off() => continue,
                         result => result.expect("read"),
                     }
@@ -324,7 +331,8 @@ fn operation_that_fails_costs_at_most_its_call() {
                 disk.flash_mut().paused = true;
                 match result {
                     Ok(()) | Err(Error::Device | Error::Corrupt) => {}
-                    // Nobody knows, or the chip said that it is locked: the next mount tells.
+                    // After these errors, the result is unknown or the chip is locked. The next
+                    // mount decides.
                     Err(Error::Unknown | Error::ReadOnly) => {
                         disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
                         let found = content(&mut disk, sectors);
@@ -365,9 +373,9 @@ fn trim_makes_room_that_reclamation_need_not_move() {
     disk.flush().expect("flush");
     let trimmed = work(&mut disk, sectors / 4);
     assert!(trimmed * 3 < full * 2, "{trimmed} programs and copies, {full} before");
-    // A trim of nothing passes many pages in a call.
+    // A trim without effect passes many pages in one call.
     assert!(disk.trim(sectors / 2, sectors / 4).expect("trim") >= 64 * per_page);
-    // Less than a logical page is nothing.
+    // A trim of less than a logical page has no effect.
     disk.flush().expect("flush");
     let before = disk.flash().counts();
     assert_eq!(disk.trim(1, per_page - 1), Ok(per_page - 1));

@@ -1,4 +1,5 @@
-//! FAT on the disk: what FAT itself does not promise, the order of its writes does. A file whose flush returned is there after every power cut.
+//! Tests FAT on the disk. FAT itself does not survive power cuts, but the disk keeps the order of
+//! its writes. After every power cut, all files are there whose flush returned.
 
 use crate::common::{Chip, SHAPES, for_seeds};
 use fatfs::{FileSystem as Fat, FormatVolumeOptions, FsOptions};
@@ -8,14 +9,15 @@ use steadyfs::media::Flash;
 use steadyfs::{Access, Config};
 use steadyfs_sim::{FailOps, PowerCut, Trace};
 
-/// Bytes on sectors, as `fatfs` wants them.
+/// A byte stream on sectors, as `fatfs` requires it.
 struct Bytes<'d, 'm, 'c> {
     disk: &'d mut Disk<'m, &'c mut Chip>,
     at: u64,
 }
 
 impl Bytes<'_, '_, '_> {
-    /// Reads the sector in which the position lies; and where in it that is.
+    /// Reads the sector of the current position. Returns its number, the offset in it, and its
+    /// bytes.
     fn sector(&mut self) -> io::Result<(u32, usize, [u8; SECTOR_BYTES as usize])> {
         let (sector, within) = ((self.at / u64::from(SECTOR_BYTES)) as u32, self.at as usize % SECTOR_BYTES as usize);
         let mut bytes = [0; SECTOR_BYTES as usize];
@@ -66,7 +68,7 @@ fn content(number: usize) -> Vec<u8> {
     (0..300 + number * 137 % 3000).map(|at| (at ^ number) as u8).collect()
 }
 
-/// Writes files, every third one over an older one; tells of each whose flush returned.
+/// Writes files. Each third file replaces an older file. Records each file whose flush returned.
 fn write_files(bytes: Bytes<'_, '_, '_>, acknowledged: &mut Vec<usize>) -> io::Result<()> {
     let fat = Fat::new(bytes, FsOptions::new())?;
     let root = fat.root_dir();
@@ -118,7 +120,7 @@ fn flushed_files_on_fat_survive_a_power_cut() {
     });
 }
 
-/// Mounts the disk, lets `act` use its bytes, and unmounts it.
+/// Mounts the disk, calls `act` with its bytes, and unmounts it.
 fn with_disk<T>(chip: &mut Chip, memory: &mut [u8], act: impl FnOnce(Bytes<'_, '_, '_>) -> io::Result<T>) -> io::Result<T> {
     let mut disk = Disk::mount(chip, Access::ReadWrite, memory).map_err(io::Error::other)?;
     let result = act(Bytes { disk: &mut disk, at: 0 })?;

@@ -1,4 +1,5 @@
-//! Two names are exchanged: files, directories, one of each, with names that the inode does not hold; and power may fail at every operation.
+//! Tests the exchange of two names: files, directories, a file and a directory, and names that do
+//! not fit into the inode. Power may fail at every operation.
 
 use crate::common::oracle::{Model, Session};
 use crate::common::spy::Spy;
@@ -27,7 +28,7 @@ fn names_that_are_exchanged_name_what_the_other_did() {
             }
             for _ in 0..60 {
                 let [one, other] = [(); 2].map(|()| names[rng.below(names.len() as u64) as usize]);
-                // An error is that of the model.
+                // The model returns the same error.
                 let _ = session.exchange(one, other);
                 if rng.below(5) == 0 {
                     session.step(&if rng.below(2) == 0 { Op::Commit } else { Op::Rollback }).expect("step");
@@ -53,7 +54,7 @@ fn what_holds_the_other_is_not_exchanged_with_it() {
     assert_eq!(fs.stat("/").expect("stat").subdirectories, 1);
 }
 
-/// What two trees say: `old` or `new`, in a file of theirs.
+/// Reads the version from a file in each of two trees: `old` or `new`.
 fn told<F: Flash>(fs: &mut FileSystem<'_, F>) -> [String; 2] {
     ["system/version", "update/version"].map(|name| {
         let mut file = fs.open(name, OpenOptions::READ).expect(name);
@@ -81,7 +82,8 @@ fn an_update_takes_the_place_of_the_old_tree_as_a_whole_wherever_power_fails() {
         }
         fs.commit().expect("commit");
     }
-    // A chip that refuses one program or erase, whichever it is: the call still does all of it, or says so and has done nothing.
+    // The chip refuses one program or erase. The call still succeeds completely, or returns an
+    // error and has changed nothing.
     for refused in 1..12 {
         let mut chip = volume.again(u32::MAX);
         chip.refused = refused;

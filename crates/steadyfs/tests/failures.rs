@@ -1,5 +1,5 @@
-//! Programs and erases that fail, one at a time and several, and blocks that are bad from the factory: nothing is lost, and
-//! the volume goes on without the blocks that went bad.
+//! Tests programs and erases that fail, one or several at a time, and factory-bad blocks. Nothing
+//! is lost, and the volume continues without the bad blocks.
 
 use crate::common::oracle::{Model, Session, contents, fill, work};
 use crate::common::steps::{EXPLICIT, Limits, Op, random_steps};
@@ -7,10 +7,11 @@ use crate::common::{Device, Rng, SHAPES, Shape, for_seeds};
 use steadyfs::{Access, Config, Error, MountError, OpenOptions};
 
 const STEPS: usize = 60;
-/// Chips of which blocks go bad. NOR blocks do, too.
+/// Chips on which blocks go bad, including a NOR.
 const CHIPS: [usize; 3] = [0, 1, 4];
 
-/// A volume on which reclamation is at work, and the number of programs and erases that a workload makes on it.
+/// Returns a volume on which reclamation is active, and the numbers of programs and erases of a
+/// workload on it.
 fn stage(shape: &Shape) -> (Device, Model, Limits, u64, u64) {
     stage_on(shape.device(1), shape.limits(6))
 }
@@ -26,7 +27,8 @@ fn stage_on(mut device: Device, limits: Limits) -> (Device, Model, Limits, u64, 
     (device, model, limits, programs, erases)
 }
 
-/// Runs the workload to its end on a chip on which failures are planned, and looks at everything after a power cut.
+/// Runs the whole workload on a chip with planned failures, and checks all contents after a power
+/// cut.
 fn survives(mut device: Device, mut model: Model, limits: Limits, seed: u64) {
     work(&mut device, &mut model, random_steps(0, STEPS, limits)).expect("workload with failures");
     device.power_cycle();
@@ -43,7 +45,7 @@ fn survives(mut device: Device, mut model: Model, limits: Limits, seed: u64) {
     }
 }
 
-/// Lets each program and each erase of the workload fail, one at a time.
+/// Makes each program and each erase of the workload fail, one at a time.
 fn survives_any_one_failure(test_name: &str, (device, model, limits, programs, erases): (Device, Model, Limits, u64, u64)) {
     for_seeds("failures", test_name, programs + erases, |seed| {
         if seed >= programs + erases {
@@ -66,7 +68,8 @@ fn any_one_failure_loses_nothing() {
     }
 }
 
-/// With more changes of the map in RAM, leaves lie longer where they are: in the ring, too, when a mount has copied them there.
+/// With a larger overlay, leaves stay longer in their place. This includes leaves that a mount
+/// has copied into the ring.
 #[test]
 fn any_one_failure_with_a_large_overlay_loses_nothing() {
     for shape in &SHAPES[..2] {
@@ -142,7 +145,7 @@ fn one_failure_too_many_in_a_call_is_an_error_and_keeps_what_was_committed() {
         let result = written.and_then(|()| session.fs.sync());
         let refused = result == Err(Error::MediaFailing);
         assert!(refused || result.is_ok(), "{result:?}");
-        // Most of the time all failures meet one call; whatever they met, nothing else is lost.
+        // Mostly all failures happen in one call. In any case, nothing else is lost.
         let planned = device.fail().grown_bad().count() as u64;
         assert!(refused || planned <= failures + 1);
         device.power_cycle();
@@ -159,8 +162,9 @@ fn steps_are_the_same_for_the_same_seed() {
     assert_eq!(draw(), draw());
 }
 
-/// A chip reported that the program of a journal page failed, although the page reads as complete; the same page was programmed
-/// elsewhere, and the power went. Roll-forward found two commits of one transaction and called that damage.
+/// A chip reported that the program of a journal page failed, although the page reads as
+/// complete. The same page was programmed elsewhere, and power failed. Roll-forward found two
+/// commits of one transaction and reported damage.
 #[test]
 fn a_commit_that_was_programmed_twice_counts_once_after_a_power_cut() {
     for_seeds("failures", "a_commit_that_was_programmed_twice_counts_once_after_a_power_cut", 120, |seed| {
@@ -185,8 +189,9 @@ fn a_commit_that_was_programmed_twice_counts_once_after_a_power_cut() {
     });
 }
 
-/// A record behind which few programs failed is known as one that failed itself. Behind more of them it is not, and reads as a commit like any other:
-/// the same one elsewhere must not count again.
+/// If only a few programs failed behind a record, the mount recognises that the record itself
+/// failed. After more failures, it cannot, and the record reads like any commit. The same record
+/// elsewhere must not count again.
 #[test]
 fn a_commit_that_failed_many_times_counts_once_after_a_power_cut() {
     for_seeds("failures", "a_commit_that_failed_many_times_counts_once_after_a_power_cut", 800, |seed| {

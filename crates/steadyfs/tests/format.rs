@@ -2,8 +2,10 @@
 //! `docs/format.md` describes every byte. Volumes of other versions of the format are refused by
 //! their number; a volume of version 3 stays here to show it.
 //!
-//! The image is a text: a line per programmed page, `page tag data` in hexadecimal, erased bytes at the end of the data left out.
-//! `STEADYFS_BLESS=1 cargo test -p steadyfs --test all format` writes it anew; that is right only before a version is released.
+//! The image is a text with a line for each programmed page: `page tag data` in hexadecimal.
+//! Erased bytes at the end of the data are left out.
+//! `STEADYFS_BLESS=1 cargo test -p steadyfs --test all format` writes the image again. Do this
+//! only before a version is released.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +28,7 @@ const LEAF_COPY: u8 = 12;
 /// Blocks of the ring, which follow the two superblocks.
 const RING: std::ops::Range<PageIndex> = 2..9;
 
-/// The block that a page lies in.
+/// Returns the block of a page.
 fn block_of(page: PageIndex) -> PageIndex {
     page / GEOMETRY.pages_per_block
 }
@@ -84,7 +86,8 @@ fn tags_are_as_documented() {
         fields.copy_from_slice(&tag[..12]);
         (fields[4], fields[8]) = (fields[4] & 0x0F, fields[8] & 0x0F);
         assert_eq!(crc8(&fields), tag[4] & 0xF0 | tag[8] >> 4, "own check of the tag of page {page}");
-        // Superblocks are alike, a root and its copies have its number, and what a mount copies into the ring is outside of the order.
+        // Three kinds of pages have no sequence number of their own: superblocks, the pages of a
+        // root and its copies, and pages that a mount copies into the ring.
         if block_of(*page) > 1 && !RING.contains(&block_of(*page)) {
             let before = sequences.insert(sequence(tag), page);
             assert_eq!(before, None, "the sequence of page {page} is used twice");
@@ -96,7 +99,7 @@ fn tags_are_as_documented() {
     for kind in [SUPERBLOCK, ROOT, DATA, JOURNAL, JOURNAL_WITH_DISCARDS, LEAF, LEAF_COPY] {
         assert!(pages.values().any(|(tag, _)| is_kind(tag, kind)), "the image has no page of kind {kind}");
     }
-    // A commit names the first sequence of its transaction, and how many pages are pending.
+    // A commit contains the first sequence of its transaction and the number of pending pages.
     for (page, (tag, _)) in pages.iter().filter(|(_, (tag, _))| is_kind(tag, JOURNAL) || is_kind(tag, JOURNAL_WITH_DISCARDS)) {
         let start = sequence(tag) - number(tag, 9, 3);
         let of_it = |tag: &[u8; TAG_BYTES]| is_kind(tag, DATA) && sequence(tag) - number(tag, 9, 3) == start;
@@ -129,7 +132,8 @@ fn superblocks_are_as_documented() {
 fn the_ring_is_as_documented() {
     let pages = image();
     let in_ring = pages.iter().filter(|(page, _)| RING.contains(&block_of(**page)));
-    // No mount of the image had anything to copy. The root of a clean end has a copy of the journal.
+    // No mount of the image had anything to copy. The root of a clean end has a copy of the
+    // journal.
     let journal_copies = in_ring.clone().filter(|(_, (tag, _))| is_kind(tag, JOURNAL)).count();
     assert_eq!(journal_copies, 1, "the first mount ended its use");
     let in_ring = in_ring.filter(|(_, (tag, _))| !is_kind(tag, JOURNAL));
@@ -158,7 +162,7 @@ fn the_ring_is_as_documented() {
         }
     }
     assert!(roots.len() > 4, "{} roots", roots.len());
-    // Every power cycle begins with a block of its own: that of format, and those of two mounts with changes.
+    // Each use begins with a block of its own: the format, and two mounts with changes.
     let blocks: BTreeSet<_> = roots.iter().map(|root| block_of(root.places[0][0])).collect();
     assert_eq!(blocks.into_iter().collect::<Vec<_>>(), [2, 3, 4]);
 }
@@ -249,7 +253,7 @@ fn journal_pages_are_as_documented() {
 fn files_and_directories_are_as_documented() {
     let mut memory = vec![0; CONFIG.memory_bytes(&GEOMETRY)];
     let mut chip = chip();
-    // A mount that may write settles what the cut left, and says so in a root.
+    // A mount for writing settles the state after the cut, and records it in a root.
     FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
     let volume = Volume::new(&dump(&mut chip));
     assert_eq!(volume.tree(), expected());
@@ -273,7 +277,7 @@ fn orphans_of_the_image_give_their_room_back() {
         assert!(fs.usage().used_bytes < before.used_bytes && fs.usage().files < before.files);
         fs.unmount().expect("unmount")
     };
-    // The root that ends the use of a volume says everything.
+    // The root that ends the use of a volume contains everything.
     let volume = Volume::new(&dump(&mut chip));
     assert_eq!(volume.lists(), [0; 3]);
     assert_eq!(volume.tree(), expected());

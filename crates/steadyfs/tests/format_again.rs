@@ -1,12 +1,14 @@
-//! A chip that held a volume is formatted: nothing of that volume comes back, and what the format erased is not erased again.
+//! Tests the format of a chip with an old volume. Nothing of the old volume comes back, and
+//! blocks that the format erased are not erased again.
 
 use steadyfs::media::Flash;
 use steadyfs::media::nor::NorPages;
 use steadyfs::{Access, Config, FileSystem, MountError, OpenOptions};
 use steadyfs_sim::{FailOps, Nor, NorTiming, PowerCut};
 
-/// Each mount after a power cut lets the numbers of programs jump, and its first program is a journal record: where the medium programs bytes these
-/// are no pages, and `format` did not look for them. So their numbers were larger than all of the new volume.
+/// Each mount after a power cut makes the sequence numbers jump, and its first program is a
+/// journal record. On a medium that programs bytes, these records are not pages, and `format` did
+/// not search for them. So their numbers were larger than all numbers of the new volume.
 #[test]
 fn chains_of_an_earlier_volume_do_not_count() {
     let mut chip = NorPages::new(Nor::with_geometry(4096, 32, NorTiming::ROUND, 1), 256);
@@ -24,18 +26,20 @@ fn chains_of_an_earlier_volume_do_not_count() {
             let mut content = [0];
             assert_eq!(fs.read(&mut file, 0, &mut content).expect("read"), usize::from(newest.is_some()));
             assert_eq!(content[0], newest.unwrap_or(0), "life {life}, mount {mount}");
-            // The chains of the first lives are in many blocks, those of the others in few.
+            // The chains of the first and third life are in many blocks, the chains of the others
+            // in few.
             for _ in 0..if life % 2 == 0 { 100 } else { 1 } {
                 fs.write(&mut file, 0, &[mount]).expect("write");
                 fs.write(&mut file, 0, &[mount + 1]).expect("write");
             }
             newest = Some(mount + 1);
-            // Dropped, not unmounted: a power cut.
+            // The volume is dropped, not unmounted: a power cut.
         }
     }
 }
 
-/// A format leaves as many erased blocks as a volume in use has: the first calls erase nothing, on whatever was on the chip before.
+/// A format leaves as many erased blocks as a volume in use has. So the first calls erase
+/// nothing, for any old contents of the chip.
 #[test]
 fn the_first_calls_of_a_new_volume_erase_nothing() {
     let (mut chip, config) = used_chip();
@@ -48,16 +52,17 @@ fn the_first_calls_of_a_new_volume_erase_nothing() {
     for piece in 0..12 {
         fs.write(&mut file, piece * 256, &[piece as u8; 256]).expect("write");
     }
-    // The ring's next block is erased in good time.
+    // The next block of the ring is erased in advance.
     assert_eq!(chip.chip().erase_counts()[OWN_BLOCKS..], before[OWN_BLOCKS..]);
-    // Dropped: a power cut.
+    // The volume is dropped: a power cut.
     let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount after a cut");
     let (mut file, mut read) = (fs.open("file", OpenOptions::READ).expect("open"), [0; 12 * 256]);
     assert_eq!(fs.read(&mut file, 0, &mut read).expect("read"), read.len());
     assert!(read.chunks(256).enumerate().all(|(piece, bytes)| bytes.iter().all(|&byte| usize::from(byte) == piece)));
 }
 
-/// Blocks of superblocks and of the ring of roots, which lie at the begin of a chip without bad blocks.
+/// Blocks of the superblocks and of the ring of roots. They are the first blocks of a chip
+/// without bad blocks.
 const OWN_BLOCKS: usize = 10;
 
 #[test]
@@ -84,7 +89,7 @@ fn blocks_that_the_format_erased_are_not_erased_before_all_were_used() {
             fs.write(&mut file, index as u64 * 256, piece).expect("write");
         }
         fs.flush(&file).expect("flush");
-        // Not unmounted: a power cut. What was flushed is there.
+        // The volume is not unmounted: a power cut. Flushed data is there.
         let after = chip.chip().erase_counts();
         erased.push(after.iter().zip(&before).skip(OWN_BLOCKS).filter(|(after, before)| after > before).count());
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount after a cut");
@@ -95,7 +100,7 @@ fn blocks_that_the_format_erased_are_not_erased_before_all_were_used() {
     assert!(erased[0] == 0 && erased[1] >= 70_000 / 4096, "{erased:?}");
 }
 
-/// A small chip that held a volume, and settings for it.
+/// Returns a small chip with an old volume, and settings for it.
 fn used_chip() -> (NorPages<Nor>, Config) {
     let mut chip = NorPages::new(Nor::with_geometry(4096, 40, NorTiming::ROUND, 1), 256);
     let geometry = chip.geometry();
@@ -106,7 +111,7 @@ fn used_chip() -> (NorPages<Nor>, Config) {
     (chip, config)
 }
 
-/// Writes so many durable pieces into a new file, cuts power, and reads them.
+/// Writes `pieces` durable pieces into a new file, cuts power, and reads them.
 fn work(mut flash: impl Flash, memory: &mut [u8], pieces: u8) {
     let mut fs = FileSystem::mount(&mut flash, Access::ReadWrite, memory).expect("mount");
     assert_eq!((fs.usage().files, fs.damage()), (0, None), "the volume is new");
@@ -134,7 +139,7 @@ fn an_erase_that_is_refused_costs_a_format_its_block() {
             FileSystem::format(&mut failing, &config, &mut memory)
         };
         match result {
-            // Block 0 holds a superblock.
+            // Block 0 has a superblock.
             Err(MountError::OwnBlocksBad { first_is_good: false, .. }) => assert_eq!(erase, 1),
             result => {
                 result.unwrap_or_else(|error| panic!("erase {erase}: {error}"));
@@ -144,7 +149,8 @@ fn an_erase_that_is_refused_costs_a_format_its_block() {
     }
 }
 
-/// The ring's first round is not erased: uses that end well go on in it, starts that are cut again and again spoil nothing of it.
+/// A format does not erase the first round of the ring. Uses that end cleanly continue in it.
+/// Mounts that are cut again and again must not spoil it.
 #[test]
 fn starts_that_are_cut_again_and_again_lose_nothing_of_a_new_volume() {
     for seed in 0..12 {
@@ -152,10 +158,11 @@ fn starts_that_are_cut_again_and_again_lose_nothing_of_a_new_volume() {
         let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
         let mut chip = PowerCut::new(chip, seed);
         FileSystem::format(&mut chip, &config, &mut memory).expect("format");
-        // What was there when a use ended well.
+        // The contents after the last clean end.
         let mut expected = Vec::new();
         for round in 0..24u8 {
-            // Every second use begins with starts that are cut: in the mark, in the first change, in what settles that, and in that again.
+            // Every second use begins with cut mounts. The cuts come in the mark, in the first
+            // change, in the settling of this change, and in that settling again.
             let cuts = if round % 2 == 1 { seed + 1 } else { 0 };
             // A record in one logical page is there or not.
             let record = [0xC0 | round; 32];
@@ -176,7 +183,8 @@ fn starts_that_are_cut_again_and_again_lose_nothing_of_a_new_volume() {
             expected.extend(record.repeat(appended));
             assert!(found == expected, "seed {seed}, round {round}");
             let mut file = fs.open("file", OpenOptions::DURABLE).expect("open");
-            // An overwrite takes a page: more than a root lists in a few rounds.
+            // An overwrite takes a page. In a few rounds, the overwrites take more pages than a
+            // root lists.
             for _ in 0..80 {
                 fs.write(&mut file, 0, &[0xA0; 256]).expect("write");
             }
@@ -191,7 +199,7 @@ fn starts_that_are_cut_again_and_again_lose_nothing_of_a_new_volume() {
     }
 }
 
-/// What the file holds.
+/// Returns the contents of the file.
 fn content(fs: &mut FileSystem<'_, impl Flash>) -> Vec<u8> {
     let Ok(mut file) = fs.open("file", OpenOptions::READ) else { return Vec::new() };
     let mut bytes = vec![0; fs.size(&mut file).expect("size") as usize];

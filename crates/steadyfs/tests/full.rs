@@ -1,11 +1,11 @@
-//! Volumes that are full: to the last byte, written over, emptied and filled again.
+//! Tests full volumes: filled to the last byte, overwritten, emptied and filled again.
 
 use crate::common::oracle::{Model, Session, contents, fill, work};
 use crate::common::steps::{EXPLICIT, Op, name_changes, random_steps};
 use crate::common::{Rng, SHAPES, Shape, bounded, for_seeds};
 use steadyfs::{Access, Call, CommitOn, Config, Error, OpenOptions};
 
-/// Writes pages to a file until there is no room; returns how many.
+/// Writes pages to a file until there is no room. Returns the number of pages.
 fn fill_up(session: &mut Session<'_>, name: &str, page_bytes: usize) -> u64 {
     let mut pages = 0;
     loop {
@@ -37,7 +37,7 @@ fn volume_fills_to_the_last_page_and_again_after_a_remove() {
             let first = *first.get_or_insert(pages);
             // Pages that do not follow each other need an index page for each 64 to 512 of them.
             assert!(pages + pages / 64 + 1 >= first, "{}: {pages} pages in round {round}, {first} in the first", shape.name);
-            // Overwriting takes no room.
+            // An overwrite takes no room.
             for at in 0..pages {
                 session.write("a", at * page as u64, page, true).expect("overwrite");
             }
@@ -47,7 +47,8 @@ fn volume_fills_to_the_last_page_and_again_after_a_remove() {
     });
 }
 
-/// Fills a volume with one file and overwrites it at random; each call within its bound.
+/// Fills a volume with one file and overwrites it at random. Each call must stay within its
+/// bound.
 fn overwrite_when_full(shape: &Shape, seed: u64) {
     let (mut device, mut model) = (shape.device(seed), Model::new(EXPLICIT));
     let page = shape.logical_bytes() as usize;
@@ -100,7 +101,7 @@ fn random_steps_on_a_volume_with_hardly_any_room_agree_with_the_oracle() {
         let shape = &SHAPES[seed as usize % SHAPES.len()];
         let events = if seed % 2 == 0 { EXPLICIT } else { CommitOn::ON_FLUSH };
         let (mut device, mut model) = (shape.device(seed), Model::new(events));
-        // What is left are a few pages, or none.
+        // A few free pages are left, or none.
         fill(&mut device, &mut model, if seed % 3 == 0 { 97 } else { 100 });
         work(&mut device, &mut model, random_steps(seed, 300, shape.limits(12))).expect("work");
         work(&mut device, &mut model, name_changes(seed, 200, shape.limits(12))).expect("work");
@@ -108,8 +109,9 @@ fn random_steps_on_a_volume_with_hardly_any_room_agree_with_the_oracle() {
     });
 }
 
-/// All that a commit changes in the map goes into the overlay at once. On a full volume each page that is taken frees some of a removed file, and
-/// a journal page of 2 KiB has room for more of these than a small volume's overlay.
+/// A commit puts all its changes of the map into the overlay at once. On a full volume, each page
+/// that a write takes frees some pages of a removed file. A journal page of 2 KiB has room for
+/// more of these changes than the overlay of a small volume.
 #[test]
 fn a_long_transaction_on_a_full_volume_finds_room_for_its_commit() {
     let shape = Shape { page_bytes: 2048, pages_per_block: 64, block_count: 32, name: "nand-64x2048", ..SHAPES[0] };
@@ -127,7 +129,7 @@ fn a_long_transaction_on_a_full_volume_finds_room_for_its_commit() {
     session.remove("b").expect("remove");
     session.step(&Op::Commit).expect("commit");
     for number in 0..400 {
-        // A byte of a page of its own: no frame for it yet.
+        // One byte in each page: no frame for these pages yet.
         session.write("log", (number * page) as u64, 1, false).expect("write");
     }
     session.step(&Op::Commit).expect("commit");
@@ -142,7 +144,7 @@ fn removing_a_large_file_costs_no_more_than_a_small_one() {
         let (mut device, mut model) = (shape.device(1), Model::new(EXPLICIT));
         let mut session = Session::mount(&mut device, &mut model).expect("mount");
         fill_up(&mut session, "large", shape.logical_bytes() as usize);
-        // `remove` holds itself to the bound.
+        // `Session::remove` checks the bound of the call.
         session.remove("large").expect("remove");
         session.write("next", 0, 100, true).expect("write");
     }
@@ -173,7 +175,7 @@ fn files_come_and_go_without_end() {
 #[test]
 fn one_file_too_many_is_refused() {
     for shape in &SHAPES {
-        // So few that there is room for all of them. The root is one.
+        // So few files that there is room for all of them. The root is one of them.
         let config = Config { files_max: 200, ..shape.config() };
         let mut device = shape.device_with_config(config, 1);
         let files_max = config.files_max - 1;
@@ -192,7 +194,8 @@ fn one_file_too_many_is_refused() {
     }
 }
 
-/// Free pages that lie apart, each in a byte of its own, are looked for in the whole allocation map, one after the other.
+/// Free pages lie apart, each in a byte of its own. The volume searches the whole allocation map
+/// for them, one after the other.
 #[test]
 fn a_page_and_its_index_are_found_within_the_bound_where_free_pages_lie_apart() {
     let wide = Shape { block_count: 512, name: "nand-16x512-wide", ..SHAPES[0] };
@@ -217,7 +220,7 @@ fn a_page_and_its_index_are_found_within_the_bound_where_free_pages_lie_apart() 
         for round in 0..4000 {
             session.write("a", round % 7, 1, true).expect("overwrite");
         }
-        // Far from each other: each page is the first one of an index.
+        // The pages are far from each other, so that each is the first page of an index.
         for number in 0..120u64 {
             let name = format!("c{}", number % 6);
             session.write(&name, (number / 6 * 11 + 3) * page as u64, 200.min(page), true).expect("write");
@@ -226,7 +229,8 @@ fn a_page_and_its_index_are_found_within_the_bound_where_free_pages_lie_apart() 
     }
 }
 
-/// What was removed leaves as good as free pages: a call frees as many of them as it takes, however few a step frees.
+/// The pages of a removed file count as free. A call frees as many of them as it takes, even if
+/// one step frees few.
 #[test]
 fn a_write_gets_the_room_that_was_told_of() {
     for shape in SHAPES.iter().filter(|shape| !shape.nor) {
@@ -243,7 +247,7 @@ fn a_write_gets_the_room_that_was_told_of() {
                 fs.write(&mut file, 2 * number * page, &whole).expect("write");
             }
             fs.write(&mut file, (82 + tail * 100) * page, &whole).expect("write");
-            // What lies in the inode takes a page when it leaves that.
+            // Inline content takes a page when it leaves the inode.
             fs.write(&mut other, 0, &whole[..if leaves { 15 } else { page as usize }]).expect("write");
             fs.commit().expect("commit");
             let mut filler = fs.open("filler", OpenOptions::CREATE).expect("create");

@@ -1,4 +1,4 @@
-//! Handles: each works with the mount that made it, and with no other one.
+//! Tests handles: each works only with the mount that made it.
 
 use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, CleanReader, Config, Cursor, Error, File, FileSystem, OpenOptions, Part, ROOT, Reader};
@@ -11,7 +11,7 @@ fn memory() -> Vec<u8> {
     vec![0; Config::for_geometry(&GEOMETRY).memory_bytes(&GEOMETRY)]
 }
 
-/// A chip with a volume that has one file.
+/// Returns a chip with a volume that has one file.
 fn chip(name: &str, content: &[u8], memory: &mut [u8]) -> Nand {
     let blank = Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1);
     let chip = FileSystem::format(blank, &Config::for_geometry(&GEOMETRY), memory).expect("format");
@@ -33,7 +33,7 @@ fn content<F: Flash>(fs: &mut FileSystem<'_, F>, name: &str) -> Vec<u8> {
     bytes
 }
 
-/// Makes every call that takes a handle that may write, with one of another mount.
+/// Makes every call that takes a handle for writing, with a handle of another mount.
 fn is_refused<F: Flash>(fs: &mut FileSystem<'_, F>, mut file: File) {
     assert_eq!(fs.write(&mut file, 0, b"21.5 degrees"), Err(Error::WrongMount), "write");
     assert_eq!(fs.append(&mut file, b"21.5 degrees"), Err(Error::WrongMount), "append");
@@ -42,7 +42,7 @@ fn is_refused<F: Flash>(fs: &mut FileSystem<'_, F>, mut file: File) {
     is_not_read(fs, file);
 }
 
-/// Makes the other calls that take a handle, with one of another mount.
+/// Makes the other calls that take a handle, with a handle of another mount.
 fn is_not_read<F: Flash>(fs: &mut FileSystem<'_, F>, mut file: File) {
     assert_eq!(fs.size(&mut file), Err(Error::WrongMount), "size");
     assert_eq!(fs.read(&mut file, 0, &mut [0; 4]), Err(Error::WrongMount), "read");
@@ -51,13 +51,14 @@ fn is_not_read<F: Flash>(fs: &mut FileSystem<'_, F>, mut file: File) {
     assert_eq!(fs.close(file), Err(Error::WrongMount), "close");
 }
 
-/// A write through the log of one volume was `Ok`, and overwrote the calibration of another. A
-/// handle named a place in a table, and each volume has that place.
+/// A write through the log of one volume returned `Ok`, and overwrote the calibration of another
+/// volume. A handle named a place in a table, and each volume has that place.
 #[test]
 fn a_handle_of_another_volume_is_refused() {
     let (mut memory_a, mut memory_b) = (memory(), memory());
     let (chip_a, chip_b) = (chip("log", b"0", &mut memory_a), chip("calibration", b"gain 3", &mut memory_b));
-    // Another volume, and a copy of the same one, of which every inode and every sequence number is the same.
+    // Another volume, and a copy of the same volume, in which every inode and every sequence
+    // number is the same.
     for (chip_b, name, bytes) in [(chip_b, "calibration", &b"gain 3"[..]), (chip_a.clone(), "log", b"0")] {
         let mut a = FileSystem::mount(chip_a.clone(), Access::ReadWrite, &mut memory_a).expect("mount");
         let mut b = FileSystem::mount(chip_b, Access::ReadWrite, &mut memory_b).expect("mount");
@@ -67,7 +68,7 @@ fn a_handle_of_another_volume_is_refused() {
         }
         assert!(!b.has_changes());
         assert_eq!(content(&mut b, name), bytes);
-        // The handle of the volume itself has kept its place.
+        // The volume's own handle has kept its place.
         b.remove(name).expect("remove");
         assert_eq!(b.size(&mut own), Ok(bytes.len() as u64));
         b.close(own).expect("close");
@@ -77,8 +78,8 @@ fn a_handle_of_another_volume_is_refused() {
     }
 }
 
-/// A handle that was kept worked with the next mount in the same memory. It named the same file, or
-/// whichever had its inode then.
+/// A kept handle worked with the next mount in the same memory. It named the same file, or the
+/// file that had its inode by then.
 #[test]
 fn a_handle_of_an_earlier_mount_is_refused() {
     let mut memory = memory();
@@ -141,7 +142,7 @@ fn a_handle_of_another_mount_is_refused_by_readers() {
     is_not_read(&mut a, file);
 }
 
-/// Each close of a handle of another mount took one from the count of a file that was open here.
+/// Each close of a handle of another mount decremented the count of a file that was open here.
 #[test]
 fn a_reader_keeps_its_places_when_another_handle_is_closed() {
     let (mut memory_a, mut memory_b) = (memory(), memory());
@@ -160,7 +161,8 @@ fn a_reader_keeps_its_places_when_another_handle_is_closed() {
     own.into_iter().for_each(|file| reader.close(file));
 }
 
-/// A cursor is a place in the order of hashes, and no handle: it means the same on every volume.
+/// A cursor is a position in the order of hashes, not a handle: it means the same on every
+/// volume.
 #[test]
 fn a_cursor_of_another_volume_is_a_place_in_this_one() {
     let (mut memory_a, mut memory_b) = (memory(), memory());

@@ -1,5 +1,6 @@
-//! Chips that wear out, forget and lock themselves: weak pages move before they are lost, blocks that fail give their place to others, and at the
-//! end of its life a volume can be read.
+//! Tests chips that wear out, lose charge and lock themselves. Weak pages are moved before they
+//! are lost, and other blocks replace failed blocks. At the end of its life, a volume is still
+//! readable.
 
 use steadyfs::media::{Corrected, Flash, Geometry};
 use steadyfs::{Access, BlockState, Budget, Config, Error, FileSystem, OpenOptions};
@@ -10,7 +11,8 @@ type Chip = BitErrors<FailOps<Nand>>;
 
 const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
 const PAGE: usize = 512;
-/// Flips come with age alone: from 4 of 8 bits on after a year, and three quarters of 8 are reached in the second.
+/// Bits flip with age alone. After a year, 4 of the 8 correctable bits have flipped. In the
+/// second year, three quarters of the 8 have.
 const AGEING: BitErrorModel =
     BitErrorModel { fresh: 0.0, worn: 0.0, retention: 2.0, disturb: 0.0, weak_permille: 0, ..BitErrorModel::SLC };
 const WORN_ERASES: u32 = 100_000;
@@ -24,7 +26,7 @@ fn memory() -> Vec<u8> {
     vec![0; config().memory_bytes(&GEOMETRY)]
 }
 
-/// A formatted chip.
+/// Formats a chip.
 fn volume(chip: Chip) -> Chip {
     FileSystem::format(chip, &config(), &mut memory()).expect("format")
 }
@@ -33,7 +35,7 @@ fn nand() -> Nand {
     Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1)
 }
 
-/// A formatted chip whose bits flip.
+/// Returns a formatted chip whose bits flip.
 fn forgetful(model: BitErrorModel) -> Chip {
     volume(BitErrors::new(FailOps::new(nand(), 1)).with_model(model, 1).with_erases(WORN_ERASES))
 }
@@ -42,7 +44,7 @@ fn content(index: u64) -> Vec<u8> {
     (0..PAGE).map(|at| (at as u64 * 31 + index * 7 + at as u64 / 256) as u8).collect()
 }
 
-/// Writes a file of so many pages.
+/// Writes a file of `pages` pages.
 fn write(fs: &mut FileSystem<'_, &mut Chip>, name: &str, pages: u64) -> Result<(), Error> {
     let mut file = fs.open(name, OpenOptions::DURABLE)?;
     for index in 0..pages {
@@ -51,7 +53,7 @@ fn write(fs: &mut FileSystem<'_, &mut Chip>, name: &str, pages: u64) -> Result<(
     fs.close(file)
 }
 
-/// Reads such a file and compares it.
+/// Reads a file of [`write()`] and compares its contents.
 fn assert_content(fs: &mut FileSystem<'_, &mut Chip>, name: &str, pages: u64) {
     let mut file = fs.open(name, OpenOptions::READ).expect("open");
     for index in 0..pages {
@@ -191,7 +193,7 @@ fn worn_out_volume_can_be_read_and_says_so_after_every_mount() {
     }
     assert!(rounds > 150, "{rounds} rounds");
     assert!(matches!(end, Some(Error::ReadOnly | Error::NoSpace | Error::MediaFailing)), "{end:?}");
-    // With every further block that dies the room shrinks, until nothing can be written at all.
+    // With each additional bad block, the volume has less room. In the end it refuses all writes.
     for _ in 0..10_000 {
         if write(&mut fs, "busy", 1) == Err(Error::ReadOnly) {
             break;
@@ -236,7 +238,7 @@ fn ring_blocks_that_fail_are_left_out_until_too_few_are_left() {
     let mut end = None;
     for round in 0.. {
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
-        // Superblocks and ring: seven blocks, of which two may fail.
+        // Superblocks and ring. The ring has seven blocks; two of them may fail.
         assert_eq!((fs.health().bad_blocks, blocks_in(&fs, BlockState::Reserved)), (round, 2 + 7 - round));
         if round == 0 {
             write(&mut fs, "rest", 100).expect("write");

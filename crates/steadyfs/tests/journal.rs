@@ -1,12 +1,13 @@
-//! The journal buffer under changes that are scattered thinly.
+//! Tests the journal buffer with many small, scattered changes.
 
 use steadyfs::media::nor::NorPages;
 use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, CommitOn, Config, FileSystem, OpenOptions};
 use steadyfs_sim::{FailOps, Metered, Nand, NandTiming, Nor, NorTiming, PowerCut, Tearable};
 
-/// With one tiny patch each for more than a hundred pages in the journal, writing the page with most patches made room for
-/// 15 bytes: an append of 500 bytes wrote page after page until the transaction was too large, and failed.
+/// The journal had one tiny patch for each of more than a hundred pages. A write of the page with
+/// most patches made room for 15 bytes only: an append of 500 bytes wrote page after page until
+/// the transaction was too large, and failed.
 #[test]
 fn append_succeeds_beside_many_tiny_patches() {
     let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 128, programs_bytes: false };
@@ -31,7 +32,8 @@ fn append_succeeds_beside_many_tiny_patches() {
     assert_eq!(back, [39; 500]);
 }
 
-/// A volume in whose journal buffer many small changes wait: files all over it, of which each fifth was removed. Ended cleanly.
+/// Returns a volume whose journal buffer has many small changes: files all over the volume, every
+/// fifth removed. The volume was ended cleanly.
 fn crowded<C: Flash>(mut chip: C) -> (C, Config) {
     let config = Config::for_geometry(&chip.geometry());
     let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
@@ -60,7 +62,8 @@ fn nand() -> Nand {
     Nand::with_geometry(geometry, NandTiming::ROUND, 1)
 }
 
-/// A file by pieces of so many bytes: bytes that the second half of it programs.
+/// Writes a file in pieces of `piece` bytes. Returns the number of bytes that the second half of
+/// the file programs.
 fn programmed_by_pieces<C: Flash + Metered>(chip: C, piece: usize) -> u64 {
     let (chip, config) = crowded(chip);
     let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
@@ -78,7 +81,8 @@ fn programmed_by_pieces<C: Flash + Metered>(chip: C, piece: usize) -> u64 {
 
 const HALF: u64 = 65_536;
 
-/// Where a buffer full of them had no room for a piece, none of them ever left: each piece of 256 bytes wrote a page of 2 KiB.
+/// If a buffer full of small changes had no room for a piece, no change ever left the buffer:
+/// each piece of 256 bytes wrote a page of 2 KiB.
 #[test]
 fn many_small_changes_do_not_let_each_piece_write_its_page() {
     let programmed = programmed_by_pieces(nor(), 256);
@@ -89,11 +93,12 @@ fn many_small_changes_do_not_let_each_piece_write_its_page() {
     }
 }
 
-/// Pieces that are written, and of how many each flush makes durable.
+/// Number of written pieces, and number of pieces for each flush.
 const PIECES: u64 = 40;
 const FLUSHED: u64 = 8;
 
-/// Appends pieces, each of which says its number; tells how many are durable at least, and how many may be there.
+/// Appends pieces that contain their number. Returns the number of durable pieces, and the
+/// largest possible number of pieces.
 fn append_pieces<C: Flash>(fs: &mut FileSystem<'_, C>) -> (u64, u64) {
     let mut durable = 0;
     let Ok(mut file) = fs.open("pieces", OpenOptions::CREATE) else { return (0, 0) };
@@ -111,7 +116,8 @@ fn append_pieces<C: Flash>(fs: &mut FileSystem<'_, C>) -> (u64, u64) {
     (durable, PIECES)
 }
 
-/// What was durable is there, what is there was written, and nothing else has changed.
+/// Checks that all durable pieces are there, that all pieces there were written, and that nothing
+/// else has changed.
 fn look_at_pieces<C: Flash>(fs: &mut FileSystem<'_, C>, config: &Config, (durable, most): (u64, u64), what: &str) {
     let mut scratch = vec![0; config.check_bytes(&fs.flash().geometry())];
     fs.check(&mut scratch, false, &mut |finding| panic!("{what}: {finding:?}")).unwrap();
@@ -133,7 +139,8 @@ fn look_at_pieces<C: Flash>(fs: &mut FileSystem<'_, C>, config: &Config, (durabl
     }
 }
 
-/// Each operation of the chip is cut, and each program fails, while small changes leave a crowded buffer beside what is written.
+/// Cuts each operation of the chip, and fails each program, while small changes leave a crowded
+/// buffer beside the written pieces.
 fn cut_and_fail<C: Flash + Tearable + Clone>(chip: C) {
     let (ground, config) = crowded(chip);
     let mut memory = vec![0; config.memory_bytes(&ground.geometry())];

@@ -1,4 +1,4 @@
-//! Bits that flip in the log of a leaf, on flash that programs bytes and has no ECC.
+//! Tests flipped bits in the log of a leaf, on flash that programs bytes and has no ECC.
 
 use crate::common::{Rng, for_seeds};
 use steadyfs::media::nor::NorPages;
@@ -7,15 +7,15 @@ use steadyfs::{Access, CommitOn, Config, Error, FileSystem, OpenOptions};
 use steadyfs_sim::{Nor, NorTiming};
 
 const FILES: u64 = 5;
-/// Bytes of a piece that is written and read, and pieces of a file.
+/// Bytes of a piece for writes and reads, and number of pieces in a file.
 const PIECE: usize = 512;
 const PIECES: u64 = 64;
-/// As in `docs/format.md`: bytes of a log, bytes of a change, and the kinds of leaves.
+/// From `docs/format.md`: bytes of a log, bytes of a change, and the kinds of leaves.
 const LOG_BYTES: usize = 96;
 const CHANGE_BYTES: usize = 6;
 const LEAVES: [u8; 2] = [9, 10];
 
-/// A chip of which some bits of a page's data read wrong.
+/// A chip on which some bits of a page's data read wrong.
 #[derive(Clone)]
 struct Flipped<F> {
     chip: F,
@@ -24,7 +24,7 @@ struct Flipped<F> {
 }
 
 impl<F: Flash> Flipped<F> {
-    /// What is read of `page` from byte `at` on.
+    /// Flips the bits in data that was read from `page`, from byte `at` on.
     fn flip(&self, page: PageIndex, at: usize, data: &mut [u8]) {
         for bit in self.bits.iter().filter(|_| page == self.page) {
             if let Some(byte) = (bit / 8).checked_sub(at).and_then(|byte| data.get_mut(byte)) {
@@ -71,7 +71,7 @@ impl<F: Flash> Flash for Flipped<F> {
 
 type Volume = Flipped<NorPages<Nor>>;
 
-/// A volume whose pages were written again and again, and what its files hold.
+/// Returns a volume whose pages were rewritten many times, and the contents of its files.
 fn used_volume(seed: u64, writes: u64, ends_well: bool, memory: &mut Vec<u8>) -> (Volume, Vec<Vec<u8>>) {
     let chip = NorPages::new(Nor::with_geometry(16_384, 64, NorTiming::ROUND, seed), 256);
     let geometry = chip.geometry();
@@ -94,7 +94,8 @@ fn used_volume(seed: u64, writes: u64, ends_well: bool, memory: &mut Vec<u8>) ->
     (volume, files)
 }
 
-/// Changes in the logs of all leaves: the page of each, and its first byte there. Old leaves have some as well.
+/// Returns the changes in the logs of all leaves: the page and the first byte of each. Old leaves
+/// have changes as well.
 fn changes(volume: &mut Volume) -> Vec<(PageIndex, usize)> {
     let Geometry { page_bytes, pages_per_block, block_count, .. } = volume.geometry();
     let (mut data, mut tag) = (vec![0; page_bytes as usize], [0; TAG_BYTES]);
@@ -109,7 +110,8 @@ fn changes(volume: &mut Volume) -> Vec<(PageIndex, usize)> {
     found
 }
 
-/// Pieces that answer with an error, and whether the mount says that something is missing; nothing may be old.
+/// Reads all files. Returns the number of pieces with an error, and true if the mount reported
+/// damage. No piece may be old.
 fn look(volume: Volume, memory: &mut [u8], files: &[Vec<u8>]) -> (usize, bool) {
     let mut fs = FileSystem::mount(volume, Access::ReadWrite, memory).expect("mount");
     let is_told = fs.damage().is_some();
@@ -140,7 +142,8 @@ fn look(volume: Volume, memory: &mut [u8], files: &[Vec<u8>]) -> (usize, bool) {
     (lost, is_told)
 }
 
-/// A bit had flipped in a change of a leaf. Its check was wrong, it was passed over, and the page that it was of read as it was before.
+/// A bit flipped in a change of a leaf. The change's check failed, the mount skipped the change,
+/// and the logical page read as it was before.
 #[test]
 fn one_flipped_bit_in_the_log_of_a_leaf_costs_nothing() {
     for_seeds("leaf_log", "one_flipped_bit_in_the_log_of_a_leaf_costs_nothing", 2, |seed| {
@@ -158,7 +161,8 @@ fn one_flipped_bit_in_the_log_of_a_leaf_costs_nothing() {
     });
 }
 
-/// Where no cut has touched the log, two bits of a change cost the page of the leaf, and the mount says so.
+/// If no cut has touched the log, two wrong bits in a change cost the page of the leaf, and the
+/// mount reports this.
 #[test]
 fn change_that_cannot_be_read_costs_its_page_of_the_leaf() {
     for_seeds("leaf_log", "change_that_cannot_be_read_costs_its_page_of_the_leaf", 2, |seed| {

@@ -1,4 +1,5 @@
-//! A record is lost, and power failed in the program behind it, which has touched its place and left no trace there.
+//! A record is lost, and power failed in the program behind it. That program has touched its
+//! place without a trace.
 
 use crate::common::{Rng, for_seeds};
 use steadyfs::media::nor::NorPages;
@@ -8,17 +9,17 @@ use steadyfs_sim::{Nand, NandTiming, Nor, NorTiming};
 
 const FILES: u64 = 6;
 
-/// A chip that loses power in a program and remembers which place that has touched, of which pages can be lost, and which panics where a
-/// touched place is programmed again before an erase.
+/// A chip that loses power in a program and records the touched place. Its pages can be lost. It
+/// panics if a touched place is programmed again before an erase.
 #[derive(Clone)]
 struct Touchy<F> {
     chip: F,
-    /// Programs until power fails; with 0 it does not answer.
+    /// Number of programs until power fails. With 0, the chip does not answer.
     left: u32,
-    /// First and last byte of what a cut program has touched, in a block.
+    /// First and last byte that a cut program has touched, in a block.
     touched: Vec<(BlockIndex, u32, u32)>,
     lost: Vec<PageIndex>,
-    /// Pages that were programmed whole, and bytes by the page that they begin in.
+    /// Pages of whole programs, and for programs of bytes the page in which they begin.
     programmed: Vec<PageIndex>,
 }
 
@@ -96,7 +97,8 @@ impl<F: Flash> Flash for Touchy<F> {
     }
 }
 
-/// Writes a file as a commit of its own: a logical page, a part of one, or a few bytes, which the journal takes.
+/// Writes a file as a commit of its own: a logical page, a part of a page, or a few bytes. The
+/// journal takes few bytes.
 fn change<F: Flash>(fs: &mut FileSystem<'_, F>, rng: &mut Rng, number: u64) -> Result<(), Error> {
     let geometry = fs.flash().geometry();
     let logical = geometry.page_bytes as usize * usize::from(fs.config().unit_pages);
@@ -117,14 +119,15 @@ fn content<F: Flash>(fs: &mut FileSystem<'_, F>, number: u64) -> Result<Vec<u8>,
     Ok(data)
 }
 
-/// What became of volumes of which a record was lost.
+/// Counts the results on volumes with a lost record.
 #[derive(Debug, Default)]
 struct Tally {
     taken_for_a_cut: u32,
     told: u32,
 }
 
-/// Mounts a volume of which a record is lost, repairs it if it says so, works with it, and mounts it again.
+/// Mounts a volume with a lost record, repairs it if it reports damage, changes it, and mounts it
+/// again.
 fn live_on<F: Flash + Clone>(mut volume: Touchy<F>, lost: PageIndex, memory: &mut [u8], tally: &mut Tally) {
     (volume.left, volume.lost) = (u32::MAX, vec![lost]);
     let mut fs = FileSystem::mount(&mut volume, Access::ReadWrite, memory).expect("mount");
@@ -142,7 +145,7 @@ fn live_on<F: Flash + Clone>(mut volume: Touchy<F>, lost: PageIndex, memory: &mu
     }
     let mut rng = Rng(u64::from(lost));
     for number in (0..FILES).chain(0..FILES) {
-        // A file with a lost page may not be opened, and then it is another one.
+        // If the file has a lost page, it may not open. Then another file is changed.
         let _ = change(&mut fs, &mut rng, number).or_else(|_| change(&mut fs, &mut rng, FILES + number));
     }
     let found: Vec<_> = (0..2 * FILES).map(|number| content(&mut fs, number)).collect();
@@ -152,7 +155,8 @@ fn live_on<F: Flash + Clone>(mut volume: Touchy<F>, lost: PageIndex, memory: &mu
     assert!(found == again, "what was committed since the loss is there");
 }
 
-/// Cuts a life in each of its first programs, loses one of the pages that were programmed last before, and lives on.
+/// Cuts a use in each of its first programs, loses one of the pages programmed just before, and
+/// continues the use.
 fn lose_before_each_cut<F: Flash + Clone>(chip: F, unit_pages: u8, seed: u64) -> Tally {
     let geometry = chip.geometry();
     let config = Config { unit_pages: unit_pages.into(), ..Config::for_geometry(&geometry) };
@@ -184,9 +188,10 @@ fn lose_before_each_cut<F: Flash + Clone>(chip: F, unit_pages: u8, seed: u64) ->
     tally
 }
 
-/// The last record before a cut was lost, and the cut program had touched the place behind it without a trace. A mount took the lost record for
-/// the cut and passed one place; the head then programmed the one behind, which a cut had touched. Where the lost record was the first one of a
-/// power cycle, no head had been used as far as the mount could see, and it passed no place of the others at all.
+/// The last record before a cut was lost, and the cut program had touched the place behind it
+/// without a trace. A mount took the lost record for the cut and skipped one place. The head then
+/// programmed the place behind it, which a cut had touched. If the lost record was the first one
+/// of a use, the mount found no used head, and skipped no place of the other heads at all.
 #[test]
 fn place_behind_a_lost_record_is_not_programmed_again() {
     for_seeds("lost_and_cut", "place_behind_a_lost_record_is_not_programmed_again", 1, |seed| {

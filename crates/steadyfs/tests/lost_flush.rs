@@ -1,4 +1,5 @@
-//! Devices that fail to flush, and have lost what they answered since the flush before: as Linux tells of a disk once, and not again.
+//! Tests devices that fail to flush and have lost all writes since the last flush. Linux reports
+//! such a loss of a disk once, and not again.
 
 use steadyfs::media::Failure;
 use steadyfs::media::sectors::{SectorDevice, SectorLayout, SectorPages, SectorTimes, TagPlace};
@@ -8,16 +9,16 @@ use steadyfs_sim::Sectors;
 /// Bytes of a file, and of a write.
 const PIECE: usize = 700;
 const BYTES: usize = 12 * PIECE;
-/// Writes, of which each fourth is committed.
+/// Number of writes. Every fourth is committed.
 const WRITES: usize = 120;
 
-/// A device of which one flush loses all that was written since the one before.
+/// A device on which one flush fails and loses all writes since the last flush.
 #[derive(Clone)]
 struct Caching {
     sectors: Sectors,
-    /// As they were at the last flush.
+    /// The sectors at the last flush.
     flushed: Sectors,
-    /// Flushes until one fails.
+    /// Number of flushes until one fails.
     fails_in: u32,
     has_failed: bool,
     reorders: bool,
@@ -29,7 +30,7 @@ impl Caching {
         Self { flushed: sectors.clone(), sectors, fails_in: 0, has_failed: false, reorders }
     }
 
-    /// As it is behind a power cut that leaves nothing of the cache.
+    /// Returns the device after a power cut that leaves nothing of the cache.
     fn cut(self) -> Self {
         Self { sectors: self.flushed.clone(), fails_in: 0, ..self }
     }
@@ -79,7 +80,8 @@ fn content(fs: &mut FileSystem<'_, SectorPages<Caching>>) -> Vec<u8> {
     data
 }
 
-/// Writes and commits until a call fails; what a mount may show, the newest last, and whether the flush failed in a call that did not say so.
+/// Writes and commits until a call fails. Returns the states that a mount may show, the newest
+/// last, and true if the flush failed in a call that returned no error.
 fn use_until_failure(fs: &mut FileSystem<'_, SectorPages<Caching>>) -> (Vec<Vec<u8>>, bool) {
     let mut data = content(fs);
     let (mut file, mut shown, mut was_silent) = (fs.open("file", OpenOptions::WRITE).expect("open"), vec![data.clone()], false);
@@ -110,7 +112,8 @@ fn use_until_failure(fs: &mut FileSystem<'_, SectorPages<Caching>>) -> (Vec<Vec<
     (shown, was_silent)
 }
 
-/// It was repeated, succeeded, and the commit was answered: what the first one had lost was gone, or named by a root.
+/// The failed flush was repeated and succeeded, and the commit returned. The data that the first
+/// flush had lost was gone, or a root referred to it.
 #[test]
 fn what_a_failed_flush_has_lost_is_never_built_upon() {
     let places = [(TagPlace::Beside, true), (TagPlace::Beside, false), (TagPlace::Table, true), (TagPlace::Within, true)];

@@ -1,5 +1,5 @@
-//! Any one page of the medium cannot be read any more: what is lost is said to be lost, everything else is there, and nothing is of
-//! before without a word.
+//! Tests the loss of any one page of the medium. The volume must report lost data, keep
+//! everything else, and never show old data without a report.
 
 use crate::common::Rng;
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
@@ -10,22 +10,22 @@ use steadyfs::{
 use steadyfs_sim::{Nand, NandTiming};
 
 const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
-/// Blocks that are so large and pages that are so small that a root takes two of them.
+/// The blocks are so large and the pages so small that a root takes two pages.
 const SMALL_PAGES: Geometry = Geometry { page_bytes: 256, pages_per_block: 32, block_count: 48, programs_bytes: false };
 const FILES: usize = 12;
-/// Seeds of each test.
+/// Number of seeds of each test.
 const SEEDS: u64 = 3;
 
-/// A chip of which some pages are lost, until they are programmed again.
+/// A chip with some lost pages. A lost page can be read again after a program.
 #[derive(Clone)]
 struct Lossy {
     chip: Nand,
     lost: Vec<PageIndex>,
-    /// Reads that they fail; then they can be read again.
+    /// Number of reads of lost pages that fail. After these, lost pages can be read again.
     failing: u32,
-    /// Programs and erases until it answers no more.
+    /// Number of programs and erases until the chip stops answering.
     left: u32,
-    /// Operations until one fails, once.
+    /// Number of operations until one operation fails, once.
     hiccup: u32,
 }
 
@@ -84,15 +84,15 @@ impl Flash for Lossy {
     }
 }
 
-/// What the files hold, by their numbers.
+/// The contents of the files, by their numbers.
 type Files = Vec<Vec<u8>>;
 
-/// How the use of a volume ended.
+/// The way in which the use of a volume ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum End {
     Unmounted,
     Cut,
-    /// Cut, and a mount has settled what it left.
+    /// A cut, and a mount that settled the state after it.
     Settled,
 }
 
@@ -105,7 +105,7 @@ fn mount<'m>(volume: &Lossy, lost: &[PageIndex], access: Access, memory: &'m mut
     FileSystem::mount(volume, access, memory).unwrap_or_else(|error| panic!("pages {lost:?} lost: {error}"))
 }
 
-/// A new chip of which nothing is lost yet.
+/// Returns a new chip without a lost page.
 fn lossless(geometry: Geometry) -> Lossy {
     Lossy {
         chip: Nand::with_geometry(geometry, NandTiming::ROUND, 1),
@@ -116,7 +116,8 @@ fn lossless(geometry: Geometry) -> Lossy {
     }
 }
 
-/// A volume after some hundred changes; what its files hold, and what they held before the last commit.
+/// Returns a volume after some hundred changes. Also returns the contents of its files, now and
+/// before the last commit.
 fn used_volume(geometry: Geometry, seed: u64, changes: u64, end: End) -> (Lossy, [Files; 2]) {
     let mut memory = memory(&geometry);
     let mut chip = FileSystem::format(lossless(geometry), &Config::for_geometry(&geometry), &mut memory).expect("format");
@@ -165,25 +166,26 @@ fn read(fs: &mut FileSystem<'_, Lossy>, number: usize) -> Result<Vec<u8>, Error>
     Ok(data)
 }
 
-/// What was found in the volumes of which a page is lost.
+/// Counts the results on volumes with a lost page.
 #[derive(Debug, Default)]
 struct Tally {
     /// Volumes in which a file cannot be read.
     partly: usize,
-    /// Pages without which the volume is as before the last commit.
+    /// Lost pages whose loss takes the volume back to the state before the last commit.
     taken_back: Vec<PageIndex>,
     /// Volumes that reported damage.
     damaged: usize,
     /// Volumes that reported a lost leaf.
     leaves: usize,
-    /// Files on damaged volumes, and those with the right content.
+    /// Files on damaged volumes, and files among them with the right content.
     files: usize,
     whole: usize,
 }
 
 impl Tally {
-    /// Reads all files of a volume that tells of no damage: they are as committed last, or errors. One exception there is: a lost
-    /// record behind which lies nothing looks like one that power failed in.
+    /// Reads all files of a volume without reported damage. Each file has its last committed
+    /// content, or returns an error. There is one exception: a lost record with nothing behind it
+    /// looks like a record in which power failed.
     fn add_sound(&mut self, fs: &mut FileSystem<'_, Lossy>, states: &[Files; 2], page: PageIndex) {
         let found: Vec<_> = (0..FILES).map(|number| read(fs, number)).collect();
         let is_of = |state: &Files| found.iter().zip(state).all(|(found, file)| found.as_ref().is_ok_and(|data| data == file));
@@ -202,7 +204,7 @@ impl Tally {
         self.partly += usize::from(found.iter().any(Result::is_err));
     }
 
-    /// Reads all files of a volume that tells of damage.
+    /// Reads all files of a volume with reported damage.
     fn add_damaged(&mut self, fs: &mut FileSystem<'_, Lossy>, files: &Files) {
         assert!(fs.health().read_only);
         self.damaged += 1;
@@ -218,7 +220,7 @@ fn repair(mut fs: FileSystem<'_, Lossy>, lost: &[PageIndex], states: &[Files]) {
     let is_leaf = fs.damage() == Some(Damage::Leaf);
     match accept(&mut fs) {
         Err(Error::Corrupt) if is_leaf => {
-            // It is the first one, and has no copy: nothing has changed.
+            // The lost leaf is the first one, and has no copy: nothing has changed.
             assert_eq!((fs.damage(), fs.health().read_only), (Some(Damage::Leaf), true));
             assert!(before.iter().any(Result::is_err), "pages {lost:?} lost, and not repaired though all can be read");
             return;
@@ -232,15 +234,15 @@ fn repair(mut fs: FileSystem<'_, Lossy>, lost: &[PageIndex], states: &[Files]) {
     let mut fs = mount(&volume, &volume.lost, Access::ReadWrite, &mut memory);
     assert_eq!((fs.damage(), fs.health().read_only), (None, false), "pages {lost:?} lost, mounted again");
     assert_eq!(fs.stat("more").map(|stat| stat.size), Ok(700));
-    // What is missing stays missing, though its blocks are used again, and can be removed.
+    // Missing data stays missing, although its blocks are used again, and can be removed.
     for _ in 0..40 {
         add_a_file(&mut fs).unwrap_or_else(|error| panic!("pages {lost:?} lost, repaired and mounted: {error}"));
     }
     for (number, before) in before.into_iter().enumerate() {
         let found = read(&mut fs, number);
-        // A name that was lost is made again from the inode.
+        // A repair restores a lost name from the inode.
         let is_back = before.is_err() && found.as_ref().is_ok_and(|data| states.iter().any(|state| state[number] == *data));
-        // An entry that names an inode which nobody can read is removed.
+        // A repair removes an entry whose inode cannot be read.
         let is_gone = before.is_err() && found == Err(Error::NotFound);
         assert!(
             found == before || is_back || is_gone,
@@ -252,7 +254,7 @@ fn repair(mut fs: FileSystem<'_, Lossy>, lost: &[PageIndex], states: &[Files]) {
     }
 }
 
-/// Accepts what is lost.
+/// Repairs the volume: accepts the loss.
 fn accept(fs: &mut FileSystem<'_, Lossy>) -> Result<Checked, Error> {
     let mut scratch = vec![0; fs.config().check_bytes(&fs.flash().geometry())];
     fs.repair(&mut scratch, &mut |_| {})
@@ -264,7 +266,7 @@ fn add_a_file(fs: &mut FileSystem<'_, Lossy>) -> Result<(), Error> {
     fs.close(file)
 }
 
-/// Loses each page in turn: every mount goes past it, and tells.
+/// Loses each page in turn. Every mount must succeed and report the loss.
 fn lose_each(volume: &Lossy, states: &[Files; 2]) -> Tally {
     let mut memory = memory(&GEOMETRY);
     let mut tally = Tally::default();
@@ -287,7 +289,7 @@ fn lose_each(volume: &Lossy, states: &[Files; 2]) -> Tally {
     tally
 }
 
-/// Loses each page of volumes whose use ended so.
+/// Loses each page of volumes whose use ended in this way.
 fn lose_each_after(end: End) -> Tally {
     let mut total = Tally::default();
     for seed in 0..SEEDS {
@@ -307,26 +309,26 @@ fn lose_each_after(end: End) -> Tally {
 #[test]
 fn loss_of_a_page_of_a_volume_that_was_unmounted_is_told_and_repaired() {
     let Tally { damaged, leaves, .. } = lose_each_after(End::Unmounted);
-    // The root page, and the page with the inode of the root directory, each mounted in two ways. The
-    // newest journal page and the first leaf are there twice.
+    // Damage comes from the root page, and from the page with the inode of the root directory,
+    // each mounted in two ways. The newest journal page and the first leaf are there twice.
     assert!((1..=4 * SEEDS as usize).contains(&damaged) && leaves == 0, "{damaged} damaged, {leaves} leaves lost");
 }
 
 #[test]
 fn loss_of_a_page_of_a_volume_at_work_takes_back_one_commit_at_most_or_is_told_and_repaired() {
     let Tally { damaged, files, whole, .. } = lose_each_after(End::Cut);
-    // A lost page of the directory takes all of them.
+    // A lost page of the directory costs all of its files.
     assert!(damaged > 0 && whole * 2 >= files, "{damaged} damaged, {whole} of {files} files are whole");
 }
 
 #[test]
 fn loss_of_a_page_after_a_mount_that_settled_is_told_and_repaired() {
     let Tally { damaged, files, whole, .. } = lose_each_after(End::Settled);
-    // A lost page with the inode of the root directory takes all of them.
+    // A lost page with the inode of the root directory costs all files.
     assert!(damaged > 0 && whole * 5 > files, "{damaged} damaged, {whole} of {files} files are whole");
 }
 
-/// Reads all files of a volume that is only read: their bytes, or errors.
+/// Reads all files through a reader: their bytes, or errors.
 macro_rules! shown {
     ($reader:ident) => {
         (0..FILES)
@@ -342,8 +344,8 @@ macro_rules! shown {
     };
 }
 
-/// A `Reader` showed an older state, or a mixture of states, where a mount reports damage. It only
-/// said that it was not settled.
+/// A `Reader` showed an older state, or a mixture of states, on volumes on which a mount reports
+/// damage. It only reported that it was not settled.
 #[test]
 fn readers_report_the_damage_that_a_mount_reports_or_refuse_the_volume() {
     let (mut damaged, mut refused) = (0, 0);
@@ -363,7 +365,7 @@ fn readers_report_the_damage_that_a_mount_reports_or_refuse_the_volume() {
             drop(reader);
             match CleanReader::mount(lost(), &mut memory) {
                 Ok(mut reader) => {
-                    // It has looked at no leaf and at no table.
+                    // A clean reader has read no leaf and no table.
                     assert!(matches!(damage, None | Some(Damage::Leaf | Damage::Tables)), "page {page} lost: {damage:?}");
                     for (number, found) in shown!(reader).into_iter().enumerate() {
                         let is_right =
@@ -382,8 +384,8 @@ fn readers_report_the_damage_that_a_mount_reports_or_refuse_the_volume() {
     assert!(damaged > 10 && refused > 3, "{damaged} damaged, {refused} refused");
 }
 
-/// A client that does not take no for an answer: it writes again and again into a page of which the second half is lost, which
-/// uses up a block each time.
+/// A client repeats a failing write again and again. It writes into a page whose second half is
+/// lost. Each attempt uses up a block.
 #[test]
 fn writes_that_fail_again_and_again_use_up_nothing_for_good() {
     let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 48, programs_bytes: false };
@@ -418,7 +420,7 @@ fn writes_that_fail_again_and_again_use_up_nothing_for_good() {
     }
 }
 
-/// A page that cannot be read once, while reclamation moves it: the next look finds it.
+/// A page fails one read while reclamation moves it: the next read succeeds.
 #[test]
 fn page_that_cannot_be_read_once_survives_its_move() {
     const PAGES: u64 = 300;
@@ -433,7 +435,7 @@ fn page_that_cannot_be_read_once_survives_its_move() {
     (0..pages).for_each(|page| fs.write(&mut file, page * page_bytes, &bytes(page)).expect("write"));
     let mut rng = Rng(1);
     for stamp in pages..pages + 1500 {
-        // The first look at one of these, whichever that is.
+        // The first read of any of these pages fails.
         let lost = (0..GEOMETRY.block_count * GEOMETRY.pages_per_block).filter(|_| rng.below(8) == 0).collect();
         (fs.flash_mut().lost, fs.flash_mut().failing) = (lost, 1);
         let page = rng.below(pages);
@@ -450,8 +452,8 @@ fn page_that_cannot_be_read_once_survives_its_move() {
     }
 }
 
-/// Between the acceptance of a loss and the end of the check that follows, nothing may be changed: the allocation map may give away pages
-/// that are in use.
+/// Between the acceptance of a loss and the end of the following check, nothing may change: the
+/// allocation map may give away pages that are in use.
 #[test]
 fn repair_that_is_cut_is_begun_again() {
     let mut memory = memory(&GEOMETRY);
@@ -459,7 +461,7 @@ fn repair_that_is_cut_is_begun_again() {
     let (mut cuts, mut begun) = (0, 0);
     for page in 0..GEOMETRY.block_count * GEOMETRY.pages_per_block {
         let mut fs = mount(&volume, &[page], Access::ReadOnly, &mut memory);
-        // Where a table is lost the mount settles first, and would be cut itself.
+        // If a table is lost, the mount settles first, and would be cut itself.
         if matches!(fs.damage(), None | Some(Damage::Tables)) {
             continue;
         }
@@ -474,7 +476,7 @@ fn repair_that_is_cut_is_begun_again() {
             assert!(fs.health().read_only, "page {page} lost, {left} programs: {result:?} and writable");
             let cut = Lossy { left: u32::MAX, ..fs.flash().clone() };
             let mut fs = mount(&cut, &[page], Access::ReadWrite, &mut memory);
-            // Without damage its last root is there after all.
+            // Without damage, the last root of the repair was complete after all.
             assert_eq!(fs.damage().is_some(), fs.health().read_only, "page {page} lost, {left} programs: {:?}", fs.damage());
             begun += u32::from(fs.damage() == Some(Damage::Repair));
             cuts += 1;
@@ -489,13 +491,13 @@ fn repair_that_is_cut_is_begun_again() {
     assert!(cuts > 20 && begun > 10, "{cuts} cuts, {begun} of them after the loss was accepted");
 }
 
-/// A device that answers every operation but one: the repair holds, or the volume says that it does not, shows nothing else, and the next try
-/// succeeds.
+/// A device fails one operation. The repair succeeds, or the volume reports that it did not. In
+/// that case the volume shows nothing else, and the next repair succeeds.
 #[test]
 fn repair_in_which_one_operation_fails_can_be_repeated() {
     let mut memory = memory(&GEOMETRY);
     let (volume, [now, _]) = used_volume(GEOMETRY, 1, 397, End::Cut);
-    // Where a directory has lost a page a repair finds its names again.
+    // If a directory has lost a page, a repair finds its names again.
     let is_found_again = |number: usize, before: &Result<Vec<u8>, Error>, found: &Result<Vec<u8>, Error>| {
         before.is_err() && found.as_ref() == Ok(&now[number])
     };
@@ -541,7 +543,8 @@ fn repair_in_which_one_operation_fails_can_be_repeated() {
     assert!(failed > 50, "{failed} repairs failed");
 }
 
-/// A mount for reading showed a commit whose page was metastable, the next mount did not find it, and nothing had said that this might be.
+/// A mount for reading showed a commit whose page was metastable. The next mount did not find
+/// this commit, and nothing had reported that possibility.
 #[test]
 fn mount_for_reading_says_whether_a_later_mount_may_show_another_state() {
     let mut memory = memory(&GEOMETRY);
@@ -555,7 +558,7 @@ fn mount_for_reading_says_whether_a_later_mount_may_show_another_state() {
     (0..FILES).for_each(|number| assert_eq!(read(&mut fs, number).unwrap_or_default(), before[number]));
     assert_ne!(now, before);
 
-    // A commit that may be there, or not.
+    // This commit may be there, or not.
     fs.set_commit_on(CommitOn::MANUAL);
     add_a_file(&mut fs).expect("a change");
     fs.commit().expect("commit");
@@ -565,18 +568,19 @@ fn mount_for_reading_says_whether_a_later_mount_may_show_another_state() {
     fs.flash_mut().left = 0;
     assert_eq!((fs.commit(), fs.is_settled()), (Err(Error::Unknown), false));
 
-    // Nothing is open after a clean end.
+    // After a clean end, nothing is left open.
     let (volume, _) = used_volume(GEOMETRY, 1, 60, End::Unmounted);
     assert!(mount(&volume, &[], Access::ReadOnly, &mut memory).is_settled());
 }
 
-/// Every write-back of the leaf failed, and with it every call that needed room in the overlay, until the next mount said why.
+/// Every write-back of the leaf failed, and so did every call that needed room in the overlay.
+/// Only the next mount reported the reason.
 #[test]
 fn leaf_that_is_lost_while_mounted_is_told_and_makes_the_volume_read_only() {
     const PAGES: u64 = 60;
     let mut memory = memory(&GEOMETRY);
     let (mut volume, _) = used_volume(GEOMETRY, 1, 100, End::Unmounted);
-    // Power fails behind the writes: the end of the use would make a copy.
+    // Power fails after the writes, because the end of the use would make a copy of the leaf.
     let mut fs = FileSystem::mount(&mut volume, Access::ReadWrite, &mut memory).expect("mount");
     let page_bytes = u64::from(fs.usage().logical_bytes);
     let bytes = |stamp: u64| vec![stamp as u8; page_bytes as usize];
@@ -585,7 +589,7 @@ fn leaf_that_is_lost_while_mounted_is_told_and_makes_the_volume_read_only() {
     let is_leaf = |page: &PageIndex| mount(&volume, &[*page], Access::ReadOnly, &mut memory).damage() == Some(Damage::Leaf);
     let leaves: Vec<_> = (0..GEOMETRY.block_count * GEOMETRY.pages_per_block).filter(is_leaf).collect();
     for page in leaves.iter().copied() {
-        // One that fails now and then costs nobody anything.
+        // A leaf that fails a read now and then costs nothing.
         for failing in [u32::MAX, 2] {
             let mut memory = self::memory(&GEOMETRY);
             let mut fs = mount(&volume, &[], Access::ReadWrite, &mut memory);
@@ -600,12 +604,13 @@ fn leaf_that_is_lost_while_mounted_is_told_and_makes_the_volume_read_only() {
             assert!(failing > 2 && matches!(error, Error::Corrupt | Error::ReadOnly), "page {page} lost: {error}");
             assert_eq!((fs.damage(), fs.health().read_only), (Some(Damage::Leaf), true), "page {page} lost: {error}");
             assert_eq!(accept(&mut fs), Err(Error::ReadOnly));
-            // What was written before is there, and can be read: the overlay knows where.
+            // Earlier writes are there and readable, because the overlay has their places.
             let mut found = bytes(0);
             let newest = stamp - 1;
             assert_eq!(fs.read(&mut file, newest * 7 % PAGES * page_bytes, &mut found), Ok(page_bytes as usize));
             assert_eq!(found, bytes(newest));
-            // The next mount says the same. Where the page can be read again, nothing is lost.
+            // The next mount reports the same damage. If the page can be read again, nothing is
+            // lost.
             let Lossy { chip, .. } = fs.unmount().expect("unmount");
             let volume = Lossy { chip, ..volume.clone() };
             let fs = mount(&volume, &[page], Access::ReadWrite, &mut memory);
@@ -642,13 +647,13 @@ fn volume_that_was_unmounted_mounts_writable_without_any_page_of_its_ring() {
     }
 }
 
-/// Pages of the newest root, and of its copy, that hold one of its pages.
+/// Returns the pages of the newest root and of its copy that contain the root's page `index`.
 fn pages_of_newest_root(volume: &mut Lossy, index: u8) -> Vec<PageIndex> {
     let mut found: Vec<(u64, PageIndex)> = Vec::new();
     for page in 0..SMALL_PAGES.block_count * SMALL_PAGES.pages_per_block {
         let mut tag = [0; TAG_BYTES];
         volume.read_tag(page, &mut tag).expect("read");
-        // As in `docs/format.md`: kind 2, and its place in the root.
+        // From `docs/format.md`: kind 2, and the position in the root.
         if tag[8] & 15 == 2 && tag[5..8] == [index, 0, 0] {
             let number = (0..5).rev().fold(0, |number, index| number << 8 | u64::from(tag[index]));
             found.push((number & 0xF_FFFF_FFFF, page));
@@ -670,7 +675,7 @@ fn loss_of_the_newest_root_with_its_copy_is_told_and_repaired() {
                 let fs = mount(&volume, &[one], Access::ReadWrite, &mut memory);
                 assert_eq!((fs.damage(), fs.health().read_only), (None, false), "page {one} is there twice");
             }
-            // Its second page is there, and says that it was complete.
+            // The root's second page is there, and proves that the root was complete.
             let fs = mount(&volume, &lost, Access::ReadWrite, &mut memory);
             assert!(
                 matches!(fs.damage(), Some(Damage::Root | Damage::Leaf | Damage::Record)),
@@ -679,9 +684,11 @@ fn loss_of_the_newest_root_with_its_copy_is_told_and_repaired() {
             );
             assert!(fs.health().read_only);
             repair(fs, &lost, &states);
-            // Without its second page it looks like one that power failed in: the root before it and the records behind that tell the same.
+            // Without its second page, the root looks like one in which power failed. The root
+            // before it and the records behind that root give the same state.
             let mut fs = mount(&volume, &others, Access::ReadWrite, &mut memory);
-            // A block that the newest root had freed may have been used again: then a record is missing.
+            // A block that the newest root had freed may have been used again. Then a record is
+            // missing.
             if end == End::Cut && fs.damage() == Some(Damage::Record) {
                 assert!(fs.health().read_only, "{end:?}, seed {seed}");
                 continue;
@@ -693,7 +700,7 @@ fn loss_of_the_newest_root_with_its_copy_is_told_and_repaired() {
     }
 }
 
-/// A page of a directory that is lost costs nothing: a repair makes it anew from the inodes, with the names that they say.
+/// A lost page of a directory costs nothing: a repair rebuilds it from the names in the inodes.
 #[test]
 fn lost_page_of_a_directory_is_made_anew_by_a_repair() {
     for unit_pages in [1, 2] {

@@ -1,4 +1,5 @@
-//! Random steps against an oracle: every read, list and stat, the whole content at each mount, every call's bound.
+//! Compares random steps with an oracle: every read, list and stat, the whole content at each
+//! mount, and every call's bound.
 
 use crate::common::oracle::{Model, Session, work};
 use crate::common::steps::{EXPLICIT, Limits, Op, Raw};
@@ -8,8 +9,9 @@ use proptest::prelude::any;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use steadyfs::CommitOn;
 
-/// A volume, its settings and limits for a seed: every fourth has so many names that directories grow, every eighth so few inodes
-/// that they run out; half have memory for write-back.
+/// Returns a volume and the limits for a seed. Every fourth volume has so many names that
+/// directories grow. Every eighth has so few inodes that they run out. Three quarters have memory
+/// for write-back.
 fn stage(seed: u64, shape: &Shape) -> (Device, Limits) {
     let config = if seed % 8 == 5 { steadyfs::Config { files_max: 16, ..shape.config() } } else { shape.config() };
     let files = if seed % 4 == 3 { 60 } else { 6 };
@@ -17,7 +19,7 @@ fn stage(seed: u64, shape: &Shape) -> (Device, Limits) {
     (shape.device_with_config(config, seed).with_cache(cache_pages), Limits { files, ..shape.limits(24) })
 }
 
-/// Runs random steps on an empty volume, and shrinks those that fail.
+/// Runs random steps on an empty volume, and shrinks a failing sequence.
 fn agrees_with_the_oracle(seed: u64, shape: &Shape, events: CommitOn) {
     let (empty, limits) = stage(seed, shape);
     let mut bytes = [0; 32];

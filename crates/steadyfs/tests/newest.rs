@@ -1,7 +1,7 @@
-//! Clean volumes with few small files, of which any one page is lost.
+//! Tests clean volumes with few small files that lose any one page.
 //!
-//! The newest journal page of such a volume holds all of its files. It was there once, and a mount
-//! without it showed an empty directory.
+//! The newest journal page of such a volume contains all of its files. It was there once, and a
+//! mount without it showed an empty directory.
 
 use crate::common::{Rng, for_seeds};
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES
 use steadyfs::{Access, Budget, CleanReader, Config, Damage, Error, FileSystem, OpenOptions};
 use steadyfs_sim::{Nand, NandTiming, Nor, NorTiming, Sectors};
 
-/// A chip of which one page is lost, until its block is erased.
+/// A chip with one lost page, until its block is erased.
 #[derive(Clone)]
 struct Lossy<F> {
     chip: F,
@@ -25,7 +25,7 @@ impl<F: Flash> Lossy<F> {
         Self { chip, lost: None, programmed: BTreeSet::new() }
     }
 
-    /// The pages in which some bytes of a block lie.
+    /// Returns the pages that contain a range of bytes of a block.
     fn pages(&self, block: BlockIndex, offset: u32, bytes: usize) -> core::ops::RangeInclusive<PageIndex> {
         let Geometry { page_bytes, pages_per_block, .. } = self.geometry();
         let page = |at: u32| block * pages_per_block + at / page_bytes;
@@ -100,7 +100,7 @@ fn config(geometry: &Geometry) -> Config {
     if layout.geometry() == *geometry { Config::for_sectors(&layout) } else { Config::for_geometry(geometry) }
 }
 
-/// Formats the chip and lets files be written in some uses, each of which ends well.
+/// Formats the chip and writes files in some uses. Each use ends cleanly.
 fn used_volume<F: Flash>(chip: &mut Lossy<F>, seed: u64, memory: &mut Vec<u8>) -> Files {
     let geometry = chip.geometry();
     let config = config(&geometry);
@@ -126,7 +126,7 @@ fn used_volume<F: Flash>(chip: &mut Lossy<F>, seed: u64, memory: &mut Vec<u8>) -
     files
 }
 
-/// How the files read.
+/// The results of reading the files.
 #[derive(Default, Debug)]
 struct Seen {
     equal: usize,
@@ -160,8 +160,8 @@ fn lose_each_page<F: Flash + Clone>(chip: F, seed: u64) {
     lose_each_page_of(&mut chip, &files, &mut memory);
 }
 
-/// Loses each page of a volume. A mount for reading shows no wrong bytes, and reports missing files. A
-/// repair leaves at least one file.
+/// Loses each page of a volume. A mount for reading shows no wrong bytes, and reports missing
+/// files. A repair leaves at least one file.
 fn lose_each_page_of<F: Flash + Clone>(chip: &mut Lossy<F>, files: &Files, memory: &mut [u8]) {
     let mut scratch = vec![0; config(&chip.geometry()).check_bytes(&chip.geometry())];
     for page in chip.programmed.clone() {
@@ -183,7 +183,7 @@ fn lose_each_page_of<F: Flash + Clone>(chip: &mut Lossy<F>, files: &Files, memor
     }
 }
 
-/// As a chip of 128 MiB, with fewer blocks and as much room for changes of the map.
+/// Returns a chip like one of 128 MiB, with fewer blocks and as much room for changes of the map.
 fn nand(seed: u64) -> Nand {
     let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 256, programs_bytes: false };
     Nand::with_geometry(geometry, NandTiming::ROUND, seed)
@@ -229,7 +229,7 @@ fn two_files_have_their_inodes_in_two_pages() {
                 fs.write(&mut open, 0, bytes).expect("write");
                 fs.close(open).expect("close");
             }
-            // The others made the inodes leave the journal.
+            // The other files made the inodes leave the journal.
             for file in 2..files.len() {
                 fs.remove(&name(file)).expect("remove");
             }
@@ -247,7 +247,8 @@ fn no_page_of_a_small_nor_volume_holds_all_files() {
     });
 }
 
-/// The sequences of the pages of some kinds (as in `docs/format.md`), and these pages, newest last.
+/// Returns the sequence numbers and page indexes of the pages of some kinds (from
+/// `docs/format.md`), newest last.
 fn pages_of_kinds<F: Flash>(chip: &mut Lossy<F>, kinds: &[u8]) -> Vec<(u64, PageIndex)> {
     let mut found = Vec::new();
     for page in chip.programmed.clone() {
@@ -262,7 +263,7 @@ fn pages_of_kinds<F: Flash>(chip: &mut Lossy<F>, kinds: &[u8]) -> Vec<(u64, Page
     found
 }
 
-/// The pages of some kinds that hold a leaf, newest last.
+/// Returns the pages of some kinds that contain a leaf, newest last.
 fn pages_of_leaf<F: Flash>(chip: &mut Lossy<F>, kinds: &[u8], leaf: u32) -> Vec<(u64, PageIndex)> {
     let mut pages = pages_of_kinds(chip, kinds);
     pages.retain(|&(_, page)| {
@@ -273,14 +274,15 @@ fn pages_of_leaf<F: Flash>(chip: &mut Lossy<F>, kinds: &[u8], leaf: u32) -> Vec<
     pages
 }
 
-/// Kinds of leaves: written with changes, and moved as well.
+/// Kinds of leaves: `WRITTEN` for leaves that were written with changes; `LEAF` for moved leaves
+/// as well.
 const WRITTEN: [u8; 1] = [9];
 const LEAF: [u8; 2] = [9, 10];
 const COPY: [u8; 1] = [12];
-/// Pages of a file that the overlay has no room for.
+/// Number of written pages: more than the overlay has room for.
 const PAGES: u64 = 1_500;
 
-/// A volume whose map is in leaves, and the content of its files.
+/// Returns a volume whose map is in leaves, and the contents of its files.
 fn volume_with_leaves<F: Flash>(chip: &mut Lossy<F>, seed: u64, memory: &mut Vec<u8>) -> Files {
     let mut files = used_volume(chip, seed, memory);
     let mut fs = FileSystem::mount(&mut *chip, Access::ReadWrite, memory).expect("mount");
@@ -301,7 +303,7 @@ fn volume_with_leaves<F: Flash>(chip: &mut Lossy<F>, seed: u64, memory: &mut Vec
     files
 }
 
-/// Writes some pages of the last file, from any of them on.
+/// Writes some pages of the last file, each at a random page or at the end.
 fn write_pages<F: Flash>(fs: &mut FileSystem<'_, F>, files: &mut Files, seed: u64, count: u64) {
     let mut rng = Rng(seed);
     let page_bytes = u64::from(fs.usage().logical_bytes);
@@ -318,7 +320,8 @@ fn write_pages<F: Flash>(fs: &mut FileSystem<'_, F>, files: &mut Files, seed: u6
     fs.close(file).expect("close");
 }
 
-/// Loses each page of the map. Without one of the first leaf all is as it was, and the volume lives on.
+/// Loses each page of the map. After the loss of a page of the first leaf, nothing has changed,
+/// and the volume continues to work.
 fn lose_leaves<F: Flash + Clone>(chip: F, seed: u64) {
     let (mut chip, mut memory) = (Lossy::new(chip), Vec::new());
     let files = volume_with_leaves(&mut chip, seed, &mut memory);
@@ -338,7 +341,7 @@ fn lose_leaves<F: Flash + Clone>(chip: F, seed: u64) {
             }
             without_damage += 1;
             assert_eq!(look(&mut fs, &files).equal, files.len(), "page {page}, round {round}");
-            // The first leaf is written anew.
+            // The first leaf is rewritten.
             write_pages(&mut fs, &mut files, seed + round, 400);
             assert_eq!(look(&mut fs, &files).equal, files.len(), "page {page}, round {round}, used");
             if round == 1 {
@@ -357,8 +360,9 @@ fn a_volume_without_a_page_of_its_map_lives_on_or_is_repaired() {
     });
 }
 
-/// A mount takes the copy, and power fails before a root names it as the leaf. The log of the copy
-/// takes no changes by then: the last root names the lost leaf, whose log lacks them.
+/// A mount uses the copy, and power fails before a root refers to it as the leaf. The log of the
+/// copy must take no changes by then: the last root refers to the lost leaf, whose log lacks
+/// them.
 #[test]
 fn a_copy_in_use_lives_through_a_cut_at_any_time() {
     for_seeds("newest", "a_copy_in_use_lives_through_a_cut_at_any_time", 3, |seed| {
@@ -378,7 +382,7 @@ fn a_copy_in_use_lives_through_a_cut_at_any_time() {
     });
 }
 
-/// The copy of a leaf is of before as soon as the leaf is written anew.
+/// When a leaf is rewritten, its copy becomes old.
 #[test]
 fn a_copy_of_before_is_never_shown() {
     for_seeds("newest", "a_copy_of_before_is_never_shown", 6, |seed| {
@@ -389,7 +393,7 @@ fn a_copy_of_before_is_never_shown() {
         let before = written(&mut chip);
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
         write_pages(&mut fs, &mut files, seed, 3_000);
-        // A mount writes a root, behind which the leaf is no record.
+        // A mount writes a root. After that root, the leaf is not a record.
         FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
         assert!(written(&mut chip) > before, "the leaf was not written anew");
         let (_, newest) = pages_of_leaf(&mut chip, &LEAF, 0).pop().expect("a leaf");
@@ -400,7 +404,7 @@ fn a_copy_of_before_is_never_shown() {
     });
 }
 
-/// After idle work a lost leaf costs nothing, though the use did not end well.
+/// After idle work, a lost leaf costs nothing, although the use did not end cleanly.
 #[test]
 fn idle_work_leaves_the_first_leaf_twice() {
     for_seeds("newest", "idle_work_leaves_the_first_leaf_twice", 4, |seed| {
@@ -416,7 +420,7 @@ fn idle_work_leaves_the_first_leaf_twice() {
     });
 }
 
-/// A reader that recovers nothing takes the copy as well.
+/// A reader that recovers nothing uses the copy as well.
 #[test]
 fn a_clean_reader_shows_all_files_without_the_newest_journal_page() {
     for_seeds("newest", "a_clean_reader_shows_all_files_without_the_newest_journal_page", 12, |seed| {
@@ -435,7 +439,7 @@ fn a_clean_reader_shows_all_files_without_the_newest_journal_page() {
     });
 }
 
-/// The first change after a mount with the copy begins with it, and loses nothing.
+/// The first change after a mount with the copy builds on the copy, and loses nothing.
 #[test]
 fn a_volume_without_its_newest_journal_page_lives_on() {
     for is_nor in [false, true] {
@@ -464,7 +468,7 @@ fn live_on<F: Flash>(chip: F, seed: u64) {
     }
 }
 
-/// After idle work a power cut and one lost page cost nothing that was committed.
+/// After idle work, a power cut and one lost page cost no committed data.
 #[test]
 fn idle_work_leaves_the_newest_journal_page_twice() {
     for_seeds("newest", "idle_work_leaves_the_newest_journal_page_twice", 12, |seed| {
@@ -487,8 +491,8 @@ fn idle_work_leaves_the_newest_journal_page_twice() {
     });
 }
 
-/// On NOR a page holds many records of the journal, and each of them is a commit. If the page cannot be
-/// read, the commits that end in the page before must stay.
+/// On NOR a page holds many records of the journal, and each of them is a commit. If the page
+/// cannot be read, the commits that end in the page before must stay.
 #[test]
 fn a_lost_page_of_records_takes_none_of_the_page_before() {
     for_seeds("newest", "a_lost_page_of_records_takes_none_of_the_page_before", 5, |seed| {

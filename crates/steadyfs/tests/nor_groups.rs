@@ -1,4 +1,4 @@
-//! NOR in erase sectors of 4 KiB, of which several are a block.
+//! Tests NOR with erase sectors of 4 KiB, with several of them in a block.
 
 use steadyfs::media::groups::Groups;
 use steadyfs::media::nor::{NorFlash, NorPages};
@@ -8,10 +8,11 @@ use steadyfs_sim::{Metered, Nor, NorTiming};
 
 const SECTOR: u32 = 4096;
 
-/// Sizes in MiB, and the sectors of a block.
+/// Sizes in MiB, and the number of sectors of a block.
 const SIZES: [(u32, u32); 7] = [(1, 1), (2, 2), (4, 2), (8, 2), (16, 4), (32, 4), (64, 8)];
 
-/// A chip of 16 MiB in sectors of 4 KiB was refused, whatever the settings: a sector has no room for a root of 4,096 blocks.
+/// A chip of 16 MiB in sectors of 4 KiB was refused with any settings: a sector has no room for a
+/// root of 4,096 blocks.
 #[test]
 fn every_size_holds_five_hundred_files_in_sectors_of_4_kib() {
     for (mib, sectors) in SIZES {
@@ -35,7 +36,7 @@ fn every_size_holds_five_hundred_files_in_sectors_of_4_kib() {
         }
         fs.commit().expect("commit");
         let usage = fs.usage();
-        // The power is cut: the volume is not unmounted.
+        // Power is cut: the volume is not unmounted.
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount after a cut");
         for index in 0..500 {
             let mut file = fs.open(format!("{index:03}").as_str(), OpenOptions::READ).expect("open");
@@ -54,7 +55,7 @@ fn content(index: usize) -> Vec<u8> {
     (0..index % 600 + 1).map(|at| (at * 7 + index) as u8).collect()
 }
 
-/// A chip that notes which sectors are erased, and whose erases fail from one on.
+/// A chip that records the erased sectors. The erase of one sector fails.
 struct Notes {
     erased: Vec<BlockIndex>,
     bad: Option<BlockIndex>,
@@ -90,7 +91,8 @@ impl NorFlash for Notes {
     }
 }
 
-/// What a cut leaves of a block has no tags: they lie in the first sector.
+/// The tags of a block are in its first sector. After a cut erase, the rest of the block has no
+/// tags.
 #[test]
 fn a_block_is_erased_from_its_first_sector_on_and_is_bad_with_any_of_them() {
     let mut chip = Groups::new(Notes { erased: Vec::new(), bad: Some(14) }, 4);

@@ -1,5 +1,6 @@
-//! One operation of a workload fails once, in each way, and the client goes on: an error says that nothing changed, or that nobody knows and the volume is
-//! locked; never a mixture, now or after the next mount.
+//! One operation of a workload fails once, in each way, and the client continues. After an error,
+//! nothing has changed, or the result is unknown and the volume is locked. A mixture never
+//! appears, neither now nor after the next mount.
 
 use crate::common::{Rng, setting};
 use crate::fail_once::{FailOnce, Way};
@@ -7,15 +8,16 @@ use crate::once::{Step, Volume, stage};
 use steadyfs::Config;
 use steadyfs::media::Geometry;
 
-/// A chip with double pages that copies by itself, one with single pages, and one whose blocks have no power of two of pages.
+/// A chip with double pages and on-chip copies, a chip with single pages, and a chip whose
+/// `pages_per_block` is not a power of two.
 const CHIPS: [(Geometry, bool, u16); 3] = [
     (Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false }, true, 2),
     (Geometry { page_bytes: 2048, pages_per_block: 16, block_count: 48, programs_bytes: false }, false, 1),
     (Geometry { page_bytes: 256, pages_per_block: 24, block_count: 64, programs_bytes: false }, false, 1),
 ];
 
-/// Every kind of call, with and without commits, small and whole pages, pages that are written twice in a transaction, and enough names that
-/// the directory grows.
+/// Returns every kind of call, with and without commits. Writes are small or whole pages, and
+/// some pages are written twice in a transaction. The directory has enough names to grow.
 fn script(seed: u64) -> Vec<Step> {
     const FILES: [&str; 6] =
         ["a", "b", "d/c", "d/a file whose name is so long that it does not fit into its inode and needs an extension", "e", "f"];
@@ -39,7 +41,8 @@ fn script(seed: u64) -> Vec<Step> {
             _ => Step::Commit,
         });
     }
-    // A handle that is held would hold back what is removed; each is given up before the next.
+    // An open handle would keep a removed file. So each handle is dropped before the next one is
+    // opened.
     let mut held = false;
     steps.retain(|step| match step {
         Step::Hold(_) => !std::mem::replace(&mut held, true),
@@ -49,7 +52,7 @@ fn script(seed: u64) -> Vec<Step> {
     steps
 }
 
-/// Runs the script; returns whether the failure came.
+/// Runs the script. Returns true if the failure happened.
 fn run(chip: &mut FailOnce, config: &Config, steps: &[Step], fail: Option<(u64, Way)>) -> bool {
     let geometry = steadyfs::media::Flash::geometry(chip);
     let mut memory = vec![0; config.memory_bytes(&geometry) + 256];
@@ -68,7 +71,7 @@ fn run(chip: &mut FailOnce, config: &Config, steps: &[Step], fail: Option<(u64, 
     let (mut durable, unknown) = (volume.durable.clone(), volume.unknown);
     if !unknown {
         volume.check("at the end");
-        // Whatever failed, the open transaction can be committed.
+        // After any failure, the open transaction can be committed.
         if !volume.fs.health().read_only && came {
             volume.fs.commit().expect("the last commit");
             durable = vec![volume.current.clone()];
@@ -77,7 +80,7 @@ fn run(chip: &mut FailOnce, config: &Config, steps: &[Step], fail: Option<(u64, 
     drop(volume);
     chip.paused = true;
     let mut volume = Volume::mount(chip, &mut memory).expect("mount after the failure");
-    // A failure that was told of is no loss.
+    // A reported failure is not a loss.
     assert_eq!(volume.fs.damage(), None, "after the mount");
     let found = volume.current.clone();
     let nearest = || durable.iter().map(|tree| crate::once::difference(&found, tree)).min_by_key(String::len);
@@ -88,9 +91,13 @@ fn run(chip: &mut FailOnce, config: &Config, steps: &[Step], fail: Option<(u64, 
     came
 }
 
-/// Of 8,000 volumes with one operation that failed once, 70 could not be mounted afterwards, 77 calls returned an error and had taken
-/// effect, and 5 had wrong content: places were taken before their page was made, commits read leaves after they were durable, reclamation
-/// made its errors the call's, and a call that failed undid the transaction with a read that could fail.
+/// Of 8,000 volumes with one operation that failed once, 70 could not be mounted afterwards, 77
+/// calls returned an error but had taken effect, and 5 had wrong content. The causes:
+///
+/// - Places were taken before their page was made.
+/// - Commits read leaves after they were durable.
+/// - Errors of reclamation became errors of the call.
+/// - A failed call undid the transaction with a read that could fail.
 #[test]
 fn an_operation_that_fails_once_costs_at_most_its_call() {
     let chips = CHIPS.iter().enumerate().filter(|(index, _)| setting("STEADYFS_CHIP").is_none_or(|chip| chip == *index as u64));
@@ -101,7 +108,8 @@ fn an_operation_that_fails_once_costs_at_most_its_call() {
             let steps = script(seed * 3 + index as u64);
             let ways = setting("STEADYFS_WAY").map_or(&Way::ALL[..], |way| &Way::ALL[way as usize..way as usize + 1]);
             for &way in ways {
-                // One in three, another third with each way; all of them where asked for.
+                // One operation in three, a different third for each way. `STEADYFS_STRIDE=1`
+                // selects all of them.
                 let stride = setting("STEADYFS_STRIDE").unwrap_or(3);
                 for n in (setting("STEADYFS_OPERATION").unwrap_or(way as u64 % stride)..).step_by(stride as usize) {
                     let mut chip = staged.clone();

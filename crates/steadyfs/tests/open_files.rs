@@ -1,18 +1,19 @@
-//! Handles: several on one file, files that are removed while they are open, options, the table of open files, room that is kept.
+//! Tests handles: several on one file, files that are removed while they are open, options, the
+//! table of open files, and reserved room.
 
 use crate::common::oracle::{Model, Session, contents};
 use crate::common::steps::{EXPLICIT, Op};
 use crate::common::{Fs, SHAPES, bounded};
 use steadyfs::{Access, Call, CommitOn, Config, Error, File, OpenOptions, ROOT};
 
-/// Makes a file of `bytes` bytes and returns its handle.
+/// Creates a file of `bytes` bytes and returns its handle.
 fn make(fs: &mut Fs<'_>, path: &str, bytes: usize) -> File {
     let mut file = fs.open(path, OpenOptions::DURABLE).expect("create");
     fs.write(&mut file, 0, &vec![0x5A; bytes]).expect("write");
     file
 }
 
-/// Makes calls that let the volume free what is on its lists.
+/// Makes calls in which the volume frees the files on its lists.
 fn trim(fs: &mut Fs<'_>) {
     for round in 0..200_u8 {
         fs.set_attribute(ROOT, "k", (round % 2 == 0).then_some(&[round])).expect("attribute");
@@ -105,9 +106,10 @@ fn files_that_had_one_number_after_the_other_are_told_apart() {
     assert!(seen.iter().all(|(inode, _)| *inode == seen[0].0), "one inode is used again and again");
 }
 
-/// A file created since the last commit took the inode of a removed file. After a rollback the removed file was there again, and the
-/// handle of the new one, which had the same inode, was taken for one of its own: closing it freed an inode that was on the list of
-/// those to be freed already, or that belonged to a file.
+/// A file created since the last commit took the inode of a removed file. After a rollback, the
+/// removed file was there again. The new file's handle, which had the same inode, passed for a
+/// handle of that file: closing it freed an inode that was already on the trim list, or that
+/// belonged to a file.
 #[test]
 fn a_handle_undone_by_a_rollback_does_not_stand_for_the_file_that_is_there_again() {
     let mut device = SHAPES[0].device(1);
@@ -121,7 +123,8 @@ fn a_handle_undone_by_a_rollback_does_not_stand_for_the_file_that_is_there_again
     device.power_cycle();
     let mut fs = device.mount(Access::ReadWrite).expect("mount");
     for round in 0..20 {
-        // Begins with freeing a page or an inode of an orphan, and takes the inode when it is free.
+        // The call first frees a page or an inode of an orphan, and takes the inode when it is
+        // free.
         let mut undone = fs.open("undone", OpenOptions::CREATE).expect("create");
         fs.rollback().expect("rollback");
         assert_eq!(fs.size(&mut undone), Err(Error::Stale));
@@ -133,7 +136,8 @@ fn a_handle_undone_by_a_rollback_does_not_stand_for_the_file_that_is_there_again
     assert_eq!(fs.usage().files, 20);
 }
 
-/// The same with a file that was not open: it counted as open afterwards, and removing it made an orphan without a handle.
+/// The same failure with a file that was not open: it counted as open afterwards, and its removal
+/// made an orphan without a handle.
 #[test]
 fn a_file_that_a_rollback_brings_back_is_not_open_through_a_handle_undone() {
     let mut device = SHAPES[0].device(1);
@@ -152,7 +156,8 @@ fn a_file_that_a_rollback_brings_back_is_not_open_through_a_handle_undone() {
     assert_eq!(fs.usage().files, 0);
 }
 
-/// What is closed without a commit after a committed removal is an orphan again after a rollback, now without a handle.
+/// A file is closed without a commit after a committed removal. After a rollback it is an orphan
+/// again, now without a handle.
 #[test]
 fn a_rollback_of_a_close_does_not_lose_the_room() {
     let mut device = SHAPES[0].device(1);
@@ -216,7 +221,7 @@ fn one_open_file_too_many_is_refused_and_creates_nothing() {
     assert_eq!(refused, Error::TooManyOpenFiles);
     assert!(open.len() >= 8);
     assert_eq!(fs.stat(&format!("file {}", open.len())).err(), Some(Error::NotFound));
-    // A file that is open already takes no place more.
+    // A file that is already open needs no additional place.
     let again = fs.open("file 0", OpenOptions::WRITE).expect("open");
     fs.close(again).expect("close");
     assert_eq!(contents(&mut fs).expect("contents").files().count(), open.len());
@@ -270,7 +275,8 @@ fn a_cut_gives_reserved_room_back() {
     assert_eq!(fs.read(&mut file, 0, &mut [0; 1000]), Ok(600));
 }
 
-/// A file whose run ended before the cut and whose other pages an index named could not be trimmed: every later change failed.
+/// A file's run ended before the cut, and an index named its other pages. Such a file could not
+/// be trimmed: every later change failed.
 #[test]
 fn the_end_of_a_sparse_file_is_trimmed() {
     for shape in &SHAPES {
@@ -297,7 +303,7 @@ fn attributes_belong_to_the_file_whatever_its_name() {
     for (path, key) in [("file", 0), ("file", 1), ("file", 2), ("d", 0), ("", 3)] {
         session.set_attribute(path, key, Some(60)).expect("attribute");
     }
-    // The fourth has no room; a shorter one has.
+    // The fourth attribute has no room; a shorter one has.
     session.set_attribute("file", 3, Some(119)).expect("a refusal");
     session.set_attribute("file", 1, Some(0)).expect("attribute");
     session.rename("file", &format!("d/{}", "n".repeat(255))).expect("rename");
@@ -329,7 +335,7 @@ fn a_volume_with_no_inode_left_refuses_and_stays_sound() {
     session.rename("file 3", &"n".repeat(65)).expect("a refusal");
     session.set_attribute("file 3", 0, Some(9)).expect("a refusal");
     session.create_dir("d").expect("a refusal");
-    // Cutting takes an inode for the end, which is one of the spare ones.
+    // A truncation takes an inode for the removed end: one of the spare inodes.
     session.write("file 1", 0, 3000, true).expect("write");
     for size in [2500, 1600, 1100, 600, 0] {
         session.truncate("file 1", size, true).expect("truncate");

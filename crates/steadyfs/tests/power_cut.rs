@@ -1,12 +1,13 @@
-//! Power fails in every program, copy and erase of a workload, and again while the volume recovers and goes on.
+//! Power fails in every program, copy and erase of a workload, and again during recovery and
+//! later work.
 //!
-//! `steady torture` does far more of it in less time; here the core's own assertions are switched on. `STEADYFS_CUTS` sets the number
-//! of cuts.
+//! `steady torture` runs many more cuts in less time. This test runs with the core's own
+//! assertions. `STEADYFS_CUTS` sets the number of cuts.
 
 use crate::common::setting;
 use steadyfs_lab::torture::{self, FaultKind, Mode, Options};
 
-/// Chains of cuts on some chips, alone and among faults, until there were so many.
+/// Runs chains of cuts on some chips, alone and with faults, up to this number of cuts.
 fn holds(geometries: &[&str], cuts: u64) {
     let options = Options {
         volumes: geometries.iter().map(|name| name.parse().expect("a geometry")).collect(),

@@ -1,4 +1,5 @@
-//! Reads in order, in small pieces: how often they look at the map, and that what they remember of it is never old.
+//! Tests sequential reads in small pieces: the number of reads of the map, and that remembered
+//! parts of the map are never old.
 
 use crate::common::{Rng, for_seeds};
 use steadyfs::media::nor::NorPages;
@@ -18,7 +19,8 @@ fn nor() -> NorPages<Nor> {
     NorPages::new(Nor::with_geometry(4096, 128, NorTiming::ROUND, 1), 256)
 }
 
-/// Writes a file of so many bytes in order and reads it by small pieces; reads of the chip for each of its pages.
+/// Writes a file of `bytes` bytes sequentially, and reads it in small pieces. Returns the number
+/// of chip reads for each page of the file.
 fn reads_of_a_page<F: Flash + Metered>(chip: F, bytes: u64) -> f64 {
     let config = Config::for_geometry(&chip.geometry());
     let page_bytes = u64::from(chip.geometry().page_bytes);
@@ -29,7 +31,7 @@ fn reads_of_a_page<F: Flash + Metered>(chip: F, bytes: u64) -> f64 {
     (0..bytes / 512).for_each(|at| fs.write(&mut file, at * 512, &[at as u8; 512]).unwrap());
     fs.close(file).unwrap();
     fs.commit().unwrap();
-    // All of it is in leaves.
+    // The whole map is in leaves.
     let flash = fs.unmount().unwrap();
     let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut memory).unwrap();
     let mut file = fs.open("file", OpenOptions::READ).unwrap();
@@ -42,16 +44,17 @@ fn reads_of_a_page<F: Flash + Metered>(chip: F, bytes: u64) -> f64 {
     fs.flash().counters().since(&before).reads as f64 / (bytes / page_bytes) as f64
 }
 
-/// Each page of a leaf was read again for each logical page, since it left the page buffer for the data.
+/// Each page of a leaf was read again for each logical page, because the data replaced it in the
+/// page buffer.
 #[test]
 fn the_map_is_looked_at_once_for_pages_that_lie_in_order() {
-    // NOR reads a page and its tag one by one.
+    // On NOR, a page and its tag are two reads.
     for (found, most) in [(reads_of_a_page(nor(), 160 << 10), 2.4), (reads_of_a_page(nand(), 256 << 10), 1.2)] {
         assert!(found < most, "{found} reads of a page, expected less than {most}");
     }
 }
 
-/// Overwrites, holes, removals and moves between reads in order of all that there is.
+/// Makes overwrites and commits, between sequential reads of parts of the file.
 fn agrees<F: Flash>(chip: F, seed: u64, kept: usize) {
     let mut rng = Rng(seed);
     let config = Config::for_geometry(&chip.geometry());
@@ -74,7 +77,7 @@ fn agrees<F: Flash>(chip: F, seed: u64, kept: usize) {
             }
         }
         fs.commit().unwrap();
-        // A part in order, as it is remembered, and then all of it by another piece.
+        // Reads a part sequentially, in pieces of a random size.
         let (from, piece) = (rng.below(size as u64 / 2) as usize, PIECE << rng.below(5));
         for from in (from..size - piece).step_by(piece).take(200) {
             let mut data = vec![0; piece];
@@ -97,7 +100,8 @@ fn what_is_remembered_of_the_map_is_never_old() {
     });
 }
 
-/// Changes of every kind, and small reads of one place again and again between them, by two handles.
+/// Makes changes of every kind, and repeats small reads of one place between them, through two
+/// handles.
 fn sees_changes<F: Flash>(chip: F, seed: u64, cached: bool) {
     let mut rng = Rng(seed);
     let config = Config::for_geometry(&chip.geometry());
@@ -127,7 +131,8 @@ fn sees_changes<F: Flash>(chip: F, seed: u64, cached: bool) {
             6 => fs.commit().unwrap(),
             7 => {
                 fs.commit().unwrap();
-                // Two pages are two calls, the second of which would commit the first where it might not find room.
+                // A write of two pages is two calls. If the second call might not find room, it
+                // would commit the first.
                 fs.set_commit_on(CommitOn::MANUAL);
                 let is_written = fs.write(file, at as u64, &[0xDD; 20]).is_ok();
                 for from in (at..at + 20).filter(|_| is_written) {
@@ -163,7 +168,8 @@ fn small_reads_see_every_change() {
     });
 }
 
-/// What a small read costs the chip: nothing, once a page is in the buffer, with a patch that waits beside it or without.
+/// If a page is in the buffer, a small read costs the chip nothing, with or without a waiting
+/// patch for this page.
 #[test]
 fn small_reads_of_a_page_read_it_once() {
     let chip = nand();
@@ -186,7 +192,8 @@ fn small_reads_of_a_page_read_it_once() {
     }
 }
 
-/// Opens and reads twenty small files among 200 names, again and again: reads of the chip in the last round.
+/// Opens and reads twenty small files among 200 names, again and again. Returns the number of
+/// chip reads in the last round.
 fn reads_of_a_hot_set<F: Flash + Metered>(chip: F, kept: usize) -> u64 {
     let config = Config::for_geometry(&chip.geometry());
     let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
@@ -214,7 +221,7 @@ fn reads_of_a_hot_set<F: Flash + Metered>(chip: F, kept: usize) -> u64 {
         }
         reads = fs.flash().counters().since(&before).reads;
     }
-    // A block that is erased, and a file that is written anew, are not what they were.
+    // After an erase or a rewrite, cached contents must not appear again.
     for round in 0..300u32 {
         let mut file = fs.open("7", OpenOptions::WRITE).unwrap();
         fs.write(&mut file, 0, &[round as u8; 300]).unwrap();
@@ -233,14 +240,14 @@ fn reads_of_a_hot_set<F: Flash + Metered>(chip: F, kept: usize) -> u64 {
 fn what_is_read_again_and_again_is_read_once() {
     assert!(reads_of_a_hot_set(nor(), 0) > 300);
     assert!(reads_of_a_hot_set(nand(), 0) > 90);
-    // What is left: pages with changes that wait in the journal's buffer.
+    // The remaining reads are of pages with changes that wait in the journal's buffer.
     assert!(reads_of_a_hot_set(nor(), 200) < 10);
     assert!(reads_of_a_hot_set(nand(), 200) < 25);
-    // Without room for all of them: not worse.
+    // If the cache has no room for all of them, the result is not worse than without a cache.
     assert!(reads_of_a_hot_set(nor(), 8) <= reads_of_a_hot_set(nor(), 0));
 }
 
-/// With content that is not checked, a page that is misread once may be wrong once, and no longer.
+/// If content is not checked, a page that is misread once may be wrong once, but not again.
 #[test]
 fn what_was_not_checked_is_not_kept() {
     let chip = nand();
@@ -259,7 +266,7 @@ fn what_was_not_checked_is_not_kept() {
         let mut reads = 0;
         for _ in 0..4 {
             let before = fs.flash().counters();
-            // One page of each in turn, so that neither stays in the page buffer.
+            // One page of each file in turn, so that neither stays in the page buffer.
             files.iter_mut().for_each(|file| assert_eq!(fs.read(file, 4096, &mut data), Ok(20)));
             reads = fs.flash().counters().since(&before).reads;
         }
@@ -269,11 +276,11 @@ fn what_was_not_checked_is_not_kept() {
     assert_eq!(reads_of(Verify::Always), 0);
 }
 
-/// A chip whose reads of several pages fail, or bring one page that is not what it should be, as a test says.
+/// A chip whose reads of several pages work, fail, or return one wrong page.
 #[derive(Clone)]
 struct Together<F> {
     chip: F,
-    /// Commands that read several pages.
+    /// Number of commands that read several pages.
     commands: u32,
     spent: Cost,
     way: Way,
@@ -283,7 +290,7 @@ struct Together<F> {
 enum Way {
     Works,
     Fails,
-    /// The last one has a bit that flipped.
+    /// The last page has a flipped bit.
     Garbles,
 }
 
@@ -337,8 +344,9 @@ impl<F: Flash> Flash for Together<F> {
     }
 }
 
-/// Two files that are written in turn, patched, cut and overwritten, read in pieces of all sizes: what is read in one command is what there is, and where that
-/// fails a call reads one by one.
+/// Writes, patches, truncates and overwrites two files in turn, and reads them in pieces of all
+/// sizes. A read of several pages in one command returns the right data. If it fails, the call
+/// reads the pages one by one.
 fn reads_together(chip: impl Flash + Clone, unit_pages: u16, seed: u64) {
     let geometry = chip.geometry();
     let config = Config { unit_pages, ..Config::for_geometry(&geometry) };
@@ -388,7 +396,7 @@ fn reads_together(chip: impl Flash + Clone, unit_pages: u16, seed: u64) {
         let commands = fs.flash().commands - before;
         match way {
             Way::Works => assert!(commands > 0),
-            // Not tried again in the call.
+            // The call does not try the command again.
             Way::Fails | Way::Garbles => assert!(commands <= 1, "{way:?}: {commands}"),
         }
     }

@@ -1,4 +1,4 @@
-//! A card that has no blocks left to replace bad ones: some of its sectors take no writes.
+//! Tests a card without spare blocks for bad ones: some of its sectors take no writes.
 
 use crate::common::Rng;
 use std::ops::Range;
@@ -7,17 +7,17 @@ use steadyfs::media::{Failure, Flash, TAG_BYTES};
 use steadyfs::{Access, Config, Error, FileSystem, MountError, OpenOptions};
 use steadyfs_sim::Sectors;
 
-/// Sectors of a block, and blocks.
+/// Number of sectors of a block, and number of blocks.
 const BLOCK: u32 = 65;
 const BLOCKS: u32 = 48;
-/// Bytes of a write, and writes that a file has room for.
+/// Bytes of a write, and number of writes that a file has room for.
 const PIECE: usize = 2048;
 const PIECES: usize = 120;
 
-/// A card of which a write may fail once.
+/// A card on which one write may fail once.
 struct Card {
     sectors: Sectors,
-    /// Writes until one fails, which then has left nothing.
+    /// Number of writes until one fails. The failed write has no effect.
     fails_in: Option<u32>,
 }
 
@@ -52,8 +52,8 @@ fn layout(tags: TagPlace) -> SectorLayout {
     SectorLayout { first: 0, sectors: BLOCKS * BLOCK, block_sectors: BLOCK, page_bytes: 1024, tags, volume: 7 }
 }
 
-/// The sectors that take no writes, from when on, and whether the driver reports a bad block or a device
-/// that does not answer.
+/// The sectors that take no writes, from the format on or later. `is_told` is true if the driver
+/// reports a bad block; otherwise it reports a device that does not answer.
 #[derive(Clone, Debug)]
 struct Case {
     refused: Range<u32>,
@@ -62,8 +62,8 @@ struct Case {
     fails_in: Option<u32>,
 }
 
-/// Writes pieces of a file in mounts one after the other, all durable, and returns the card and the
-/// number of bad blocks in the end.
+/// Writes pieces of a file in several mounts, all durably. Returns the card and the number of bad
+/// blocks at the end.
 fn live(case: &Case, tags: TagPlace) -> Result<(Card, u32), MountError> {
     let layout = layout(tags);
     let config = Config::for_sectors(&layout);
@@ -96,7 +96,7 @@ fn live(case: &Case, tags: TagPlace) -> Result<(Card, u32), MountError> {
             assert_eq!(result, Ok(()), "{case:?}, mount {mount}, write {write}");
             held[piece] = version;
         }
-        // Two mounts in three follow a stop without an end.
+        // Mount 0 and mount 3 end with an unmount. The others stop without one.
         if mount % 3 == 0 {
             fs.unmount()?;
         }
@@ -108,8 +108,7 @@ fn live(case: &Case, tags: TagPlace) -> Result<(Card, u32), MountError> {
 }
 
 /// A driver reported that the device does not answer, and each call and each mount tried the same
-/// block
-/// first. Volumes refused every call, or could never be mounted for writing.
+/// block first. Volumes refused every call, or could never be mounted for writing.
 #[test]
 fn sectors_that_take_no_writes_cost_their_block_and_no_call() {
     let mut bad = 0;
@@ -126,7 +125,8 @@ fn sectors_that_take_no_writes_cost_their_block_and_no_call() {
                 let (card, bad_blocks) = live(&case, tags).unwrap_or_else(|error| panic!("{case:?}: {error}"));
                 assert!(bad_blocks <= 1, "{case:?}: {bad_blocks} blocks");
                 let refusals = card.sectors.refusals();
-                // Once in the format and in each mount: what a root has not named is forgotten at a stop.
+                // One refusal in the format and in each mount: a bad block that no root records
+                // is forgotten at a stop.
                 assert!(!is_told || refusals <= 6, "{case:?}: {refusals} refusals");
                 bad += bad_blocks;
             }
@@ -135,7 +135,8 @@ fn sectors_that_take_no_writes_cost_their_block_and_no_call() {
     assert!(bad > 100, "{bad} blocks went bad");
 }
 
-/// The call goes on in another block, and the one in which the device did not answer is used again.
+/// The call continues in another block. The block in which the device did not answer is used
+/// again.
 #[test]
 fn a_write_that_fails_once_costs_no_block_and_no_call() {
     for fails_in in (0..700).step_by(3) {
@@ -155,7 +156,8 @@ fn a_first_block_that_takes_no_writes_is_told() {
     assert!(matches!(error, Some(MountError::Volume(Error::Device))), "{error:?}");
 }
 
-/// The device may be gone when a write fails. If it writes others meanwhile, it is the sectors.
+/// If a write fails, the device may be gone. If other writes succeed in the meantime, the sectors
+/// are bad.
 #[test]
 fn sectors_that_fail_twice_are_a_bad_block() {
     let layout = layout(TagPlace::Beside);

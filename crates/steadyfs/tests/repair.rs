@@ -1,6 +1,7 @@
-//! Repair, and the life behind it: each story is one that a volume told which was repaired, answered that all was well, and lost something afterwards.
+//! Tests repair, and the use of a volume after it. In each of these stories a volume was
+//! repaired, reported no fault, and lost something afterwards.
 //!
-//! `steadyfs-siege repair` looks for more of them.
+//! `steadyfs-siege repair` searches for more of them.
 
 use crate::common::{Rng, for_seeds};
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
@@ -8,10 +9,11 @@ use steadyfs::{Access, Checked, CommitOn, Config, Cursor, Damage, Error, FileSys
 use steadyfs_lab::chosen_names::{LISTED_MIN, of_one_bucket, seed_of};
 use steadyfs_sim::{Nand, NandTiming};
 
-/// Small pages: a directory of few names has several, an index has few entries in each, and each holds two inodes.
+/// The pages are small. A directory of few names has several pages, an index has few entries in
+/// each of its pages, and each page of the file table has two inodes.
 const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
 
-/// A chip of which some pages cannot be read until they are programmed again.
+/// A chip with some lost pages. A lost page can be read again after a program or an erase.
 #[derive(Clone)]
 struct Lossy {
     chip: Nand,
@@ -66,7 +68,7 @@ fn memory() -> Vec<u8> {
     vec![0; config().memory_bytes(&GEOMETRY)]
 }
 
-/// Lets `run` use a new volume, and ends that use well or with a cut.
+/// Calls `run` with a new volume, and ends the use cleanly or with a cut.
 fn volume(ends_well: bool, run: impl FnOnce(&mut Fs<'_>)) -> Lossy {
     let mut memory = memory();
     let chip = Lossy { chip: Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1), lost: Vec::new() };
@@ -77,7 +79,7 @@ fn volume(ends_well: bool, run: impl FnOnce(&mut Fs<'_>)) -> Lossy {
     if ends_well { fs.unmount().expect("unmount") } else { fs.flash().clone() }
 }
 
-/// Pages that hold something.
+/// Returns all programmed pages.
 fn programmed(volume: &Lossy) -> Vec<PageIndex> {
     let mut chip = volume.chip.clone();
     let mut tag = [0; TAG_BYTES];
@@ -85,7 +87,7 @@ fn programmed(volume: &Lossy) -> Vec<PageIndex> {
     (0..GEOMETRY.block_count * GEOMETRY.pages_per_block).filter(|page| holds(page)).collect()
 }
 
-/// Repairs as `steady check --repair` does.
+/// Repairs like `steady check --repair`.
 fn repair(fs: &mut Fs<'_>) -> (Result<Checked, Error>, Vec<Finding>) {
     let mut scratch = vec![0; config().check_bytes(&GEOMETRY)];
     let mut findings = Vec::new();
@@ -94,7 +96,7 @@ fn repair(fs: &mut Fs<'_>) -> (Result<Checked, Error>, Vec<Finding>) {
     (result, findings)
 }
 
-/// What a check finds that is more than content which cannot be read.
+/// Returns the findings of a check, except unreadable content.
 fn faults(fs: &mut Fs<'_>) -> Vec<Finding> {
     let mut scratch = vec![0; config().check_bytes(&GEOMETRY)];
     let mut findings = Vec::new();
@@ -103,7 +105,8 @@ fn faults(fs: &mut Fs<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Loses each page of a volume in turn, repairs it, and lets `live` use it; returns how many repairs mended something, and all findings.
+/// Loses each page of a volume in turn, repairs it, and calls `live` with it. Returns the number
+/// of repairs that mended something, and all findings.
 fn lose_each(volume: &Lossy, live: impl Fn(&mut Fs<'_>, PageIndex)) -> (u32, Vec<Finding>) {
     let mut memory = memory();
     let (mut mended, mut all) = (0, Vec::new());
@@ -147,14 +150,15 @@ fn read(fs: &mut Fs<'_>, name: &str) -> Result<Vec<u8>, Error> {
     Ok(data)
 }
 
-/// Names that a repair had just given were gone again: the directory grew for them by a page that the same pass gave back, and the next write took it.
+/// Names that a repair had just given were lost again. The directory grew for them by a page that
+/// the same pass freed, and the next write took this page.
 #[test]
 fn names_that_a_repair_has_given_stay() {
     let name = |number: u32| format!("file {number:02}");
     let volume = volume(true, |fs| {
         (0..70).for_each(|number| create(fs, &name(number), &[number as u8; 20]).expect("create"));
         fs.commit().expect("commit");
-        // Pages of the directory that are not in one run.
+        // The pages of the directory are not in one run.
         (0..30).for_each(|number| fs.remove(name(number).as_str()).expect("remove"));
     });
     let (mended, findings) = lose_each(&volume, |fs, page| {
@@ -171,7 +175,8 @@ fn names_that_a_repair_has_given_stay() {
     assert!(mended > 10 && given > 20, "{mended} repairs mended something, {given} names were given");
 }
 
-/// After a repair a check was clean; then a file was created, took the inode that held the long name of another one, and that one was `Corrupt`.
+/// After a repair, a check had no findings. Then a new file took the inode with the long name of
+/// another file, and that file was `Corrupt`.
 #[test]
 fn new_file_does_not_take_the_inode_of_a_long_name() {
     let long = |number: u32| format!("{number:03}{}", "n".repeat(150));
@@ -201,8 +206,9 @@ fn new_file_does_not_take_the_inode_of_a_long_name() {
     assert!(has(|finding| matches!(finding, Finding::UnmarkedInode { .. })), "no inode in use was marked as free");
 }
 
-/// A page was free, and held what an earlier transaction had put there, of which the allocation was lost: the file that took it showed that in place of zeros.
-/// And behind the end of a file lay what was there before, which came back when it grew.
+/// A free page contained old data of an earlier transaction whose allocation was lost. A file
+/// that took this page showed the old data instead of zeros. Old data behind the end of a file
+/// came back when the file grew.
 #[test]
 fn what_is_taken_after_a_repair_is_empty() {
     let volume = volume(false, |fs| {
@@ -229,7 +235,7 @@ fn what_is_taken_after_a_repair_is_empty() {
             let mut file = fs.open(name.as_str(), OpenOptions::WRITE).expect("open");
             fs.truncate(&mut file, stat.size + 2_000).expect("truncate");
             fs.close(file).expect("close");
-            // A page that cannot be read says so.
+            // A page that cannot be read returns an error.
             let Ok(data) = read(fs, &name) else { continue };
             assert!(data[stat.size as usize..].iter().all(|&byte| byte == 0), "page {page} lost: {name} grows by what was there");
         }
@@ -246,7 +252,8 @@ fn what_is_taken_after_a_repair_is_empty() {
     assert!(findings.iter().any(|finding| matches!(finding, Finding::LeakedPage { .. })), "no page held what it had before");
 }
 
-/// A file's index lost a page, the file was removed, and from then on every call that changes anything failed.
+/// A file's index lost a page, and the file was removed. From then on, every call that changes
+/// anything failed.
 #[test]
 fn removal_of_a_file_whose_index_is_lost_stops_nothing() {
     let volume = volume(true, |fs| {
@@ -256,7 +263,7 @@ fn removal_of_a_file_whose_index_is_lost_stops_nothing() {
             fs.commit().expect("commit");
         }
         fs.close(file).expect("close");
-        // What was patched of the index leaves the journal buffer.
+        // The patches of the index leave the journal buffer.
         for number in 0..50u8 {
             create(fs, &format!("small {number}"), &[number; 60]).expect("create");
             fs.commit().expect("commit");
@@ -283,15 +290,14 @@ fn removal_of_a_file_whose_index_is_lost_stops_nothing() {
     assert!(hit > 10 && given_up > 0, "{hit} pages hit the file, {given_up} its index");
 }
 
-/// A page of the allocation map is lost: the volume could be read, and nothing could repair it.
-/// A small volume that ended well, and the names of its files.
+/// Returns a small volume that ended cleanly, and the names of its files.
 fn small_volume(files: u32) -> (Lossy, Vec<String>) {
     let names: Vec<String> = (0..files).map(|number| format!("file {number}")).collect();
     let volume = volume(true, |fs| {
         for name in &names {
             create(fs, name, &small_content(name)[..140]).expect("create");
             let mut file = fs.open(name.as_str(), OpenOptions::WRITE).expect("open");
-            // It leaves its inode, and all of it is small changes of a page.
+            // The file leaves its inode, and all of it is small changes of a page.
             fs.append(&mut file, &small_content(name)[140..]).expect("append");
             fs.close(file).expect("close");
         }
@@ -304,8 +310,8 @@ fn small_content(name: &str) -> Vec<u8> {
 }
 
 /// The journal page with all content of a file's page was lost, and the inode was not: after a
-/// repair the file read as zeros without an error.
-/// No finding named this file, or files whose names were lost.
+/// repair the file read as zeros without an error. No finding named this file, or files whose
+/// names were lost.
 #[test]
 fn small_files_whose_changes_are_lost_are_errors_and_named() {
     let (mut unreadable, mut missing) = (0, 0);
@@ -351,8 +357,9 @@ fn small_files_whose_changes_are_lost_are_errors_and_named() {
     assert!(unreadable > 0 && missing > 0, "{unreadable} files cannot be read, {missing} are missing");
 }
 
-/// The newest journal page held all files of a volume, and was lost with its copy. The root's list
-/// was empty without an error, and the mount after a repair missed the same page again.
+/// The newest journal page contained all files of a volume, and was lost with its copy. The list
+/// of the root directory was empty without an error, and the mount after a repair missed the same
+/// page again.
 #[test]
 fn lost_journal_page_hides_no_file_before_a_repair_and_is_accepted_by_one() {
     let names = ["file 0", "file 1"];
@@ -384,7 +391,7 @@ fn lost_journal_page_hides_no_file_before_a_repair_and_is_accepted_by_one() {
     assert_eq!(hit, 1, "pages that take the journal");
 }
 
-/// The logical page of the allocation map, and the first one of the file table.
+/// The logical page of the allocation map, and the first page of the file table.
 const TABLES: [Finding; 2] = [Finding::UnreadableTable { logical: 1 }, Finding::UnreadableTable { logical: 2 }];
 
 /// The page of the file table with the root directory's inode was lost. No path led to a file any
@@ -410,6 +417,7 @@ fn loss_of_the_root_directory_is_damage() {
     assert!(hit > 0, "no page with the root directory alone was lost");
 }
 
+/// A page of the allocation map was lost: the volume could be read, and nothing could repair it.
 #[test]
 fn lost_allocation_map_is_found_again() {
     let volume = volume(true, |fs| {
@@ -443,7 +451,7 @@ fn lost_allocation_map_is_found_again() {
     assert!(hit > 0, "no page holds the map");
 }
 
-/// What a file holds.
+/// Returns the contents of a file.
 fn content(fs: &mut FileSystem<'_, Nand>, name: &str) -> Vec<u8> {
     let mut data = vec![0; 9000];
     let Ok(mut file) = fs.open(name, OpenOptions::READ) else { return Vec::new() };
@@ -453,9 +461,10 @@ fn content(fs: &mut FileSystem<'_, Nand>, name: &str) -> Vec<u8> {
     data
 }
 
-/// Calls at random without a commit of their own, in a transaction so small that many are refused. What a refused call had programmed of pages that
-/// hold nothing was programmed once more, with zeros: such a page was free with a frame, and held these when it was taken into use. What waits in a
-/// cache is something.
+/// Makes random calls without a commit of their own, in a transaction so small that many calls
+/// are refused. After a refusal, pages without content that the call had programmed were
+/// programmed again with zeros. Such a page was free but had a frame, and showed these zeros when
+/// it was taken into use. A page that waits in a cache has content.
 #[test]
 fn pages_of_a_refused_call_hold_nothing_and_others_what_they_did() {
     let geometry = Geometry { page_bytes: 256, pages_per_block: 16, block_count: 43, programs_bytes: false };
@@ -498,7 +507,7 @@ fn pages_of_a_refused_call_hold_nothing_and_others_what_they_did() {
             fs.close(file).ok();
             match done {
                 Ok(()) => {}
-                // The pieces before the one that was refused are there.
+                // The pieces before the refused piece are there.
                 Err(Error::NoSpace | Error::Stale | Error::TransactionTooLarge) => *now = content(&mut fs, name),
                 Err(error) => panic!("{error}"),
             }
@@ -515,7 +524,7 @@ fn pages_of_a_refused_call_hold_nothing_and_others_what_they_did() {
     });
 }
 
-/// Names of a directory, in its order.
+/// Returns the names of a directory, in its listing order.
 fn listed(fs: &mut Fs<'_>, directory: u32) -> Vec<String> {
     let (mut names, mut cursor) = (Vec::new(), Cursor::default());
     while let Some(entry) = fs.list(directory, &mut cursor).expect("list") {
@@ -524,7 +533,8 @@ fn listed(fs: &mut Fs<'_>, directory: u32) -> Vec<String> {
     names
 }
 
-/// A repair makes the pages of a directory anew from the names in the inodes. It has to do so for overflow pages too, and to mend a depth that it finds too small.
+/// A repair rebuilds the pages of a directory from the names in the inodes. It must also rebuild
+/// overflow pages, and correct a depth that is too small.
 #[test]
 fn names_that_fill_a_bucket_are_mended_like_others() {
     let mut chosen = Vec::new();

@@ -1,4 +1,5 @@
-//! The room of the open transaction: where [`CommitOn::FULL`] is set no call is refused that would be made after a commit.
+//! Tests the room of the open transaction. With [`CommitOn::FULL`], no call is refused that would
+//! succeed after a commit.
 
 use std::cell::Cell;
 
@@ -11,7 +12,7 @@ use steadyfs::media::sectors::{SectorLayout, TagPlace};
 use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, CommitOn, Config, Error, OpenOptions};
 
-/// Events that a volume commits after, all with [`CommitOn::FULL`].
+/// Events after which a volume commits, all with [`CommitOn::FULL`].
 const EVENTS: [CommitOn; 5] = [
     CommitOn::ON_FLUSH,
     CommitOn::FULL,
@@ -24,7 +25,7 @@ fn one_of<T: Copy>(rng: &mut Rng, choices: &[T]) -> T {
     choices[rng.below(choices.len() as u64) as usize]
 }
 
-/// A chip or card, with blocks so small that a few hundred calls use each of them.
+/// Returns a chip or card with blocks so small that a few hundred calls use each of them.
 fn medium(rng: &mut Rng, seed: u64) -> (Medium, Config) {
     let blocks = one_of(rng, &[48, 64, 96]);
     match rng.below(3) {
@@ -47,7 +48,7 @@ fn medium(rng: &mut Rng, seed: u64) -> (Medium, Config) {
     }
 }
 
-/// An empty volume, or an empty disk, on any medium with any settings that its check admits.
+/// Returns an empty volume or disk, on any medium, with any settings that pass the check.
 fn device(rng: &mut Rng, is_disk: bool, seed: u64) -> Device {
     loop {
         let (medium, usual) = medium(rng, seed);
@@ -93,7 +94,7 @@ impl Act {
     }
 }
 
-/// Numbers below `count`: as they are, from the last to the first, or in any order.
+/// Returns the numbers below `count`: ascending, descending, or shuffled.
 fn order(rng: &mut Rng, count: u16) -> Vec<u16> {
     let mut numbers: Vec<u16> = (0..count).collect();
     match rng.below(4) {
@@ -104,7 +105,8 @@ fn order(rng: &mut Rng, count: u16) -> Vec<u16> {
     numbers
 }
 
-/// Calls of one kind, one for each of so many names: what they take of a transaction adds up.
+/// Returns calls of one kind, one for each of `names` names. The room that they take in a
+/// transaction adds up.
 fn storm(rng: &mut Rng, names: u16, logical_bytes: u64) -> Vec<Act> {
     let kind = rng.below(16);
     let directory = one_of(rng, &[0, 0, 1, 2]);
@@ -140,7 +142,8 @@ fn storm(rng: &mut Rng, names: u16, logical_bytes: u64) -> Vec<Act> {
     acts
 }
 
-/// The calls of a seed: calls of one kind, all kinds in turn, and now and then an end of the transaction.
+/// Returns the calls of a seed: calls of one kind, all kinds in turn, and now and then an end of
+/// the transaction.
 fn acts(rng: &mut Rng, count: usize, logical_bytes: u64) -> Vec<Act> {
     let names = one_of(rng, &[8, 40, 150, 300]);
     let limits = Limits { files: names.min(250), span: 20 * logical_bytes, logical_bytes };
@@ -158,9 +161,11 @@ fn acts(rng: &mut Rng, count: usize, logical_bytes: u64) -> Vec<Act> {
     acts
 }
 
-/// Plays a workload. Returns each call that was refused, and then made behind a commit, with the error.
+/// Plays a workload. Returns each call that was refused and then succeeded after a commit, with
+/// its error.
 ///
-/// `commit_before` names a call: a commit stands before it, and nothing follows it. Returns its error, if it is refused.
+/// `commit_before` is the index of a call. A commit is made before this call, and the workload
+/// ends after it. Returns the call's error, if it is refused.
 fn play(device: &Device, events: CommitOn, acts: &[Act], commit_before: Option<usize>) -> Vec<(usize, Error)> {
     let (mut device, mut model) = (device.clone(), Model::new(events));
     let mut session = Session::mount(&mut device, &mut model).expect("mount");
@@ -185,8 +190,9 @@ fn play(device: &Device, events: CommitOn, acts: &[Act], commit_before: Option<u
     refused
 }
 
-/// A transaction without room for another discard refused every removal until a commit, although [`CommitOn::FULL`] was set.
-/// A call was admitted by the pages that it may write, and by nothing else.
+/// A transaction without room for another discard refused every removal until a commit, although
+/// [`CommitOn::FULL`] was set. Only the number of pages that a call may write decided if the call
+/// was admitted.
 #[test]
 fn no_call_is_refused_for_what_earlier_calls_left_of_the_transaction() {
     let calls = Cell::new(0);
@@ -197,7 +203,8 @@ fn no_call_is_refused_for_what_earlier_calls_left_of_the_transaction() {
         let acts = acts(&mut rng, 800, u64::from(device.config.unit_pages) * u64::from(device.chip.geometry().page_bytes));
         calls.set(calls.get() + acts.len());
         for (index, error) in play(&device, events, &acts, None) {
-            // The repeated call may have found what the first one freed. With a commit before it the first one must be refused as well.
+            // The repeated call may have found room that the first one freed. So the first call
+            // must also be refused with a commit before it.
             let still = play(&device, events, &acts, Some(index));
             assert_eq!(still, [(index, error)], "call {index} finds room after a commit; {events:?}, {:?}", device.config);
         }
@@ -205,7 +212,8 @@ fn no_call_is_refused_for_what_earlier_calls_left_of_the_transaction() {
     eprintln!("{} calls, none refused for the open transaction", calls.get());
 }
 
-/// Makes empty files, and removes them in a shuffled order until a removal is refused. Returns how many were removed.
+/// Creates empty files, and removes them in a shuffled order until a removal is refused. Returns
+/// the number of removed files.
 fn remove_many(events: CommitOn, count: u64) -> u64 {
     let medium = Medium::nor(65_536, 32, 256, 1, 1);
     let mut device = Device::formatted(Config::for_geometry(&medium.geometry()), medium, 1);
@@ -231,8 +239,9 @@ fn remove_many(events: CommitOn, count: u64) -> u64 {
     count
 }
 
-/// On a chip of 2 MiB 484 of 500 empty files were removed, and the next removal was refused, although [`CommitOn::FULL`] was
-/// set. Each discarded page has a record in the journal's buffer until the commit.
+/// On a chip of 2 MiB, 484 of 500 empty files were removed, and the next removal was refused,
+/// although [`CommitOn::FULL`] was set. Each discarded page has a record in the journal's buffer
+/// until the commit.
 #[test]
 fn removals_in_any_order_commit_where_they_may_and_are_refused_where_not() {
     assert_eq!(remove_many(CommitOn::ON_FLUSH, 500), 500);
@@ -240,7 +249,8 @@ fn removals_in_any_order_commit_where_they_may_and_are_refused_where_not() {
     assert!((400..500).contains(&removed), "{removed} in one transaction");
 }
 
-/// A disk commits where its transaction is full, and has no other reason to refuse a sector that it has.
+/// A disk commits when its transaction is full, and has no other reason to refuse an existing
+/// sector.
 #[test]
 fn a_disk_refuses_no_write_and_no_trim() {
     for_seeds("room", "a_disk_refuses_no_write_and_no_trim", 12, |seed| {
@@ -264,7 +274,8 @@ fn a_disk_refuses_no_write_and_no_trim() {
     });
 }
 
-/// A write of as many bytes as [`FileSystem::transaction_room`] returns is not refused, whatever waits.
+/// A write of as many bytes as [`FileSystem::transaction_room`] returns is not refused, for any
+/// waiting changes.
 #[test]
 fn a_write_that_the_room_promises_is_not_refused() {
     let (writes, bytes) = (Cell::new(0), Cell::new(0));
@@ -298,8 +309,8 @@ fn a_write_that_the_room_promises_is_not_refused() {
     assert!(writes > 40 && bytes > 1000 * u64::from(writes), "{writes} writes of {bytes} bytes");
 }
 
-/// A row of the guide's table: chip, pages of a transaction, bytes that surely fit, bytes that one write
-/// takes, and files of 50 bytes in a new directory.
+/// Returns a row of the guide's table: chip, pages of a transaction, bytes that certainly fit,
+/// bytes that one write takes, and files of 50 bytes in a new directory.
 fn row(name: &str, medium: Medium) -> String {
     let mut device = Device::formatted(Config::for_geometry(&medium.geometry()), medium, 1);
     let mut fs = device.mount(Access::ReadWrite).expect("mount");

@@ -1,4 +1,5 @@
-//! Cards that lose a header of a block, for a while or until it is written again, and cards whose cache does not keep the order.
+//! Tests cards that lose a header of a block, for a while or until it is rewritten, and cards
+//! whose cache does not keep the order.
 
 use crate::common::{Rng, cost};
 use std::collections::BTreeSet;
@@ -10,22 +11,22 @@ use steadyfs_sim::{Nand, NandTiming, Sectors, Trace};
 
 const OLD: [u8; TAG_BYTES] = [9; TAG_BYTES];
 const NEW: [u8; TAG_BYTES] = [7; TAG_BYTES];
-/// Sectors of a block, and pages.
+/// Number of sectors of a block, and number of pages of a block.
 const BLOCK: u32 = 65;
 const PAGES: u32 = 21;
 
-/// A device that fails as a test says.
+/// A device with configurable failures.
 #[derive(Clone)]
 struct Card {
     sectors: Sectors,
-    /// They cannot be read until they are written.
+    /// Sectors that cannot be read until they are written.
     torn: BTreeSet<u32>,
-    /// One that cannot be read for so many looks, whatever is written.
+    /// A sector, and the number of its reads that fail. A write does not change this.
     hidden: (u32, u32),
-    /// Writes until one fails; it leaves nothing.
+    /// Number of writes until one fails. The failed write has no effect.
     fails_in: Option<u32>,
     reorders: bool,
-    /// Where the last write began.
+    /// First sector of the last write.
     written: u32,
 }
 
@@ -88,7 +89,8 @@ fn tag_of(pages: &mut SectorPages<Card>, page: PageIndex) -> Result<[u8; TAG_BYT
     pages.read_tag(page, &mut tag).map(|()| tag)
 }
 
-/// A card of which block 1 was erased so often, full of pages each time but the last, when only the first ones were programmed.
+/// Returns a card whose block 1 was erased `erases` times. The block was full of pages each time,
+/// except after the last erase: then only the first `programmed` pages were programmed.
 fn used(erases: u32, programmed: u32) -> Card {
     let mut pages = pages(Card::new(false));
     for round in 1..=erases {
@@ -99,8 +101,9 @@ fn used(erases: u32, programmed: u32) -> Card {
     pages.into_device()
 }
 
-/// A power cut tore a header, and the block had pages of the generation that it was to name: each later program in it was refused as if the device did
-/// not answer, and the same call succeeded when the store had left the block.
+/// A power cut tore a header, and the block had pages of the generation that this header was to
+/// name. Each later program in the block was refused as if the device did not answer. The same
+/// call succeeded when the store had left the block.
 #[test]
 fn a_block_that_lost_a_header_takes_programs() {
     for (erases, header, programmed) in (1..5).flat_map(|n| (0..2).flat_map(move |h| [0, 1, 5].map(move |p| (n, h, p)))) {
@@ -118,7 +121,8 @@ fn a_block_that_lost_a_header_takes_programs() {
     }
 }
 
-/// The header may be readable tomorrow. What was programmed under the generation of before was gone then.
+/// A hidden header may become readable again. Then the pages that had been programmed under the
+/// previous generation were gone.
 #[test]
 fn what_is_programmed_beside_a_hidden_header_is_there_when_it_shows_again() {
     for (erases, header, programmed) in (1..5).flat_map(|n| (0..2).flat_map(move |h| [0, 1, 5].map(move |p| (n, h, p)))) {
@@ -130,7 +134,8 @@ fn what_is_programmed_beside_a_hidden_header_is_there_when_it_shows_again() {
             let mut card = hidden.into_device();
             card.hidden.1 = 0;
             let mut after = pages(card);
-            // It is said where the header does not hold what is written to it: the block is left then.
+            // The program returns an error if the header does not contain the written data. The
+            // store then leaves the block.
             assert!(result.is_ok() || result == Err(Failure::BadBlock), "{result:?}");
             for index in 0..programmed + u32::from(result.is_ok()) {
                 assert_eq!(
@@ -143,7 +148,8 @@ fn what_is_programmed_beside_a_hidden_header_is_there_when_it_shows_again() {
     }
 }
 
-/// Power fails when the header was written anew and a page behind it. The cache may have kept either of them.
+/// Power fails after the header and a page behind it were written. The cache may have kept either
+/// of them.
 #[test]
 fn a_header_that_a_cut_takes_back_costs_what_was_not_flushed() {
     for (erases, header, programmed) in (1..5).flat_map(|n| (0..2).flat_map(move |h| [1, 5].map(move |p| (n, h, p)))) {
@@ -160,7 +166,8 @@ fn a_header_that_a_cut_takes_back_costs_what_was_not_flushed() {
     }
 }
 
-/// The first header that an erase wrote was the only one that could be read. A cut tore it, and pages of the block's first generations came back.
+/// An erase first wrote the only readable header. A cut tore this header, and pages of the
+/// block's first generations came back.
 #[test]
 fn an_erase_that_is_cut_leaves_the_header_that_can_be_read() {
     for (erases, header) in (1..6).flat_map(|n| (0..2).map(move |h| (n, h))) {
@@ -181,7 +188,8 @@ fn config() -> Config {
     Config { unit_pages: 1, ..Config::for_sectors(&layout()) }
 }
 
-/// A call failed with "the medium does not answer", though it did: 33 of 3,459 volumes that an outside driver had used and cut.
+/// A call failed with "the medium does not answer", although the medium did. This happened on 33
+/// of 3,459 volumes that an outside driver had used and cut.
 #[test]
 fn no_call_fails_for_a_header_that_is_lost() {
     let config = config();
@@ -204,8 +212,9 @@ fn no_call_fails_for_a_header_that_is_lost() {
     }
 }
 
-/// A program failed and left nothing, its commit was repeated elsewhere, flushed and answered. The number of the program that failed was missing, and the
-/// next mount took the records for ended there: the commit was gone.
+/// A program failed without effect, and its commit was repeated elsewhere, flushed and
+/// acknowledged. The sequence number of the failed program was missing. The next mount ended the
+/// records at this number: the commit was lost.
 #[test]
 fn a_commit_behind_a_failed_program_counts_where_the_device_reorders() {
     let config = config();
@@ -216,9 +225,9 @@ fn a_commit_behind_a_failed_program_counts_where_the_device_reorders() {
         let mut file = fs.open("log", OpenOptions::DURABLE).unwrap();
         fs.append(&mut file, &[5; 300]).unwrap();
         fs.flash_mut().device_mut().fails_in = Some(failing);
-        // Nothing has changed where a program of a page fails that is no commit: the client tries again.
+        // If the failed program is not a commit, nothing has changed: the client tries again.
         assert!((0..2).any(|_| fs.append(&mut file, &[6; 3_000]).is_ok()), "write {failing} failed");
-        // Of a long append the first pieces stay that were written before the one that failed.
+        // Of a long append, the pieces before the failed piece stay.
         let size = fs.size(&mut file).unwrap();
         assert!((3_300..6_300).contains(&size), "write {failing} failed: {size}");
         let mut fs = FileSystem::mount(pages(fs.flash().device().clone()), Access::ReadOnly, &mut memory).unwrap();
@@ -226,8 +235,9 @@ fn a_commit_behind_a_failed_program_counts_where_the_device_reorders() {
     }
 }
 
-/// The page of a commit was lost behind which somebody had written on, and the mount showed what was before without a word: where moves go in groups every gap
-/// was taken for what a cut leaves. A card that keeps its order has nothing behind a write that was cut.
+/// The page of a commit with later pages behind it was lost, and the mount showed the previous
+/// state without a report. With grouped moves, every gap was taken for the result of a cut. A
+/// card that keeps its order has nothing behind a cut write.
 #[test]
 fn a_commit_that_is_lost_is_told_where_the_device_keeps_its_order() {
     let config = config();
@@ -255,7 +265,8 @@ fn memory_of(config: &Config) -> Vec<u8> {
     vec![0; config.memory_bytes(&layout().geometry())]
 }
 
-/// 64 MiB were refused in words of raw chips, of 128 MiB a third was usable: the unit was 4 MiB, whatever the size.
+/// A card of 64 MiB was refused with an error about raw chips, and of 128 MiB only a third was
+/// usable. The unit was 4 MiB for every size.
 #[test]
 fn a_small_card_has_small_units_and_most_of_it_is_usable() {
     for (mib, unit_kib, usable_mib) in [(64, 256, 36), (128, 512, 95), (256, 512, 205), (512, 1024, 395), (4096, 4096, 3200)] {
@@ -270,7 +281,8 @@ fn a_small_card_has_small_units_and_most_of_it_is_usable() {
     }
 }
 
-/// A root of more than 64 pages was written, and no mount found it again: half a terabyte in units of 4 MiB could be formatted and never mounted.
+/// A root of more than 64 pages was written, and no mount found it again. Half a terabyte in
+/// units of 4 MiB could be formatted, but never mounted.
 #[test]
 fn a_large_card_has_blocks_for_which_a_root_has_room() {
     for (gib, unit_mib) in [(64, 4), (256, 4), (400, 4), (512, 16), (1024, 16), (1700, 16)] {
@@ -296,7 +308,8 @@ fn what_is_usable_is_known_before_a_volume_is_made() {
     }
 }
 
-/// A page that holds its tag has no power of two of bytes: what lies where in a file, in the tables and in the maps was a shift.
+/// The size of a page that contains its tag is not a power of two. Positions in a file, in the
+/// tables and in the maps were computed with shifts.
 #[test]
 fn pages_that_hold_their_tags_take_files_of_any_size_and_number() {
     for (seed, (page_bytes, unit_pages)) in
@@ -347,8 +360,9 @@ fn pages_that_hold_their_tags_take_files_of_any_size_and_number() {
     }
 }
 
-/// With logical pages of 64 KiB and more the first removal panicked, and cards from 64 GiB on have them by default. Of those of 128 KiB what was patched in the second
-/// half was not there: names were not found again.
+/// With logical pages of 64 KiB and more, the first removal panicked. Cards from 64 GiB on have
+/// such pages by default. With pages of 128 KiB, patches in the second half were lost: names were
+/// not found again.
 #[test]
 fn files_are_removed_from_large_logical_pages() {
     let shapes = [(2048, 32), (4096, 16), (4096, 32), (8192, 8), (16_384, 2)];
@@ -377,8 +391,9 @@ fn files_are_removed_from_large_logical_pages() {
     }
 }
 
-/// An erase writes the headers of a block alone. A sector that could not be read before may be so behind it, and stopped the search for the end of a ring block: the
-/// volume had no root, or an old one.
+/// An erase writes only the headers of a block. A sector that was unreadable before may still be
+/// unreadable after it, and stopped the search for the end of a ring block: the volume had no
+/// root, or an old one.
 #[test]
 fn a_sector_that_cannot_be_read_hides_no_root() {
     for (sector, tags) in
@@ -407,8 +422,9 @@ fn a_sector_that_cannot_be_read_hides_no_root() {
     }
 }
 
-/// What a cache that reorders lost of a large transaction made the numbers jump as a failed program does. The commit before it was taken for that program and passed over,
-/// though it had been flushed and acknowledged.
+/// A cache that reorders lost pages of a large transaction, so that the sequence numbers jumped
+/// as after a failed program. The mount took the commit before the jump for that program and
+/// skipped it, although it had been flushed and acknowledged.
 #[test]
 fn a_lost_transaction_is_no_failure_of_the_commit_before_it() {
     let layout =
@@ -440,7 +456,7 @@ fn a_lost_transaction_is_no_failure_of_the_commit_before_it() {
     }
 }
 
-/// A layout of which the number of its place of tags is none.
+/// The layout's number for the place of tags has no meaning.
 #[test]
 fn a_place_of_tags_that_is_unknown_is_no_layout() {
     let device = Sectors::new(1 << 12, Sectors::ROUND, 1);
@@ -459,8 +475,8 @@ fn a_place_of_tags_that_is_unknown_is_no_layout() {
     assert_eq!(SectorLayout::find(pages.device_mut(), 0), Ok(None));
 }
 
-/// A partition table over the first sectors took the volume: nobody knew how the card is divided.
-/// The next block says so.
+/// A partition table over the first sectors cost the volume, because the layout of the card was
+/// lost. The next block contains it.
 #[test]
 fn a_volume_whose_first_block_is_lost_is_found_by_the_next_one_and_mounted() {
     for tags in [TagPlace::Beside, TagPlace::Table, TagPlace::Within] {
@@ -490,7 +506,8 @@ fn a_volume_whose_first_block_is_lost_is_found_by_the_next_one_and_mounted() {
     }
 }
 
-/// Behind a cache that reorders a mount reads every record whole, whether moves go in groups or not: its bound was that of a cache in order.
+/// Behind a cache that reorders, a mount reads every record whole, with or without grouped moves.
+/// Its bound was the bound for a cache in order.
 #[test]
 fn a_mount_behind_a_cache_that_reorders_holds_its_bound() {
     let layout =
@@ -498,7 +515,7 @@ fn a_mount_behind_a_cache_that_reorders_holds_its_bound() {
     for move_group in [1, 4] {
         let usual = Config::for_sectors(&layout);
         let config = Config { checkpoint_programs: 1000, move_group, overlay_entries: 2000, unit_pages: 1, failures: 0, ..usual };
-        // As many records since the root as there may be, or nearly.
+        // The number of records since the root is as large as possible, or nearly.
         for rounds in (40_u32..1600).step_by(40) {
             let device = Sectors::new(60 * 257, Sectors::ROUND, 1).with_cache(Survivors::Any, 1 << 20);
             let mut memory = vec![0; config.memory_bytes(&layout.geometry())];
@@ -518,8 +535,9 @@ fn a_mount_behind_a_cache_that_reorders_holds_its_bound() {
     }
 }
 
-/// A group of more pages than one command takes was cut into pieces of whole sectors, though pages that hold their tags are shorter: from the second
-/// command on pages did not match their tags.
+/// A group of more pages than one command takes was split into pieces of whole sectors, although
+/// pages that contain their tags are shorter. From the second command on, pages did not match
+/// their tags.
 #[test]
 fn a_group_of_several_commands_is_what_single_programs_are() {
     for tags in [TagPlace::Beside, TagPlace::Table, TagPlace::Within] {
@@ -547,7 +565,8 @@ fn a_group_of_several_commands_is_what_single_programs_are() {
     }
 }
 
-/// Pages that are read in one command are those that are read one by one, blank ones and the ends of a block included.
+/// Pages that are read in one command equal pages that are read one by one, including blank pages
+/// and the end of a block.
 #[test]
 fn pages_that_are_read_together_are_those_that_are_read_one_by_one() {
     for tags in [TagPlace::Beside, TagPlace::Table, TagPlace::Within] {
@@ -571,7 +590,7 @@ fn pages_that_are_read_together_are_those_that_are_read_one_by_one() {
     }
 }
 
-/// On a chip that copies a bound counted copies, where a group of moves is read and programmed.
+/// On a chip that copies, a bound counted copies, but a group of moves reads and programs.
 #[test]
 fn groups_of_moves_keep_to_the_bound_on_a_chip_that_copies() {
     let geometry = Geometry { page_bytes: 2048, pages_per_block: 7, block_count: 67, programs_bytes: false };

@@ -1,11 +1,12 @@
-//! Room: what a volume says that it has is there, whatever was made and removed before.
+//! Tests room: the room that a volume reports is there, after any creations and removals.
 
 use crate::common::{Device, Rng, SHAPES, Shape, for_seeds};
 use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, Config, Error, File, FileSystem, OpenOptions};
 use steadyfs_sim::{Nand, NandTiming};
 
-/// The last page of the file table may have fewer inodes than others, and bits of data behind them: it counted as full where it was empty, and as there where it was not.
+/// The last page of the file table may have fewer inodes than others, with bits of data behind
+/// them. It counted as full when it was empty, and as present when it was not.
 #[test]
 fn the_last_page_of_the_file_table_is_counted_as_it_is() {
     let geometry = Geometry { page_bytes: 1024, pages_per_block: 48, block_count: 64, programs_bytes: false };
@@ -40,7 +41,7 @@ fn the_last_page_of_the_file_table_is_counted_as_it_is() {
     }
 }
 
-/// The pages of the file table that hold no file any more were written all the same.
+/// Pages of the file table without any file were still written.
 #[test]
 fn removed_files_leave_the_room_that_the_volume_says() {
     for shape in &SHAPES {
@@ -79,7 +80,7 @@ fn removed_files_leave_the_room_that_the_volume_says() {
             let result = fs.write(&mut file, at, &vec![round as u8; page]);
             result.unwrap_or_else(|error| panic!("{}: round {round}: {error}", shape.name));
         }
-        // What a removed file holds is free to whoever writes, and counted.
+        // The room of a removed file is free for any writer, and counted.
         let total = fs.usage().usable_bytes;
         assert_eq!(fs.leaving(), Ok(0), "{}", shape.name);
         assert!(fs.allocated(file.inode()).expect("allocated") >= pages * page as u64);
@@ -91,7 +92,7 @@ fn removed_files_leave_the_room_that_the_volume_says() {
         let mut file = fs.open("again", OpenOptions::DURABLE).expect("open");
         let available = fs.available().expect("available");
         assert!(available > 0 && available < free, "{}: {available} of {free} bytes", shape.name);
-        // What is said to be there is there, wherever the free pages lie.
+        // The reported room is there, in any distribution of the free pages.
         for round in 0..available / page as u64 {
             let result = fs.append(&mut file, &vec![round as u8; page]);
             result.unwrap_or_else(|error| panic!("{}: page {round} again: {error}", shape.name));
@@ -106,7 +107,7 @@ struct Tenants<'s> {
     rng: Rng,
     names: Vec<String>,
     made: u32,
-    /// Files that were removed, or closed after that, since the volume was full.
+    /// Number of files that were removed, or closed after a removal, since the volume was full.
     removed: u64,
 }
 
@@ -137,7 +138,7 @@ impl Tenants<'_> {
         self.removed = 0;
     }
 
-    /// Removes some files, of which some are open and stay so.
+    /// Removes some files. Some of them are open and stay open.
     fn remove_some<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, open: &mut Vec<File>) {
         for _ in 0..1 + self.rng.below(4) {
             if self.names.is_empty() {
@@ -155,7 +156,7 @@ impl Tenants<'_> {
         }
     }
 
-    /// Opens a file that is there, or a new one.
+    /// Opens an existing file, or a new one.
     fn some_file<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>) -> File {
         let is_new = self.names.is_empty() || self.rng.one_in(2);
         let name = if is_new { self.name() } else { self.names[self.rng.below(self.names.len() as u64) as usize].clone() };
@@ -186,14 +187,14 @@ impl Tenants<'_> {
             }
         }
         fs.close(file).expect("close");
-        // Each may have been the last one of a page of the file table.
+        // Each removed file may have been the last one of a page of the file table.
         assert!(found <= free + self.removed * page && (found == 0 || free > 0), "{at}: writes found {found}");
         assert!(found >= available, "{at}: writes found {found}");
     }
 }
 
-/// After a power cut, files that had been removed while they were open were not counted as free. A
-/// write found their room.
+/// After a power cut, files that had been removed while they were open were not counted as free.
+/// But a write found their room.
 #[test]
 fn room_that_is_reported_is_what_writes_find() {
     for_seeds("space", "room_that_is_reported_is_what_writes_find", 12, |seed| {
@@ -221,7 +222,7 @@ fn room_that_is_reported_is_what_writes_find() {
             tenants.fill(&mut fs);
             tenants.remove_some(&mut fs, &mut open);
             fs.commit().expect("commit");
-            // The end of the mount closes the others.
+            // The end of the mount closes the other files.
             tenants.removed += open.len() as u64;
             if tenants.rng.one_in(2) {
                 fs.unmount().expect("unmount");

@@ -1,5 +1,6 @@
-//! Streams: three jobs, each with an area of its own that it writes again and again, so that what is written last by one of them dies long before what
-//! another one wrote. Reclamation moves less where each has its blocks.
+//! Tests streams with three jobs. Each job rewrites an area of its own again and again, at its
+//! own rate. So the newest data of one job dies long before the data of another. Reclamation
+//! moves less if each job has its own blocks.
 
 use steadyfs::disk::{Disk, DiskCall, SECTOR_BYTES, WriteOptions};
 use steadyfs::media::Geometry;
@@ -7,7 +8,7 @@ use steadyfs::{Access, Bound, Config, ConfigError, FileSystem, OpenOptions};
 use steadyfs_lab::model::cost;
 use steadyfs_sim::{Counters, Metered, Nand, NandTiming};
 
-/// As many blocks as a small eMMC has superblocks.
+/// A small eMMC has as many superblocks as this chip has blocks.
 const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 256, programs_bytes: false };
 
 /// The share of each job in the pages, in 812 parts.
@@ -22,10 +23,10 @@ fn automatic(moved_apart: bool) -> Config {
     Config { auto_streams: true, ..config(3, moved_apart) }
 }
 
-/// A disk of which the first pages hold something.
+/// A disk whose first pages are written.
 struct Run<'m> {
     disk: Disk<'m, Nand>,
-    /// Where the area of each job begins, and where the last one ends.
+    /// First page of each job's area, and the end of the last area.
     areas: [u32; 4],
     cursors: [u32; 3],
     seed: u64,
@@ -53,7 +54,7 @@ impl<'m> Run<'m> {
         ((self.seed >> 33) % u64::from(most)) as u32
     }
 
-    /// Writes a page within the call's bound.
+    /// Writes a page, and checks the call's bound.
     fn write(&mut self, page: u32) {
         let options = WriteOptions { durable: true, stream: self.job_of(page) as u8 };
         let data = vec![page as u8; (self.disk.page_sectors() * SECTOR_BYTES) as usize];
@@ -64,7 +65,8 @@ impl<'m> Run<'m> {
         assert!(bound.holds(&cost), "{cost:?} within {bound:?}");
     }
 
-    /// Lets each job write the next page of its area, or any of it, so many times in all; frames moved for each.
+    /// Makes `writes` writes by jobs chosen at random. A job writes the next page of its area, or
+    /// a random page. Returns the number of moved frames for each write.
     fn moved_per_write(&mut self, writes: u32, in_order: bool) -> f64 {
         let before: Counters = self.disk.flash().counters();
         for _ in 0..writes {
@@ -79,7 +81,8 @@ impl<'m> Run<'m> {
     }
 }
 
-/// Frames moved for each page written, once the disk has been written over several times.
+/// Returns the number of moved frames for each written page, after the disk has been overwritten
+/// several times.
 fn moved_with(config: &Config, percent: u32, in_order: bool, seed: u64) -> f64 {
     let mut memory = Vec::new();
     let mut run = Run::new(config, &mut memory, percent, seed);
@@ -104,7 +107,7 @@ fn jobs_in_order_move_nothing_where_each_has_a_stream() {
 #[test]
 fn jobs_at_random_move_less_where_moved_pages_keep_apart() {
     for (percent, share) in [(80, 0.9), (90, 0.85)] {
-        // A volume is a matter of chance: the mean of several tells.
+        // The result on one volume is a matter of chance, so the test takes the mean of four.
         let mean = |config: &Config| (0..4).map(|seed| 1.0 + moved_with(config, percent, false, seed)).sum::<f64>() / 4.0;
         let [one, apart] = [mean(&config(1, false)), mean(&config(3, true))];
         assert!(
@@ -131,7 +134,7 @@ fn the_disk_finds_streams_by_itself() {
     }
 }
 
-/// What was learned is in the roots: a mount need not learn it again.
+/// The roots contain the learned lifetimes: a mount need not learn them again.
 #[test]
 fn a_mount_knows_the_lives_of_pages() {
     let config = automatic(false);
@@ -183,7 +186,7 @@ fn a_file_keeps_the_stream_that_it_was_created_with() {
     assert_eq!(streams(&fs), [Some(1), None, None], "the page of the file begins a block of stream 1");
     fs.close(file).expect("a sound chip");
 
-    // A stream that the volume does not have is its last one.
+    // If the volume does not have a stream, it uses its last one.
     let mut file = fs.open("media", OpenOptions { stream: 200, ..OpenOptions::CREATE }).expect("room");
     fs.write(&mut file, 0, &page).expect("room");
     assert_eq!(streams(&fs), [Some(1), Some(1), None]);
@@ -207,7 +210,8 @@ fn settings_with_streams_are_checked_and_cost_little_ram() {
     }
 }
 
-/// A tag has 22 bits for the place of a page in its transaction, and a transaction may have more programs.
+/// A tag has 22 bits for the position of a page in its transaction, and a transaction may have
+/// more programs.
 #[test]
 fn a_transaction_of_millions_of_programs_is_found_at_a_mount() {
     let geometry = Geometry { page_bytes: 256, pages_per_block: 64, block_count: 64, programs_bytes: false };

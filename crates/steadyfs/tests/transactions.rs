@@ -1,4 +1,5 @@
-//! What commits, what is undone, and what a power cut leaves of one call.
+//! Tests which calls commit, which changes are undone, and the state after a power cut in one
+//! call.
 
 use std::sync::Mutex;
 
@@ -7,7 +8,7 @@ use crate::common::steps::{EXPLICIT, Op};
 use crate::common::{Device, Fs, SHAPES, Shape};
 use steadyfs::{Access, Change, CommitLimits, CommitOn, Error, MountError, OpenOptions};
 
-/// Two files, one of them open, and three directories.
+/// Returns a volume with two files and three directories.
 fn stage(shape: &Shape) -> (Device, Model) {
     let (mut device, mut model) = (shape.device(1), Model::new(EXPLICIT));
     let mut session = Session::mount(&mut device, &mut model).expect("mount");
@@ -19,8 +20,8 @@ fn stage(shape: &Shape) -> (Device, Model) {
     (device, model)
 }
 
-/// Makes a change and commits it, with power failing in each operation of both in its turn. After each cut everything is as before
-/// or as after.
+/// Makes a change and commits it. Power fails in each operation of both in turn. After each cut,
+/// the volume is as before or as after.
 fn is_atomic(change: impl Fn(&mut Session<'_>) -> Result<(), Error>) {
     for shape in &SHAPES {
         let (device, model) = stage(shape);
@@ -33,12 +34,12 @@ fn is_atomic(change: impl Fn(&mut Session<'_>) -> Result<(), Error>) {
             };
             let power_failed = device.cut().is_off();
             match done {
-                // What the cut met was not part of the change: reclamation after it.
+                // The cut came after the change, in its reclamation.
                 Ok(()) => {}
                 Err(error) => assert!(power_failed && matches!(error, Error::Device | Error::Unknown), "{error}"),
             }
             device.power_cycle();
-            // Compares everything with what was acknowledged, and with the commit in flight.
+            // Compares the volume with the acknowledged state, and with the commit in flight.
             Session::mount(&mut device, &mut model).expect("mount after the cut").check().expect("contents");
             if !power_failed {
                 break;
@@ -102,7 +103,7 @@ fn every_event_commits_where_it_is_chosen_and_nowhere_else() {
         (CommitOn::SYNC, |s| s.write_handle(0, 0, 10).and_then(|()| s.step(&Op::Sync))),
     ];
     for (event, act) in acts {
-        // `change` asserts that what commits leaves nothing behind.
+        // `change` asserts that a commit leaves no change behind.
         for (events, commits) in [(event, true), (CommitOn::EVERY_WRITE.without(event).without(CommitOn::WRITE), false)] {
             let (mut device, mut model) = stage(&SHAPES[0]);
             model.events = CommitOn::MANUAL;
@@ -154,7 +155,7 @@ fn the_timed_commit_is_made_when_it_is_due_and_not_before() {
     assert!(fs.has_changes(), "not chosen any more");
 }
 
-/// Writes until nothing waits, twice; tells how many writes that took.
+/// Writes until no change waits, twice. Returns the number of writes that each took.
 fn writes_until_a_commit(limits: CommitLimits, events: CommitOn, bytes: usize) -> Option<usize> {
     let mut device = SHAPES[0].device(1);
     let mut fs = device.mount(Access::ReadWrite).expect("mount");

@@ -1,4 +1,5 @@
-//! What a volume says of a page whose bytes have changed without the device noticing, with each setting of [`Verify`].
+//! Tests reads of a page whose bytes have changed without an error of the device, with each
+//! setting of [`Verify`].
 
 use crate::common::spy::Spy;
 use steadyfs::media::{Geometry, PageIndex};
@@ -8,9 +9,9 @@ use steadyfs_sim::{Nand, NandTiming};
 const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
 const PAGE: usize = GEOMETRY.page_bytes as usize;
 const FOREVER: u32 = u32::MAX;
-/// Pages of the file.
+/// Number of pages of the file.
 const PIECES: usize = 24;
-/// Small files beside it, which make metadata.
+/// Number of small files beside it. They make metadata.
 const FILES: usize = 60;
 
 type Fs<'m> = FileSystem<'m, Spy<Nand>>;
@@ -20,12 +21,12 @@ fn mount<'m>(chip: &Spy<Nand>, memory: &'m mut [u8]) -> Result<Fs<'m>, MountErro
     FileSystem::mount(again, Access::ReadWrite, memory)
 }
 
-/// What a page of the file has.
+/// Returns the content of a page of the file.
 fn piece(index: usize) -> Vec<u8> {
     (0..PAGE).map(|at| (at * 7 + index * 31) as u8).collect()
 }
 
-/// A volume with one large file, and the memory for it.
+/// Returns a volume with one large file, and the memory for it.
 fn volume() -> (Spy<Nand>, Vec<u8>) {
     let chip = Spy::new(Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1), FOREVER);
     let config = Config::for_geometry(&GEOMETRY);
@@ -46,7 +47,8 @@ fn volume() -> (Spy<Nand>, Vec<u8>) {
     (chip, memory)
 }
 
-/// The page of the medium that holds a page of the file; an append of several writes it more than once, and the last is the one.
+/// Returns the page of the medium that contains a page of the file. Several appends may write a
+/// page more than once; the last copy counts.
 fn place_of(chip: &mut Spy<Nand>, index: usize) -> PageIndex {
     let pages = chip.pages_with(&piece(index));
     *pages.last().expect("it is there")
@@ -60,7 +62,7 @@ fn read(fs: &mut Fs<'_>, index: usize) -> Result<Vec<u8>, Error> {
     result.map(|_| data)
 }
 
-/// Counts the small files, each of which has its content.
+/// Counts the small files, and checks the content of each.
 fn small_files(fs: &mut Fs<'_>) -> Result<usize, Error> {
     let (mut cursor, mut count) = (Cursor::default(), 0);
     while let Some(entry) = fs.list(ROOT, &mut cursor)? {
@@ -92,7 +94,7 @@ fn content_that_changed_is_an_error_unless_only_metadata_is_looked_at() {
     fs.read(&mut file, (index * PAGE) as u64 + 5, &mut some).expect("a part of it, out of the page buffer");
     assert_eq!(some, piece(index)[5..14]);
 
-    // Nothing is written anew out of it that would read as sound.
+    // No new page that passes its check is written from the changed page.
     assert_eq!(fs.write(&mut file, (index * PAGE) as u64 + 100, &[1; 300]), Err(Error::Corrupt));
     fs.close(file).expect("close");
     fs.set_verify(Verify::Always);
@@ -139,7 +141,8 @@ fn metadata_that_changed_is_never_believed() {
 #[test]
 fn content_that_was_lost_before_it_was_moved_is_told_with_each_setting() {
     let (mut chip, mut memory) = volume();
-    // The second page of a frame: where the first one's tag is lost as well, the block is never used again.
+    // The page is not the first one of its frame: if the tag of the first page is also lost, the
+    // block is never used again.
     let index = PIECES - 3;
     chip.hidden.push(place_of(&mut chip.clone(), index));
     let mut fs = mount(&chip, &mut memory).expect("mount");

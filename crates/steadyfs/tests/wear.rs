@@ -1,4 +1,5 @@
-//! After forty times its capacity of writes, no block of a volume was erased much more often than another.
+//! After writes of forty times the capacity, no block of a volume was erased much more often than
+//! another.
 
 use crate::common::oracle::{Model, fill};
 use crate::common::steps::EXPLICIT;
@@ -8,7 +9,7 @@ use steadyfs::media::nor::NorPages;
 use steadyfs::{Access, BlockState, Config, FileSystem, OpenOptions};
 use steadyfs_sim::{Nor, NorTiming};
 
-/// How often the workload writes the volume's capacity.
+/// The number of times that the workload writes the volume's capacity.
 const TIMES: u64 = 40;
 
 /// Logical pages that the workload may write.
@@ -17,10 +18,10 @@ struct Area {
     capacity: u64,
 }
 
-/// Which page a workload writes next.
+/// Returns the page that a workload writes next.
 type Pick = fn(&mut Rng, &Area, u64) -> u64;
 
-/// One page in ten gets nine writes in ten.
+/// Nine writes in ten go to one page in ten.
 fn hot_and_cold(rng: &mut Rng, area: &Area, _: u64) -> u64 {
     let hot = (area.pages / 10).max(1);
     if rng.one_in(10) { rng.below(area.pages) } else { rng.below(hot) }
@@ -38,14 +39,15 @@ fn one_page(_: &mut Rng, _: &Area, _: u64) -> u64 {
     0
 }
 
-/// Largest difference between the erase counts of some blocks.
+/// Returns the largest difference between the erase counts of some blocks.
 fn spread(device: &mut Device, blocks: &[u32]) -> u32 {
     let counts = device.medium().erase_counts();
     let counts: Vec<u32> = blocks.iter().map(|&block| counts[block as usize]).collect();
     counts.iter().max().unwrap() - counts.iter().min().unwrap()
 }
 
-/// Writes forty times the capacity, and returns the spread of the blocks that may hold data, that of the ring, and the one allowed.
+/// Writes forty times the capacity. Returns three numbers: the spread of the blocks that may
+/// contain data, the spread of the ring, and the allowed spread.
 fn wear_of(shape: &Shape, rest_percent: u64, busy_percent: u64, pick: Pick) -> [u32; 3] {
     let mut device = shape.device(1);
     fill(&mut device, &mut Model::new(EXPLICIT), rest_percent);
@@ -61,7 +63,7 @@ fn wear_of(shape: &Shape, rest_percent: u64, busy_percent: u64, pick: Pick) -> [
     }
     let is_own = |&block: &u32| fs.block(block).is_some_and(|info| info.state == BlockState::Reserved);
     let (own, others): (Vec<_>, Vec<_>) = (0..fs.describe().geometry.block_count).partition(is_own);
-    // The first two hold the superblocks, which nobody erases.
+    // The first two blocks contain the superblocks, which are never erased.
     let [others, ring] = [&others[..], &own[2..]].map(|blocks| spread(&mut device, blocks));
     [others, ring, device.config.wear_spread.into()]
 }
@@ -72,7 +74,7 @@ fn wears_evenly(rest_percent: u64, busy_percent: u64, pick: Pick) {
         let [spread, ring, allowed] = wear_of(shape, rest_percent, busy_percent, pick);
         println!("{}: spread {spread}, allowed {allowed}; ring {ring}", shape.name);
         assert!(spread <= allowed, "{}: spread {spread}, allowed {allowed}", shape.name);
-        // Its blocks are taken in turn; one that a mount must keep is left out once.
+        // The ring's blocks are used in turn. A block that a mount must keep is left out once.
         assert!(ring <= 2, "{}: spread {ring} in the ring", shape.name);
     }
 }
@@ -107,7 +109,8 @@ fn hot_pages_of_a_nearly_full_volume_wear_evenly() {
     wears_evenly(80, 14, hot_and_cold);
 }
 
-/// Starts that end with a power cut before a root is written: the block that each of them used was erased, which only its records tell.
+/// Uses end with a power cut before a root is written. Each of them erased a block, and only its
+/// records contain this erase.
 #[test]
 fn starts_that_are_cut_wear_blocks_evenly() {
     let spread = |counts: Vec<u32>, holds_data: &dyn Fn(u32) -> bool| {

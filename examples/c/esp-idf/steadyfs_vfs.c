@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Returns -1 with errno where a call failed, and what it returned otherwise. */
+/* Returns -1 and sets errno if a call failed. Otherwise returns the result of the call. */
 static int64_t told(int64_t result)
 {
     if (result >= 0)
@@ -32,7 +32,7 @@ static int64_t told(int64_t result)
     return -1;
 }
 
-/* The open file of a number, or none. */
+/* Returns the open file for a descriptor, or NULL. */
 static steadyfs_file_t *file_of(steadyfs_vfs *vfs, int fd)
 {
     if (fd < 0 || fd >= STEADYFS_VFS_FILES || !vfs->used[fd]) {

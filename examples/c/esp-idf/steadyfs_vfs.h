@@ -1,7 +1,9 @@
 /*
- * A mounted volume as a part of ESP-IDF's file tree: open, read and write of newlib, and stdio above it.
+ * A mounted volume as a part of ESP-IDF's file tree: open, read and write of newlib, and stdio
+ * above it.
  *
- * Tried on the host with headers of its own (stub/), not on a board. One task at a time: put a mutex around it where several use the volume.
+ * Tested on the host with stub headers (stub/), not on a board. It takes one task at a time: if
+ * several tasks use the volume, put a mutex around it.
  */
 
 #ifndef STEADYFS_VFS_H
@@ -13,7 +15,7 @@
 
 #define STEADYFS_VFS_FILES 8
 
-/* An open directory; ESP-IDF's part first. */
+/* An open directory. ESP-IDF's part comes first. */
 struct steadyfs_vfs_dir {
     DIR dir;
     bool used;
@@ -21,7 +23,7 @@ struct steadyfs_vfs_dir {
     struct dirent entry;
 };
 
-/* What a mount point needs; it stays as long as the volume is mounted. */
+/* The state of a mount point. It must stay in memory as long as the volume is mounted. */
 typedef struct steadyfs_vfs {
     steadyfs_t *fs;
     steadyfs_file_t files[STEADYFS_VFS_FILES];
@@ -29,7 +31,7 @@ typedef struct steadyfs_vfs {
     struct steadyfs_vfs_dir dirs[2];
 } steadyfs_vfs;
 
-/* Shows a mounted volume at `base_path`, such as "/data". */
+/* Registers a mounted volume at `base_path`, such as "/data". */
 esp_err_t steadyfs_vfs_register(steadyfs_vfs *vfs, steadyfs_t *fs, const char *base_path);
 
 #endif

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Zephyr's error for one of ours; what is no error stays. */
+/* Returns Zephyr's error for an error of SteadyFS. A result without an error stays. */
 static int told(int64_t result)
 {
     switch (result) {
@@ -32,7 +32,7 @@ static struct steadyfs_zephyr *volume_of(const struct fs_mount_t *mount)
     return mount->fs_data;
 }
 
-/* A path without its mount point, which is at least "/". */
+/* Returns a path without its mount point. The result is at least "/". */
 static const char *path_of(const struct fs_mount_t *mount, const char *path)
 {
     return fs_impl_strip_prefix(path, mount);
@@ -42,7 +42,7 @@ static int glue_open(struct fs_file_t *file, const char *path, fs_mode_t flags)
 {
     struct steadyfs_zephyr *volume = volume_of(file->mp);
     int wanted = (flags & FS_O_READ ? STEADYFS_O_RDONLY : 0) | (flags & FS_O_WRITE ? STEADYFS_O_WRONLY : 0), error;
-    /* Zephyr creates with any access, and appends with FS_O_APPEND alone. */
+    /* Zephyr creates files with any access, and appends with FS_O_APPEND alone. */
     if (flags & (FS_O_CREATE | FS_O_APPEND | FS_O_TRUNC))
         wanted |= STEADYFS_O_WRONLY;
     wanted |= (flags & FS_O_CREATE ? STEADYFS_O_CREAT : 0) | (flags & FS_O_APPEND ? STEADYFS_O_APPEND : 0) | (flags & FS_O_TRUNC ? STEADYFS_O_TRUNC : 0);
@@ -142,7 +142,10 @@ static int glue_closedir(struct fs_dir_t *dir)
     return told(steadyfs_dir_close(&volume->fs, handle));
 }
 
-/* Formats where nothing is on the chip, unless the mount forbids it; after any other error there may be a volume. */
+/*
+ * Formats a blank chip, unless the mount forbids it. After any other error the chip may have a
+ * volume.
+ */
 static int glue_mount(struct fs_mount_t *mount)
 {
     struct steadyfs_zephyr *volume = volume_of(mount);

@@ -1,7 +1,8 @@
 /*
  * SteadyFS as a file system of Zephyr: fs_open, fs_read and the others.
  *
- * Tried on the host with headers of its own (stub/), not on a board. Zephyr holds one lock around mounts, not around calls on files: one task at a time.
+ * Tested on the host with stub headers (stub/), not on a board. Zephyr holds one lock around
+ * mounts, but none around calls on files. So only one task at a time may use the volume.
  *
  *     static struct steadyfs_zephyr volume = {.config = {.nor = &nor, .memory = memory, .memory_bytes = sizeof memory}};
  *     static struct fs_mount_t data = {.type = STEADYFS_ZEPHYR_TYPE, .mnt_point = "/data", .fs_data = &volume};
@@ -17,7 +18,7 @@
 #define STEADYFS_ZEPHYR_TYPE FS_TYPE_EXTERNAL_BASE
 #define STEADYFS_ZEPHYR_FILES 8
 
-/* What a mount has in `fs_data`: the configuration, and room for open files. */
+/* The contents of a mount's `fs_data`: the configuration, the volume, and room for open files. */
 struct steadyfs_zephyr {
     steadyfs_config config;
     steadyfs_t fs;

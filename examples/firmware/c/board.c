@@ -12,7 +12,7 @@ extern uint32_t data_begin, data_end, bss_begin, bss_end, stack_end;
 extern const uint32_t data_from;
 int main(void);
 
-/* Asks the emulator for an operation (Arm semihosting). */
+/* Requests an operation of the emulator (Arm semihosting). */
 static uint32_t request(uint32_t operation, uint32_t argument)
 {
     register uint32_t r0 __asm__("r0") = operation;

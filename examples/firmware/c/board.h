@@ -1,4 +1,7 @@
-/* What the emulated board offers: text, an exit status, a reset, a counter of instructions, and the depth of the stack. */
+/*
+ * The functions of the emulated board: text, an exit status, a reset, a counter of instructions,
+ * and the depth of the stack.
+ */
 
 #ifndef BOARD_H
 #define BOARD_H
@@ -14,10 +17,13 @@ _Noreturn void board_reset(void);
 void timer_start(void);
 uint32_t timer_now(void);
 
-/* Instructions in so many ticks, where QEMU runs with `-icount shift=6`. */
+/* Returns the instructions in a number of ticks, if QEMU runs with `-icount shift=6`. */
 uint32_t timer_instructions(uint32_t ticks);
 
-/* Fills what is below the caller's stack; and tells how far it was used since. */
+/*
+ * stack_paint fills the memory below the caller's stack. stack_used returns the number of bytes
+ * used since.
+ */
 void stack_paint(void);
 uint32_t stack_used(void);
 

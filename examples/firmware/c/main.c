@@ -1,6 +1,7 @@
 /*
- * SteadyFS from C on a Cortex-M3: a simulated NOR and a simulated NAND chip, each formatted, mounted and logged to; power fails in the
- * middle of an operation and the processor is reset; what was acknowledged is there. Prints instructions and stack of each call.
+ * SteadyFS from C on a Cortex-M3. Formats and mounts a simulated NOR and a simulated NAND chip,
+ * and logs to each. Then power fails in the middle of an operation, and the processor is reset.
+ * All acknowledged records must be there. Prints the instructions and the stack of each call.
  */
 
 #include "board.h"
@@ -10,7 +11,7 @@
 #define RECORDS 64
 #define STARTED 0x5354u
 
-/* What a chip beside the processor keeps. */
+/* Data that survives a reset. On a board, chips outside of the processor keep it. */
 static struct kept {
     uint32_t started;     /* STARTED after the first start */
     uint32_t resets;
@@ -21,7 +22,7 @@ static struct kept {
 static uint8_t chips[2 << 20] __attribute__((section(".noinit"), aligned(8)));
 static size_t chips_used;
 
-/* Ticks in the simulated chips, which a board does not have. */
+/* Ticks spent in the simulated chips, which a board does not have. */
 static uint32_t chip_ticks;
 
 static steadyfs_nor nor, nor_driver;
@@ -64,7 +65,7 @@ static void try_it(int error, const char *what)
         fail(what, error);
 }
 
-/* ---- Drivers that count what the simulation takes ---- */
+/* ---- Drivers that count the time of the simulation ---- */
 
 #define METERED(call)                             \
     do {                                          \
@@ -129,9 +130,9 @@ static steadyfs_config configure(int which)
     return config;
 }
 
-/* ---- Calls that are measured ---- */
+/* ---- Measured calls ---- */
 
-/* Makes a call, and prints what it took beside the chip. */
+/* Makes a call, and prints its instructions and stack, without the time of the simulated chips. */
 #define MEASURE(name, call)                                                                \
     do {                                                                                   \
         stack_paint();                                                                     \
@@ -199,7 +200,7 @@ static void first_start(int which)
     print(" records\n");
 }
 
-/* Everything that was acknowledged is there, and perhaps the record in flight. */
+/* All acknowledged records are there, and perhaps the record in flight. */
 static void second_start(int which)
 {
     steadyfs_config config = configure(which);

@@ -11,15 +11,15 @@ use steadyfs::media::Flash;
 use steadyfs::{Access, CommitOn, Config, Error, FileSystem, MountError, OPEN_FILE_BYTES};
 use steadyfs_host::plain::{self, PlainFile};
 
-/// A volume on whatever medium.
+/// A volume on any medium.
 pub type Fs<'m> = FileSystem<'m, Medium>;
 
-/// Files that may be open at once.
+/// Number of files that may be open at once.
 const OPEN_FILES: usize = 1024;
-/// The events that commit, where nobody chooses: `commit`, the unmount, and where room runs out.
+/// The default events that commit: `commit`, the unmount, and a lack of room.
 pub const AUTOMATIC: CommitOn = CommitOn::ON_FLUSH;
 
-/// The volume, until it is unmounted.
+/// The volume, or `None` after the unmount.
 struct Slot<'m>(Option<Fs<'m>>);
 
 self_cell!(
@@ -42,20 +42,22 @@ pub struct OpenFile {
     pub path: String,
 }
 
-/// A mounted volume, and what it is called.
+/// A mounted volume and its name.
 pub struct Cell {
     state: Mutex<State>,
     name: String,
     access: Access,
-    /// The process that mounted the volume. A fork has a copy of the volume, which gets old when this process goes on.
+    /// The process that mounted the volume. A fork has a copy of the volume, which becomes
+    /// outdated when the process continues.
     process: u32,
-    /// Read without the mutex, which stays locked in a fork if another thread held it.
+    /// True after the unmount. It is read without the mutex: in a fork, the mutex stays locked if
+    /// another thread held it.
     is_closed: AtomicBool,
-    /// The time of all changes; that of the host where there is none.
+    /// The time of all changes. If it is `None`, the time of the host.
     time_ns: Option<u64>,
 }
 
-/// The volume in a call.
+/// The volume during a call.
 pub struct Open<'o, 'm> {
     pub fs: &'o mut Fs<'m>,
     pub files: &'o mut HashMap<u64, OpenFile>,
@@ -64,7 +66,7 @@ pub struct Open<'o, 'm> {
     time_ns: Option<u64>,
 }
 
-/// The usual settings, with those that were chosen.
+/// Returns the usual settings with the chosen values.
 pub fn settings(usual: Config, files_max: Option<u32>, name_bytes_max: Option<u8>) -> Config {
     Config {
         files_max: files_max.unwrap_or(usual.files_max),
@@ -73,7 +75,7 @@ pub fn settings(usual: Config, files_max: Option<u32>, name_bytes_max: Option<u8
     }
 }
 
-/// RAM for the volume on a medium, which its superblock tells.
+/// Returns the bytes of RAM for the volume on a medium. They come from its superblock.
 fn memory_bytes(medium: &mut Medium) -> Result<usize, MountError> {
     let mut page = vec![0; medium.geometry().page_bytes as usize];
     match FileSystem::mount(&mut *medium, Access::ReadOnly, &mut page).map(drop) {
@@ -92,7 +94,7 @@ fn format(medium: Medium, config: &Config, name: &str) -> Result<Medium, Trouble
 }
 
 impl Cell {
-    /// Formats a medium where there is a configuration, and mounts it.
+    /// Mounts a medium. Formats it first if there is a configuration.
     pub fn mount(
         medium: Medium,
         config: Option<Config>,
@@ -114,16 +116,17 @@ impl Cell {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A call that panicked has ended in the middle, as after a power cut; the volume is asked all the same.
+        // A call that panicked has ended in the middle, like after a power cut. The volume is
+        // still used.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns true if this process is a fork of the one that mounted the volume.
+    /// Returns true if this process is a fork of the process that mounted the volume.
     pub fn is_fork(&self) -> bool {
         self.process != std::process::id()
     }
 
-    /// Does something with the volume.
+    /// Calls `act` with the volume.
     pub fn with<T>(&self, act: impl FnOnce(&mut Open<'_, '_>) -> Result<T, Trouble>) -> Result<T, Trouble> {
         if self.is_fork() {
             return Err(Trouble::fork(self.process, &self.name));
@@ -136,9 +139,9 @@ impl Cell {
         })
     }
 
-    /// Commits and unmounts, where that was not done. Files that are still open are closed.
+    /// Commits and unmounts, if that was not done. Closes files that are still open.
     ///
-    /// A commit that fails leaves the volume mounted, with everything that was not committed.
+    /// A failed commit leaves the volume mounted, with all uncommitted changes.
     pub fn close(&self) -> Result<(), Trouble> {
         if self.is_closed() {
             return Ok(());
@@ -160,39 +163,39 @@ impl Cell {
         synced
     }
 
-    /// Whether it was unmounted.
+    /// Returns true if the volume was unmounted.
     pub fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::Relaxed)
     }
 
-    /// What the medium is called.
+    /// Returns the name of the medium.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether the volume was mounted for writing.
+    /// Returns true if the volume was mounted for writing.
     pub fn is_writable(&self) -> bool {
         self.access == Access::ReadWrite
     }
 }
 
 impl<'m> Open<'_, 'm> {
-    /// A path as errors name it: `card.img:/logs/a.csv`.
+    /// Returns a path as errors name it: `card.img:/logs/a.csv`.
     pub fn place(&self, path: &str) -> String {
         format!("{}:/{}", self.name, path.trim_matches('/'))
     }
 
-    /// Makes a call of the volume; an error names the path.
+    /// Makes a call of the volume. An error names the path.
     pub fn call<T>(&mut self, path: &str, call: impl FnOnce(&mut Fs<'m>) -> Result<T, Error>) -> Result<T, Trouble> {
         call(self.fs).map_err(|error| Trouble::volume(error, self.fs.flash().reason(), self.place(path)))
     }
 
-    /// The same of what the content of a file says.
+    /// Converts an error of a file's content. The error names the path.
     pub fn content<T>(&self, path: &str, result: Result<T, plain::Error>) -> Result<T, Trouble> {
         result.map_err(|error| Trouble::content(error, self.fs.flash().reason(), self.place(path)))
     }
 
-    /// Tells the volume the time.
+    /// Sets the time of the volume.
     pub fn tell_time(&mut self) {
         let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
         self.fs.set_time(self.time_ns.unwrap_or_else(now));

@@ -5,10 +5,10 @@ use crate::trouble::Trouble;
 use steadyfs::{Error, Kind, OpenOptions};
 use steadyfs_host::plain::{self, PlainFile};
 
-/// Bytes that are read or written between two looks at what else is to be done.
+/// Bytes that are read between two checks for signals.
 pub const PIECE_BYTES: usize = 1 << 20;
 
-/// How a file is opened.
+/// The mode of opening a file.
 #[derive(Clone, Copy, Debug)]
 pub struct How {
     writes: bool,
@@ -19,7 +19,7 @@ pub struct How {
 }
 
 impl How {
-    /// By the letters of Python's modes: `r`, `w`, `a` or `x`, and `+`.
+    /// Parses the letters of Python's modes: `r`, `w`, `a` or `x`, and `+`.
     pub fn of(mode: &str, is_durable: bool) -> Self {
         let has = |letters: &str| mode.contains(|letter| letters.contains(letter));
         Self { writes: has("wax+"), creates: has("wax"), is_new: has("x"), cuts: has("w"), is_durable }
@@ -30,7 +30,7 @@ impl How {
     }
 }
 
-/// Opens a file, and gives the number that stands for it.
+/// Opens a file. Returns the number of its handle.
 pub fn open(open: &mut Open<'_, '_>, path: &str, how: How) -> Result<u64, Trouble> {
     let found = match open.fs.stat(path) {
         Ok(stat) => Some(stat),
@@ -54,14 +54,15 @@ pub fn open(open: &mut Open<'_, '_>, path: &str, how: How) -> Result<u64, Troubl
 fn create(fs: &mut Fs<'_>, path: &str, how: How) -> Result<PlainFile, plain::Error> {
     let file = fs.open(path, OpenOptions { create_new: true, ..how.options() })?;
     let packing = match fs.stat_inode(file.inode()) {
-        // Each write of a durable handle is a commit, and stays in its place.
+        // Each write of a durable handle is a commit, and stays in its place: such a file is not
+        // compressed.
         Ok(stat) if !how.is_durable => plain::rule_or(fs, stat.parent, None)?,
         _ => None,
     };
     Ok(PlainFile::Plain(file, packing))
 }
 
-/// Opens a file that is there, and cuts it where that was asked for.
+/// Opens an existing file, and truncates it if the mode requires that.
 fn open_there(fs: &mut Fs<'_>, inode: u32, how: How) -> Result<PlainFile, plain::Error> {
     let is_packed = plain::Shape::of(fs, inode)?.is_some();
     let mut file = match is_packed {
@@ -78,7 +79,7 @@ fn open_there(fs: &mut Fs<'_>, inode: u32, how: How) -> Result<PlainFile, plain:
     Ok(file)
 }
 
-/// Does something with an open file.
+/// Calls `act` with an open file.
 fn with<T>(
     open: &mut Open<'_, '_>,
     file: u64,
@@ -96,12 +97,12 @@ fn with<T>(
     }
 }
 
-/// Bytes of the content.
+/// Returns the bytes of the content.
 pub fn size(open: &mut Open<'_, '_>, file: u64) -> Result<u64, Trouble> {
     with(open, file, |fs, file| file.size(fs))
 }
 
-/// Fills a buffer as far as the file goes.
+/// Fills a buffer up to the end of the file.
 pub fn read(open: &mut Open<'_, '_>, file: u64, offset: u64, buffer: &mut [u8]) -> Result<usize, Trouble> {
     with(open, file, |fs, file| {
         let mut done = 0;
@@ -115,7 +116,8 @@ pub fn read(open: &mut Open<'_, '_>, file: u64, offset: u64, buffer: &mut [u8]) 
     })
 }
 
-/// Writes a logical page at a time: what comes before a failure is written, and counted where it is anything.
+/// Writes a logical page at a time. If a page fails after others were written, returns the number
+/// of bytes before it.
 pub fn write(open: &mut Open<'_, '_>, file: u64, offset: u64, data: &[u8]) -> Result<usize, Trouble> {
     let number = file;
     let written = with(open, file, |fs, file| {
@@ -136,13 +138,13 @@ pub fn write(open: &mut Open<'_, '_>, file: u64, offset: u64, data: &[u8]) -> Re
     written
 }
 
-/// Cuts a file, or makes it larger.
+/// Truncates or extends a file.
 pub fn truncate(open: &mut Open<'_, '_>, file: u64, size: u64) -> Result<(), Trouble> {
     with(open, file, |fs, file| file.truncate(fs, size))?;
     look_again(open, file)
 }
 
-/// Lets the other handles of a file see what one has written: it may be compressed now.
+/// Updates the other handles of a file after a write. The file may be compressed now.
 fn look_again(open: &mut Open<'_, '_>, number: u64) -> Result<(), Trouble> {
     let Some(OpenFile { file, path }) = open.files.get(&number) else { return Ok(()) };
     let (inode, path) = (file.inode(), path.clone());
@@ -154,7 +156,7 @@ fn look_again(open: &mut Open<'_, '_>, number: u64) -> Result<(), Trouble> {
     open.content(&path, seen)
 }
 
-/// Makes what was written durable.
+/// Makes the written data durable.
 pub fn flush(open: &mut Open<'_, '_>, file: u64) -> Result<(), Trouble> {
     with(open, file, |fs, file| Ok(fs.flush(file.stored())?))
 }

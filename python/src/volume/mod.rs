@@ -1,4 +1,4 @@
-//! A mounted volume as Python holds it.
+//! A mounted volume, as an object for Python.
 //!
 //! | file | idea |
 //! |---|---|
@@ -23,14 +23,14 @@ use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
 use steadyfs::Access;
 
-/// A mounted volume. What its methods do, and with which units, is told by `steadyfs.Image`.
+/// A mounted volume. `steadyfs.Image` documents its methods and their units.
 #[pyclass(frozen, module = "steadyfs._native")]
 pub struct Volume {
     cell: Cell,
 }
 
 impl Volume {
-    /// Does something with the volume, without the interpreter's lock.
+    /// Calls `act` with the volume, without the interpreter's lock.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
@@ -39,7 +39,7 @@ impl Volume {
         py.detach(|| self.cell.with(act)).map_err(|trouble| trouble.raise(py))
     }
 
-    /// The same where something is changed: it gets the time first.
+    /// Calls `act` for a change. Sets the time of the volume first.
     fn change<T: Send>(
         &self,
         py: Python<'_>,
@@ -52,7 +52,7 @@ impl Volume {
     }
 }
 
-/// Formats a medium where there is a configuration, mounts it, and holds it.
+/// Formats a medium if there is a configuration, and mounts it.
 fn mount(
     medium: Medium,
     config: Option<steadyfs::Config>,
@@ -225,14 +225,14 @@ impl Volume {
         self.change(py, |open| names::set_permissions(open, path, mode, uid, gid))
     }
 
-    /// Opens a file; the number stands for it until it is closed.
+    /// Opens a file. The returned number identifies it until it is closed.
     fn open(&self, py: Python<'_>, path: &str, how: &str, durable: bool) -> PyResult<u64> {
         let how = files::How::of(how, durable);
         self.change(py, |open| files::open(open, path, how))
     }
 
     fn file_close(&self, py: Python<'_>, file: u64) -> PyResult<()> {
-        // A volume that is closed has closed its files.
+        // A closed volume has closed its files.
         if self.cell.is_closed() { Ok(()) } else { self.change(py, |open| files::close(open, file)) }
     }
 
@@ -248,9 +248,9 @@ impl Volume {
         self.change(py, |open| files::flush(open, file))
     }
 
-    /// Reads as many bytes as there are, up to `count`. Ctrl-C ends it.
+    /// Reads up to `count` bytes, or up to the end of the file. Ctrl-C ends the call.
     fn file_read(&self, py: Python<'_>, file: u64, offset: u64, count: usize) -> PyResult<Py<PyBytes>> {
-        // No more than there are: a buffer is made for them.
+        // The buffer is not larger than the rest of the file.
         let left = self.file_size(py, file)?.saturating_sub(offset);
         let count = count.min(usize::try_from(left).unwrap_or(usize::MAX));
         let mut done = 0;
@@ -266,12 +266,13 @@ impl Volume {
             }
             Ok(())
         })?;
-        // Another handle may have cut the file meanwhile.
+        // Another handle may have truncated the file meanwhile.
         let bytes = if done < count { PyBytes::new(py, &bytes.as_bytes()[..done]) } else { bytes };
         Ok(bytes.unbind())
     }
 
-    /// Writes all of the bytes, or those before the first that has no place: how many, where there are some.
+    /// Writes the bytes. If there is no room, writes the first part of them. Returns the number
+    /// of written bytes, or an error if there are none.
     fn file_write(&self, py: Python<'_>, file: u64, offset: u64, data: &[u8]) -> PyResult<usize> {
         self.change(py, |open| files::write(open, file, offset, data))
     }
@@ -280,7 +281,7 @@ impl Volume {
         state::dict(py, &self.with(py, |open| Ok(state::usage(open)))?)
     }
 
-    /// The damage that the mount found: a word, and a sentence.
+    /// Returns the damage that the mount found: a word, and a sentence.
     fn damage(&self, py: Python<'_>) -> PyResult<Option<(&'static str, String)>> {
         self.with(py, |open| Ok(state::damage(open)))
     }

@@ -6,23 +6,23 @@ use pyo3::prelude::*;
 use steadyfs::{Cursor, InodeNumber, Kind, Permissions};
 use steadyfs_host::plain;
 
-/// What a file, directory or symbolic link is.
+/// The properties of a file, directory or symbolic link.
 #[pyclass(frozen, get_all, eq, hash, module = "steadyfs", skip_from_py_object)]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Stat {
-    /// 1 of a file, 2 of a directory, 3 of a symbolic link.
+    /// 1 for a file, 2 for a directory, 3 for a symbolic link.
     r#type: u8,
-    /// Bytes of a file, or of what a link names; entries of a directory.
+    /// Bytes of a file, or of a link's target. Entries of a directory.
     size: u64,
-    /// The last name of the path; `/` of the root.
+    /// The last name of the path; `/` for the root.
     name: String,
-    /// When it was changed last, in nanoseconds since 1970; 0 where nobody told the volume the time.
+    /// Time of the last change, in nanoseconds since 1970. 0 if the volume had no time.
     modified_ns: u64,
-    /// Number of the file or directory, for its life.
+    /// Number of the file or directory, for its whole life.
     inode: InodeNumber,
 }
 
-/// What makes one of what was pickled: type, size, name, time and number.
+/// The arguments that restore a pickled `Stat`: type, size, name, time and number.
 type Arguments = (u8, u64, String, u64, u32);
 
 #[pymethods]
@@ -64,14 +64,14 @@ fn of(stat: steadyfs::Stat, name: &str) -> Stat {
     Stat { r#type: kind, size: stat.size, name: name.into(), modified_ns: stat.modified_ns, inode: stat.inode }
 }
 
-/// What a path names.
+/// Returns the properties of a path.
 pub fn stat(open: &mut Open<'_, '_>, path: &str) -> Result<Stat, Trouble> {
     let stat = open.call(path, |fs| fs.stat(path))?;
     let name = path.rsplit('/').find(|name| !name.is_empty()).unwrap_or("/");
     Ok(of(plain::stat(open.fs, stat), name))
 }
 
-/// The entries of a directory, sorted by the bytes of their names.
+/// Returns the entries of a directory, sorted by the bytes of their names.
 pub fn entries(open: &mut Open<'_, '_>, path: &str) -> Result<Vec<Stat>, Trouble> {
     let directory = inode(open, path)?;
     let most = open.fs.config().files_max as usize;
@@ -91,7 +91,7 @@ fn inode(open: &mut Open<'_, '_>, path: &str) -> Result<InodeNumber, Trouble> {
     open.call(path, |fs| fs.stat(path)).map(|stat| stat.inode)
 }
 
-/// What a symbolic link names.
+/// Returns the target of a symbolic link.
 pub fn read_link(open: &mut Open<'_, '_>, path: &str) -> Result<String, Trouble> {
     let inode = inode(open, path)?;
     let mut target = vec![0; open.fs.usage().logical_bytes as usize];
@@ -104,7 +104,7 @@ pub fn read_link(open: &mut Open<'_, '_>, path: &str) -> Result<String, Trouble>
 /// Bytes of all attributes of a file together, at most.
 const ATTRIBUTE_BYTES: usize = 256;
 
-/// The value of an attribute.
+/// Returns the value of an attribute.
 pub fn attribute(open: &mut Open<'_, '_>, path: &str, key: &str) -> Result<Vec<u8>, Trouble> {
     let inode = inode(open, path)?;
     let mut value = vec![0; ATTRIBUTE_BYTES];
@@ -113,18 +113,18 @@ pub fn attribute(open: &mut Open<'_, '_>, path: &str, key: &str) -> Result<Vec<u
     Ok(value)
 }
 
-/// Sets an attribute, or removes it.
+/// Sets or removes an attribute.
 pub fn set_attribute(open: &mut Open<'_, '_>, path: &str, key: &str, value: Option<&[u8]>) -> Result<(), Trouble> {
     let inode = inode(open, path)?;
     open.call(path, |fs| fs.set_attribute(inode, key, value)).map_err(|trouble| trouble.no_attribute(key))
 }
 
-/// The names of all attributes.
+/// Returns the names of all attributes.
 pub fn attributes(open: &mut Open<'_, '_>, path: &str) -> Result<Vec<String>, Trouble> {
     let inode = inode(open, path)?;
     let mut keys = Vec::new();
     open.call(path, |fs| fs.attributes(inode, |key, _| keys.push(key.to_string())))?;
-    // Programs do not see the attributes of the tools.
+    // The attributes of the tools are hidden from programs.
     keys.retain(|key| !plain::is_own(key));
     keys.sort_unstable();
     Ok(keys)
@@ -136,7 +136,7 @@ pub fn set_modified(open: &mut Open<'_, '_>, path: &str, modified_ns: u64) -> Re
     open.call(path, |fs| fs.set_modified(inode, modified_ns))
 }
 
-/// Mode, owner and group; nothing where nobody has set them.
+/// Returns mode, owner and group, or `None` if they were never set.
 pub fn permissions(open: &mut Open<'_, '_>, path: &str) -> Result<Option<(u16, u32, u32)>, Trouble> {
     let inode = inode(open, path)?;
     let own = open.call(path, |fs| fs.permissions(inode))?;

@@ -12,7 +12,7 @@ use steadyfs_sim::Metered;
 /// Numbers by name.
 pub type Numbers = Vec<(&'static str, u64)>;
 
-/// A dictionary of numbers.
+/// Returns a dictionary of numbers.
 pub fn dict<'py>(py: Python<'py>, numbers: &Numbers) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (name, number) in numbers {
@@ -21,7 +21,8 @@ pub fn dict<'py>(py: Python<'py>, numbers: &Numbers) -> PyResult<Bound<'py, PyDi
     Ok(dict)
 }
 
-/// Room. If the list of removed files is damaged, writes do not find their pages.
+/// Returns the room of the volume. If the list of removed files is damaged, writes do not find
+/// their pages.
 pub fn usage(open: &mut Open<'_, '_>) -> Numbers {
     let usage = open.fs.usage();
     let free_bytes = open.fs.free_bytes().unwrap_or(usage.usable_bytes - usage.used_bytes);
@@ -36,7 +37,7 @@ pub fn usage(open: &mut Open<'_, '_>) -> Numbers {
     ]
 }
 
-/// What the medium has done since the image was opened.
+/// Returns the counters of the medium since the image was opened.
 pub fn counters(open: &mut Open<'_, '_>) -> Numbers {
     let counters = open.fs.flash().counters();
     vec![
@@ -47,13 +48,13 @@ pub fn counters(open: &mut Open<'_, '_>) -> Numbers {
     ]
 }
 
-/// The damage that the mount found: a word, and a sentence.
+/// Returns the damage that the mount found: a word, and a sentence.
 pub fn damage(open: &Open<'_, '_>) -> Option<(&'static str, String)> {
     let words = |lost| format!("{}; {}", damage::describe(lost), damage::REMEDY);
     open.fs.damage().map(|lost| (damage::name(lost), words(lost)))
 }
 
-/// How the chip is doing; what is lost; erases that a block takes.
+/// Returns the health of the chip, the damage, and the number of erases that a block endures.
 pub fn health(open: &mut Open<'_, '_>) -> (Numbers, Option<&'static str>, Option<u32>) {
     let (health, geometry) = (open.fs.health(), open.fs.flash().geometry());
     let lost = open.fs.damage();
@@ -73,7 +74,7 @@ pub fn health(open: &mut Open<'_, '_>) -> (Numbers, Option<&'static str>, Option
     (numbers, lost.map(damage::name), open.fs.flash().endurance())
 }
 
-/// Verifies everything, mends where that was asked for, and tells what was found.
+/// Verifies everything, and mends if `repair` is set. Returns numbers and findings.
 pub fn check(open: &mut Open<'_, '_>, repair: bool) -> Result<(Numbers, Vec<String>), Trouble> {
     if !open.files.is_empty() {
         let words = format!("{} files are open; expected none during a check", open.files.len());
@@ -85,7 +86,7 @@ pub fn check(open: &mut Open<'_, '_>, repair: bool) -> Result<(Numbers, Vec<Stri
     let mut note = |finding: Finding| findings.push(finding.to_string());
     let repaired = if repair && lost.is_some() { Some(open.fs.repair(&mut scratch, &mut note)) } else { None };
     let checked = match repaired {
-        // What cannot be accepted is found again.
+        // If a repair cannot accept the loss, the check finds it again.
         None | Some(Err(Error::Corrupt)) => {
             let mends = repair && open.fs.damage().is_none();
             open.call("", |fs| fs.check(&mut scratch, mends, &mut note))
@@ -96,7 +97,7 @@ pub fn check(open: &mut Open<'_, '_>, repair: bool) -> Result<(Numbers, Vec<Stri
     let leaving = open.fs.leaving().unwrap_or(0);
     let numbers = vec![
         ("files", checked.files.into()),
-        // The root is none that anybody made.
+        // The root is left out: it was not created by a user.
         ("directories", u64::from(checked.directories).saturating_sub(1)),
         ("pages", checked.pages.into()),
         ("mended", u64::from(checked.mended.total()) + u64::from(rewritten)),
@@ -105,8 +106,8 @@ pub fn check(open: &mut Open<'_, '_>, repair: bool) -> Result<(Numbers, Vec<Stri
     Ok((numbers, findings))
 }
 
-/// Adds the damaged copy of the superblock to the findings, and with `repair` writes it anew;
-/// whether it did.
+/// Adds the damaged copy of the superblock to the findings, and rewrites it if `repair` is set.
+/// Returns true if it was rewritten.
 fn check_superblocks(open: &mut Open<'_, '_>, repair: bool, findings: &mut Vec<String>) -> bool {
     let Some(damaged) = open.fs.flash().damaged_superblock() else { return false };
     let mended = repair.then(|| open.fs.flash_mut().mend_superblock());

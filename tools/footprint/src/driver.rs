@@ -1,4 +1,5 @@
-//! Drivers of two chips whose work is done by functions in assembler, of which the compiler knows nothing but the name.
+//! Drivers of two chips. Assembler functions do the work, so that the compiler sees only their
+//! names.
 
 // Each build uses a part of the drivers.
 #![allow(dead_code)]
@@ -30,7 +31,7 @@ unsafe extern "C" {
     fn chip_mark_bad(block: u32) -> i32;
 }
 
-/// The three answers of a chip.
+/// Converts the return code of a chip function.
 fn answer(code: i32) -> Result<(), Failure> {
     match code {
         0 => Ok(()),
@@ -40,10 +41,10 @@ fn answer(code: i32) -> Result<(), Failure> {
     }
 }
 
-/// A NAND chip that copies pages by itself.
+/// A NAND chip with on-chip copies.
 pub struct Nand;
 
-/// The NAND chip.
+/// Returns the NAND chip.
 pub fn nand() -> Nand {
     Nand
 }
@@ -58,7 +59,7 @@ impl Flash for Nand {
     }
 
     fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
-        // SAFETY: pointer and length are those of a slice; the tag has its fixed length.
+        // SAFETY: pointer and length come from a slice; the tag has its fixed length.
         answer(unsafe { chip_read(page, data.as_mut_ptr(), data.len(), tag.as_mut_ptr()) })
     }
 
@@ -68,7 +69,7 @@ impl Flash for Nand {
     }
 
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
-        // SAFETY: pointer and length are those of a slice; the tag has its fixed length.
+        // SAFETY: pointer and length come from a slice; the tag has its fixed length.
         answer(unsafe { chip_program(page, data.as_ptr(), data.len(), tag.as_ptr()) })
     }
 
@@ -82,18 +83,18 @@ impl Flash for Nand {
     }
 
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
-        // SAFETY: nothing is pointed to.
+        // SAFETY: the call has no pointer.
         answer(unsafe { chip_erase(block) })
     }
 
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
-        // SAFETY: nothing is pointed to.
+        // SAFETY: the call has no pointer.
         let code = unsafe { chip_is_bad(block) };
         if code < 0 { Err(Failure::Device) } else { Ok(code > 0) }
     }
 
     fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
-        // SAFETY: nothing is pointed to.
+        // SAFETY: the call has no pointer.
         answer(unsafe { chip_mark_bad(block) })
     }
 }
@@ -101,10 +102,10 @@ impl Flash for Nand {
 /// A NOR chip.
 pub struct Nor;
 
-/// The NOR chip as the file system sees it.
+/// The NOR chip behind the `Flash` trait.
 pub type NorChip = NorPages<Nor>;
 
-/// The NOR chip as the file system sees it.
+/// Returns the NOR chip behind the `Flash` trait.
 pub fn nor() -> NorChip {
     NorPages::new(Nor, black_box(512))
 }
@@ -123,22 +124,22 @@ impl NorFlash for Nor {
     }
 
     fn read(&mut self, address: u32, data: &mut [u8]) -> Result<(), Failure> {
-        // SAFETY: pointer and length are those of a slice; there is no tag.
+        // SAFETY: pointer and length come from a slice; there is no tag.
         answer(unsafe { chip_read(address, data.as_mut_ptr(), data.len(), core::ptr::null_mut()) })
     }
 
     fn program(&mut self, address: u32, data: &[u8]) -> Result<(), Failure> {
-        // SAFETY: pointer and length are those of a slice; there is no tag.
+        // SAFETY: pointer and length come from a slice; there is no tag.
         answer(unsafe { chip_program(address, data.as_ptr(), data.len(), core::ptr::null()) })
     }
 
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
-        // SAFETY: nothing is pointed to.
+        // SAFETY: the call has no pointer.
         answer(unsafe { chip_erase(block) })
     }
 }
 
-/// What the firmware without a file system does: each operation of the driver once.
+/// Makes each operation of the driver once: the firmware without a file system.
 #[cfg(not(any(feature = "nand", feature = "nor", feature = "rom")))]
 pub fn every_one() {
     let (mut chip, mut tag) = (nand(), [0; TAG_BYTES]);

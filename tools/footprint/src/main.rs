@@ -1,7 +1,9 @@
-//! A firmware that makes every call of SteadyFS once, through a driver that the optimiser cannot see into.
+//! A firmware that makes every call of SteadyFS once, through a driver that is opaque to the
+//! optimiser.
 //!
-//! It is built to be measured, not to run: `tools/footprint.sh` builds it with and without the calls and takes the
-//! difference. Every call has an entry of its own, so that the deepest stack of each can be told.
+//! It is built for measurements, not to run: `tools/footprint.sh` builds it with and without the
+//! calls and takes the difference. Each call has an entry of its own, so that the deepest stack
+//! of each call can be measured.
 
 #![no_std]
 #![no_main]
@@ -21,7 +23,7 @@ fn panic(_: &PanicInfo) -> ! {
     loop {}
 }
 
-/// Where the chip starts.
+/// The entry point of the firmware.
 #[unsafe(no_mangle)]
 pub extern "C" fn reset() -> ! {
     #[cfg(any(feature = "nand", feature = "nor"))]
@@ -50,7 +52,8 @@ mod calls {
         Part, Permissions, Reader, Verify,
     };
 
-    /// Makes every call of the image once. Names, offsets and options are opaque, so that no path is optimised away.
+    /// Makes every call of the image once. Names, offsets and options are opaque, so that no path
+    /// is optimised away.
     pub fn every_one() {
         let memory: &mut [u8] = black_box(&mut []);
         if cfg!(feature = "reader") {
@@ -128,7 +131,7 @@ mod calls {
         call_describe(fs);
     }
 
-    /// The caller's own code, which costs nothing here.
+    /// Stands for the caller's own code. It costs nothing here.
     #[inline(never)]
     fn see(finding: Finding) {
         black_box(finding);
@@ -186,7 +189,7 @@ mod calls {
         black_box((fs.unmount_cost(), fs.mount_bound()));
     }
 
-    /// What costs no flash time.
+    /// Makes the calls that need no flash time.
     #[inline(never)]
     fn call_describe(fs: &mut FileSystem<'_, Chip>) {
         fs.set_verify(black_box(Verify::Metadata));
@@ -194,7 +197,7 @@ mod calls {
         black_box((fs.damage(), fs.is_settled()));
     }
 
-    /// The calls that read, which both readers have.
+    /// Makes the calls that both readers have.
     macro_rules! read {
         ($mounted:expr) => {{
             let Ok(mut reader) = $mounted else { return };
@@ -214,7 +217,7 @@ mod calls {
         }
     }
 
-    /// The calls of plain files, and where asked for those of compressed ones.
+    /// Makes the calls of plain files, and of compressed files with the feature `packed-read`.
     fn only_files(memory: &mut [u8]) {
         let Ok(mut fs) = call_mount(memory) else { return };
         let Some(mut file) = call_open(&mut fs) else { return };

@@ -7,7 +7,8 @@ use steadyfs_compress::PackedFile;
 type FileSystem<'m> = steadyfs::FileSystem<'m, Nand>;
 type Packed = PackedFile<&'static mut [u8]>;
 
-/// Opens a compressed file and reads; where asked for creates one, appends to it, overwrites and cuts it.
+/// Opens a compressed file and reads it. With the feature `packed`, first creates a file, appends
+/// to it, overwrites it and truncates it.
 pub fn every_one(fs: &mut FileSystem<'_>) {
     #[cfg(feature = "packed")]
     writing::every_one(fs);

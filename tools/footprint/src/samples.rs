@@ -1,5 +1,5 @@
-//! RAM of sample volumes, as arrays whose sizes the symbol table tells. They are reserved in a section of their own and
-//! not counted as the firmware's.
+//! RAM of sample volumes, as arrays whose sizes are in the symbol table. They are reserved in a
+//! section of their own and do not count as RAM of the firmware.
 
 use core::mem::{MaybeUninit, size_of};
 use steadyfs::File;
@@ -10,7 +10,7 @@ use steadyfs::{Config, FileSystem};
 /// 128 MiB of NAND.
 pub const NAND_128_MIB: Geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
 
-/// Bytes of tables and buffers with the default settings.
+/// Returns the bytes of tables and buffers with the default settings.
 #[cfg(any(feature = "nand", feature = "nor"))]
 const fn memory_bytes(geometry: &Geometry) -> usize {
     let config = Config::for_geometry(geometry);

@@ -1,1 +1,1 @@
-//! Nothing: this package is the test of a build without features, in `tests`.
+//! An empty library: this package only has the tests of a build without features.

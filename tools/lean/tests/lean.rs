@@ -1,6 +1,7 @@
-//! A build without features: it does what it can, and refuses the rest with an error that says so; nothing is lost.
+//! Tests a build without features. It does everything that it can, and refuses the rest with a
+//! matching error. Nothing is lost.
 //!
-//! Run with a feature, the tests expect what that one brings, and no more.
+//! With a feature, the tests expect exactly the calls that this feature enables.
 
 #[allow(dead_code, reason = "shared with the tests of the format")]
 #[path = "../../../crates/steadyfs/tests/image/mod.rs"]
@@ -93,7 +94,8 @@ fn a_volume_of_a_full_build_is_read_and_changed() {
     }
 }
 
-/// Creates, appends to and removes files at random, with power cuts between, until each block was erased many times.
+/// Creates, appends to and removes random files, with power cuts between, until a block was
+/// erased more than 50 times.
 #[test]
 fn a_life_without_features_loses_nothing() {
     let config = Config::for_geometry(&GEOMETRY);
@@ -122,7 +124,7 @@ fn a_life_without_features_loses_nothing() {
             fs.close(file).expect("close");
             files.entry(name).or_default().extend(more);
         }
-        // Not unmounted: as after a power cut.
+        // The volume is dropped, not unmounted: a power cut.
         drop(fs);
     }
     let fs = FileSystem::mount(&mut chip, Access::ReadOnly, &mut memory).expect("mount");

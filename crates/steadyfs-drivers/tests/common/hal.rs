@@ -1,4 +1,5 @@
-// A chip behind a HAL: flash of embedded-storage in RAM, with words to read and to write, and sectors. Double writes of a word panic where the chip is no multiwrite one.
+// A chip behind a HAL: flash of `embedded-storage` in RAM. It has a read word, a write word and a
+// sector. On a chip that is not multiwrite, a second write of a word panics.
 
 use embedded_storage::nor_flash::{
     ErrorType, MultiwriteNorFlash, NorFlash, NorFlashErrorKind, ReadNorFlash, check_erase, check_read, check_write,
@@ -8,14 +9,15 @@ use embedded_storage::nor_flash::{
 #[allow(dead_code)]
 pub struct Hal<const READ: usize, const WRITE: usize, const ERASE: usize> {
     pub cells: Vec<u8>,
-    /// Words that were written, where each takes one write.
+    /// Written words, on a chip that takes one write for each word between erases.
     pub written: Option<Vec<bool>>,
     /// Words that the ECC cannot correct.
     pub torn: std::collections::BTreeSet<usize>,
-    /// Words and sectors until the power goes, and what draws what is left.
+    /// Number of word writes and sector erases until power fails. `None` means that power stays
+    /// on.
     pub left: Option<u32>,
     pub seed: u64,
-    /// A byte of which one bit does not take a program.
+    /// Offset of a byte with one bit that no program clears.
     pub stuck: Option<usize>,
     pub error: Option<NorFlashErrorKind>,
 }
@@ -36,7 +38,7 @@ impl<const READ: usize, const WRITE: usize, const ERASE: usize> Hal<READ, WRITE,
         (self.seed >> 40) as u8
     }
 
-    /// Whether power fails in this operation.
+    /// Returns true if power fails in this operation.
     fn fails(&mut self) -> Result<bool, NorFlashErrorKind> {
         match &mut self.left {
             Some(0) => Err(NorFlashErrorKind::Other),
@@ -52,7 +54,7 @@ impl<const READ: usize, const WRITE: usize, const ERASE: usize> Hal<READ, WRITE,
         let fails = self.fails()?;
         if let Some(written) = &mut self.written {
             assert!(!std::mem::replace(&mut written[word], true), "word {word:#x} is written twice");
-            // The ECC of a word whose write was cut may not correct it.
+            // If a write is cut, the ECC may not be able to correct the word.
             if fails && self.random() & 1 == 0 {
                 self.torn.insert(word);
             }
@@ -116,7 +118,7 @@ impl<const READ: usize, const WRITE: usize, const ERASE: usize> NorFlash for Hal
             }
         }
         if let Some(written) = &mut self.written {
-            // What a cut erase has left takes no write.
+            // After a cut erase, the words take no write.
             written[words].fill(fails);
         }
         if fails { Err(NorFlashErrorKind::Other) } else { Ok(()) }

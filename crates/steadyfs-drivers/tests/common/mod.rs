@@ -8,7 +8,7 @@ pub type Card = SdCard<SdBus, SdSelect, SdDelay>;
 pub type Slot = SdSlot<SdBus, SdSelect, SdDelay>;
 
 pub const HZ: u32 = 20_000_000;
-/// Every write ends for itself.
+/// Settings that stop the card's write stream after every write.
 pub const SHARED: Settings = Settings { keep_stream: false, ..Settings::DEFAULT };
 
 pub fn slot(sim: &SdSim) -> Slot {
@@ -19,7 +19,7 @@ pub fn try_start(sim: &SdSim, settings: Settings) -> Result<Card, SdError> {
     slot(sim).start(settings, |bus, hz_max| bus.set_hz(hz_max.min(HZ))).map_err(|failed| failed.error)
 }
 
-/// Starts a card and forgets the commands for it.
+/// Starts a card and discards the commands of the start.
 pub fn start_with(sim: &SdSim, settings: Settings) -> Card {
     let card = try_start(sim, settings).unwrap();
     sim.take_commands();
@@ -30,7 +30,7 @@ pub fn start(sim: &SdSim) -> Card {
     start_with(sim, Settings::DEFAULT)
 }
 
-/// A card of each kind, fast and slow ones, with each length of an answer.
+/// Returns a card of each kind: fast and slow cards, with each length of a command's answer.
 pub fn profiles() -> [SdProfile; 6] {
     let small = SdProfile::small();
     [
@@ -51,19 +51,20 @@ pub fn profiles() -> [SdProfile; 6] {
     ]
 }
 
-/// Numbers of the commands, those of the application class plus 100; CMD55 is left out.
+/// Returns the indexes of the commands. Application commands are increased by 100; CMD55 is left
+/// out.
 pub fn numbers(commands: &[SdCommand]) -> Vec<u8> {
     let others = commands.iter().filter(|command| command.index != 55);
     others.map(|command| command.index + if command.is_app { 100 } else { 0 }).collect()
 }
 
-/// A sector that tells its number and its version.
+/// Returns random bytes that identify a sector's number and version.
 pub fn sector(number: u32, version: u8) -> [u8; 512] {
     let mut rng = fastrand::Rng::with_seed(u64::from(number) << 8 | u64::from(version));
     std::array::from_fn(|_| rng.u8(..))
 }
 
-/// Several of them.
+/// Returns the bytes of several consecutive sectors.
 pub fn sectors(first: u32, count: u32, version: u8) -> Vec<u8> {
     (first..first + count).flat_map(|number| sector(number, version)).collect()
 }

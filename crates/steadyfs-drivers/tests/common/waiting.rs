@@ -5,10 +5,11 @@ use embedded_hal::delay::DelayNs;
 use embedded_hal::spi::{ErrorType, Operation, SpiBus, SpiDevice};
 use steadyfs_sim::nor_spi::{NorSim, NorSpi, NorSpiProfile};
 
-/// The longest time that a delay lasts before it is pending again, in nanoseconds of the chip: as with a timer that ticks.
+/// The longest time, in the chip's nanoseconds, until a delay is pending again. It stands for the
+/// tick of a timer.
 pub const TICK_NS: u32 = 10_000;
 
-/// Wires whose calls are pending as long as they last.
+/// A bus or delay whose calls return pending futures until the work is done.
 pub struct Futures<W>(pub W);
 
 impl<W: ErrorType> ErrorType for Futures<W> {

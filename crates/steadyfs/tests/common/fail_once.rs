@@ -3,20 +3,20 @@
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs_sim::{Nand, NandTiming, Tearable, Torn};
 
-/// How an operation fails.
+/// The way in which an operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// The device does not answer, and has done nothing.
     Refused,
-    /// The device does not answer, and has done it all the same.
+    /// The device does not answer, but has completed the operation.
     Done,
-    /// The device does not answer, and has left it half done.
+    /// The device does not answer, and the operation is half done.
     Torn,
-    /// The chip says that the block is bad, or that the page cannot be corrected, and has done it all the same.
+    /// The chip reports a bad block or an uncorrectable page, but has completed the operation.
     BadDone,
-    /// The same, and has left it half done.
+    /// The chip reports a bad block or an uncorrectable page, and the operation is half done.
     BadTorn,
-    /// The chip says that it is locked.
+    /// The chip reports that it is locked.
     Locked,
 }
 
@@ -33,7 +33,7 @@ impl Way {
         }
     }
 
-    /// What is left of an operation that changes something; nothing where it was not begun.
+    /// Returns the result of an operation that changes the medium, or `None` if it was not begun.
     fn leaves(self) -> Option<Torn> {
         match self {
             Self::Refused | Self::Locked => None,
@@ -50,7 +50,7 @@ pub struct FailOnce {
     pub operations: u64,
     /// The operation that fails, in the count of `operations`.
     plan: Option<(u64, Way)>,
-    /// Nothing fails and nothing counts: the oracle looks.
+    /// If true, nothing fails and nothing counts: the oracle reads the volume.
     pub paused: bool,
 }
 
@@ -65,7 +65,7 @@ impl FailOnce {
         self.plan = Some((self.operations + n, way));
     }
 
-    /// Whether the failure that was planned has not come yet.
+    /// Returns true if the planned failure has not happened yet.
     pub fn waits(&self) -> bool {
         self.plan.is_some()
     }

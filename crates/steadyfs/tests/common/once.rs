@@ -1,4 +1,5 @@
-//! A file system as a map in memory that says what a call may leave on a chip on which one operation fails once.
+//! A model of a file system as a map in memory. It defines the results that a call may have on a
+//! chip on which one operation fails once.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,7 @@ use steadyfs::{Access, CommitOn, Config, Error, File, FileSystem, Kind, MountErr
 
 pub type Fs<'a> = FileSystem<'a, &'a mut FailOnce>;
 
-/// What there is: files with their bytes, directories without.
+/// The contents of a volume: files with their bytes, and directories without.
 pub type Tree = BTreeMap<String, Option<Vec<u8>>>;
 
 /// Reads everything.
@@ -58,18 +59,18 @@ pub enum Step {
     Rollback,
     /// Opens a file and keeps it open.
     Hold(&'static str),
-    /// Closes it.
+    /// Closes the held file.
     Drop,
 }
 
-/// A volume, what it holds, and what may be on the medium.
+/// A volume, its expected contents, and the possible contents of the medium.
 pub struct Volume<'a> {
     pub fs: Fs<'a>,
     pub current: Tree,
     pub durable: Vec<Tree>,
     held: Option<File>,
     pub unknown: bool,
-    /// Compares after every step, to find the first that is wrong.
+    /// If true, compares after every step, to find the first wrong step.
     pub checks: bool,
     stamp: u8,
 }
@@ -82,7 +83,7 @@ impl<'a> Volume<'a> {
         Ok(Self { fs, durable: vec![current.clone()], current, held: None, unknown: false, checks: false, stamp: 0 })
     }
 
-    /// What a step makes of the tree; `None` where it is refused whatever happens.
+    /// Returns the tree after a step, or `None` if the step must fail.
     fn effect(&self, step: &Step) -> Option<Tree> {
         let mut tree = self.current.clone();
         match step {
@@ -131,7 +132,7 @@ impl<'a> Volume<'a> {
         }
     }
 
-    /// Creates the file that a write is of, as a call of its own.
+    /// Creates the file for a write, in a call of its own.
     fn create(&mut self, path: &'static str) {
         let mut after = self.current.clone();
         after.insert(path.into(), Some(Vec::new()));
@@ -139,7 +140,8 @@ impl<'a> Volume<'a> {
         self.judge(result, after, false, "create");
     }
 
-    /// Makes a step and holds it to the three answers.
+    /// Makes a step and checks its result: success, an error without any change, or
+    /// [`Error::Unknown`].
     pub fn step(&mut self, step: &Step) {
         self.stamp = self.stamp.wrapping_add(1);
         if self.unknown {
@@ -154,7 +156,7 @@ impl<'a> Volume<'a> {
             return;
         }
         let after = match step {
-            // The directory that it is in may be missing because its own creation failed.
+            // The step's directory may be missing, because its own creation failed.
             _ if self.lacks_parent(step) => None,
             Step::Rollback => self.durable.last().cloned(),
             _ => self.effect(step),
@@ -180,7 +182,8 @@ impl<'a> Volume<'a> {
         }
     }
 
-    /// A call that returned an error has changed nothing, or nobody knows and the volume is locked.
+    /// Checks the result of a call. After an error, nothing has changed. After
+    /// [`Error::Unknown`], the change may be on the medium, and the volume is locked.
     fn judge(&mut self, result: Result<(), Error>, after: Tree, commits: bool, what: &str) {
         match result {
             Ok(()) => {
@@ -203,7 +206,7 @@ impl<'a> Volume<'a> {
         }
     }
 
-    /// Compares everything with what is expected.
+    /// Compares all contents with the expected contents.
     pub fn check(&mut self, what: &str) {
         self.fs.flash_mut().paused = true;
         let found = contents(&mut self.fs).unwrap_or_else(|error| panic!("{what}: reading says {error:?}"));
@@ -211,7 +214,7 @@ impl<'a> Volume<'a> {
         assert!(found == self.current, "{what}: {}", difference(&found, &self.current));
     }
 
-    /// Asserts that the volume's own check finds nothing.
+    /// Asserts that the volume's own check has no findings.
     pub fn verify(&mut self) {
         let mut scratch = vec![0; self.fs.config().check_bytes(&self.fs.flash().geometry())];
         let mut findings = Vec::new();
@@ -220,14 +223,14 @@ impl<'a> Volume<'a> {
     }
 }
 
-/// What differs, in a line.
+/// Returns the differences in one line.
 pub fn difference(found: &Tree, expected: &Tree) -> String {
     let paths = found.keys().chain(expected.keys()).filter(|path| found.get(*path) != expected.get(*path));
     let bytes = |tree: &Tree, path: &String| tree.get(path).map(|node| node.as_ref().map(Vec::len));
     paths.map(|path| format!("{path}: {:?} instead of {:?}; ", bytes(found, path), bytes(expected, path))).collect()
 }
 
-/// A formatted chip with some files at rest.
+/// Returns a formatted chip with a file that fills 70 % of it.
 pub fn stage(geometry: Geometry, copy: bool, unit_pages: u16) -> (FailOnce, Config) {
     let mut chip = FailOnce::new(geometry, copy);
     let config = Config { unit_pages, ..Config::for_geometry(&geometry) };
@@ -245,7 +248,7 @@ pub fn stage(geometry: Geometry, copy: bool, unit_pages: u16) -> (FailOnce, Conf
                 fs.commit().expect("commit");
             }
         }
-        // Reclamation is at work.
+        // Reclamation has started.
         for round in 0..pages * 3 {
             fs.write(&mut file, round * 7 % pages * u64::from(usage.logical_bytes), &page).expect("churn");
             fs.commit().expect("commit");

@@ -1,14 +1,14 @@
-//! A chip that tells what is done to it, and does not do all of it.
+//! A chip that records its changes, and leaves some of them out.
 
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
 const ROOT_KIND: u8 = 2;
 
-/// What a mount did.
+/// A change of the medium.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Change {
     Erase(BlockIndex),
-    /// A page of a root, of copy 0 (the root itself) or a later one.
+    /// A page of a root, of copy 0 (the root itself) or a later copy.
     Root(PageIndex, u8),
     /// Any other page.
     Program(PageIndex),
@@ -16,7 +16,7 @@ pub enum Change {
     Bytes(BlockIndex),
 }
 
-/// A chip that keeps a list of what changes it, loses power after some changes, refuses one, and hides pages.
+/// A chip that records its changes, loses power after some of them, refuses one, and hides pages.
 #[derive(Clone)]
 pub struct Spy<F> {
     pub chip: F,
@@ -25,7 +25,7 @@ pub struct Spy<F> {
     pub hidden: Vec<PageIndex>,
     /// Pages whose first byte reads wrong.
     pub flipped: Vec<PageIndex>,
-    /// The change that is refused, once; 1 is the next, and 0 none.
+    /// The change that is refused, once: 1 is the next change, 0 is none.
     pub refused: u32,
 }
 
@@ -45,7 +45,7 @@ impl<F: Flash + Clone> Spy<F> {
         Ok(())
     }
 
-    /// Pages that hold these bytes, and nothing else but erased ones.
+    /// Returns the pages whose data equals these bytes.
     #[allow(dead_code, reason = "not every test looks for pages")]
     pub fn pages_with(&mut self, bytes: &[u8]) -> Vec<PageIndex> {
         let Geometry { page_bytes, pages_per_block, block_count, .. } = self.geometry();
@@ -58,7 +58,7 @@ impl<F: Flash + Clone> Spy<F> {
         if self.hidden.contains(&page) { Err(Failure::Uncorrectable) } else { Ok(()) }
     }
 
-    /// The same medium, with power for so many changes.
+    /// Returns the same medium, with power for `left` changes.
     pub fn again(&self, left: u32) -> Self {
         Self { changes: Vec::new(), left, hidden: Vec::new(), ..self.clone() }
     }
@@ -87,7 +87,7 @@ impl<F: Flash + Clone> Flash for Spy<F> {
         self.chip.read_tag(page, tag)
     }
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
-        // As in `docs/format.md`: which copy of the root it is.
+        // Tag layout of `docs/format.md`: byte 10 is the number of the root's copy.
         let change = if tag[8] & 15 == ROOT_KIND { Change::Root(page, tag[10]) } else { Change::Program(page) };
         self.spend(change)?;
         self.chip.program(page, data, tag)

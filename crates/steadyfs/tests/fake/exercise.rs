@@ -1,11 +1,13 @@
-// A volume in use, for the examples of drivers.
+// A workload on a volume, for the examples of drivers.
 
 use std::error::Error;
 use steadyfs::media::Flash;
 use steadyfs::{Access, FileSystem, OpenOptions};
 
-/// Writes `count` records of `bytes` bytes round and round over the first 250 places of a file, in three rounds, and reads back what must be there.
-/// After each round comes a mount, before which the volume is unmounted only once. `trouble` is told the round and the record before each write.
+/// Writes `count` records of `bytes` bytes over the first 250 places of a file, again and again,
+/// in three rounds. Mounts after each round and checks the newest record of each place. Only one
+/// of these mounts follows an unmount. Calls `trouble` with the round and the record before each
+/// write.
 pub fn records(
     mut flash: impl Flash,
     memory: &mut [u8],

@@ -1,6 +1,7 @@
-// A SPI NAND behind an SPI bus, for the examples of drivers: the command set of a W25N01GV, its spare area, its locks, its ECC status.
+// A SPI NAND behind an SPI bus, for the examples of drivers: the command set of a W25N01GV, its
+// spare area, its locks, and its ECC status.
 //
-// It panics where a driver breaks a rule of the chip.
+// It panics if a driver breaks a rule of the chip.
 
 use embedded_hal::delay::DelayNs;
 use embedded_hal::spi::{ErrorKind, ErrorType, Operation, SpiDevice};
@@ -15,7 +16,8 @@ mod exercise;
 const PAGE_BYTES: usize = 2048 + 64;
 const PAGES_PER_BLOCK: u32 = 64;
 
-/// Block 30 is replaced by 1010, and the chip says that this is so.
+/// The chip has replaced block 30 by block 1010, and returns this entry in its table of replaced
+/// blocks.
 const LINK: [u8; 4] = [0x80, 30, 0x03, 0xF2];
 
 const BUSY: u8 = 1;
@@ -23,35 +25,36 @@ const WRITE_ENABLED: u8 = 2;
 const ERASE_FAILED: u8 = 4;
 const PROGRAM_FAILED: u8 = 8;
 
-/// What is inside the package.
+/// The state of the chip.
 pub struct Chip {
     pages: BTreeMap<u32, Vec<u8>>,
     buffer: Vec<u8>,
     status: u8,
-    /// Polls until the chip is ready.
+    /// Number of polls until the chip is ready.
     busy_polls: u32,
-    /// The chip never gets ready, and takes no command, until somebody mends it.
+    /// True if the chip is stuck: it stays busy and takes no command, until a test clears this
+    /// field.
     pub hangs: bool,
-    /// It hangs in the next program or erase.
+    /// True if the chip gets stuck in the next program or erase.
     pub hangs_next: bool,
-    /// Write enables that do not reach the chip from now on.
+    /// Number of the next write enables that do not reach the chip.
     pub deaf: u32,
-    /// Programs and erases that fail from now on.
+    /// Number of the next programs and erases that fail.
     pub failures: u32,
-    /// Wrong bits in a codeword of each page.
+    /// Number of wrong bits in a codeword of each page.
     pub flipped: BTreeMap<u32, u8>,
     pub protection: u8,
     configuration: u8,
-    /// Microseconds that the driver has waited.
+    /// Total delay of the driver, in microseconds.
     pub waited_us: u64,
 }
 
-/// The bus that the chip is on; its clones are the same bus. As a delay it is the time that passes there.
+/// The bus of the chip; clones share it. As a delay, it adds up the waiting time.
 #[derive(Clone)]
 pub struct Bus(pub Rc<RefCell<Chip>>);
 
 impl Bus {
-    /// A chip as it leaves the factory, with bad blocks.
+    /// Returns a chip in its factory state, with bad blocks.
     pub fn new(bad_blocks: &[u32]) -> Self {
         let mut pages = BTreeMap::new();
         for block in bad_blocks {
@@ -109,7 +112,7 @@ impl DelayNs for Bus {
     }
 }
 
-/// The page in the array that an address names.
+/// Returns the page of the array for an address.
 fn page(address: &[u8]) -> u32 {
     let page = number(address);
     if page / PAGES_PER_BLOCK == 30 { page + 980 * PAGES_PER_BLOCK } else { page }
@@ -141,7 +144,7 @@ impl Chip {
             [0x9F, _] => vec![0xEF, 0xAA, 0x21],
             [0x0F, 0xA0] => vec![self.protection],
             [0x0F, 0xB0] => vec![self.configuration],
-            // Of the table of replaced blocks one entry is in use.
+            // One entry of the table of replaced blocks is in use.
             [0xA5, _] => [&LINK[..], &[0; 76]].concat(),
             [0x03, high, low, _] => {
                 assert!(self.configuration & 8 != 0, "a chip that reads continuously takes no column");
@@ -191,7 +194,7 @@ impl Chip {
         (self.status, self.busy_polls) = (ecc << 4, 6);
     }
 
-    /// A program or an erase, which the chip refuses where it is locked.
+    /// Starts a program or an erase. It fails if the chip is locked.
     fn change(&mut self, failed: u8, polls: u32, act: impl FnOnce(&mut Self)) {
         if self.status & WRITE_ENABLED == 0 {
             return;
@@ -218,7 +221,7 @@ impl Chip {
             assert!(is_protected || *byte == 0xFF, "spare byte {} is not for users, or has no ECC", index + 1);
         }
         if self.configuration & 0x10 != 0 && self.pages.contains_key(&page) {
-            self.flipped.insert(page, 2); // the parity of both programs lies over each other
+            self.flipped.insert(page, 2); // the parities of the two programs overlap
         }
         let cells = self.pages.entry(page).or_insert_with(|| vec![0xFF; PAGE_BYTES]);
         cells.iter_mut().zip(&self.buffer).for_each(|(cell, new)| *cell &= new);
@@ -233,7 +236,7 @@ impl Chip {
     }
 }
 
-/// Holds a driver to what `Flash` demands, in blocks that no volume uses any more.
+/// Checks that a driver obeys the contract of `Flash`, in blocks that no volume uses any more.
 pub fn examine(bus: &Bus, flash: &mut impl Flash) -> Result<(), Failure> {
     let (mut data, mut tag) = ([0; 2048], [0; 16]);
     let written: [u8; 16] = std::array::from_fn(|index| index as u8);
@@ -276,7 +279,7 @@ pub fn examine(bus: &Bus, flash: &mut impl Flash) -> Result<(), Failure> {
     assert_eq!(flash.program(page + 3, &[], &written), Err(Failure::WriteProtected));
     bus.0.borrow_mut().protection = 0;
 
-    // A command that is lost is told, and does nothing.
+    // The driver reports a lost command, and nothing has changed.
     for _ in 0..2 {
         bus.0.borrow_mut().deaf = 1;
         assert_eq!(flash.program(page + 3, &[], &written), Err(Failure::Device));
@@ -285,7 +288,7 @@ pub fn examine(bus: &Bus, flash: &mut impl Flash) -> Result<(), Failure> {
     }
     flash.program(page + 3, &[], &written)?;
 
-    // A chip that hangs is told in time, and nothing is taken for done while it does.
+    // The driver reports a stuck chip in time, and returns no success while the chip is stuck.
     let began_us = bus.0.borrow().waited_us;
     bus.0.borrow_mut().hangs_next = true;
     assert_eq!(flash.erase(901), Err(Failure::Device));
@@ -300,7 +303,8 @@ pub fn examine(bus: &Bus, flash: &mut impl Flash) -> Result<(), Failure> {
     flash.program(page + 4, &[], &written)
 }
 
-/// Writes, with a failure now and then, cuts the power between calls, mounts, and reads everything back.
+/// Writes with failures now and then, cuts the power between calls, mounts, and reads everything
+/// back.
 pub fn exercise(bus: &Bus, flash: impl Flash, memory: &mut [u8]) -> Result<(), Box<dyn std::error::Error>> {
     exercise::records(flash, memory, 3000, 600, |_, number| bus.0.borrow_mut().failures += u32::from(number % 200 == 199))
 }

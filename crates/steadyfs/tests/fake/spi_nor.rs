@@ -1,6 +1,7 @@
-// A SPI NOR behind an SPI bus, for the examples of drivers: the command set of a W25Q128JV, of which the first MiB is there.
+// A SPI NOR behind an SPI bus, for the examples of drivers: the command set of a W25Q128JV, with
+// the first MiB of its array.
 //
-// It panics where a driver breaks a rule of the chip.
+// It panics if a driver breaks a rule of the chip.
 
 use embedded_hal::delay::DelayNs;
 use embedded_hal::spi::{ErrorKind, ErrorType, Operation, SpiDevice};
@@ -16,29 +17,32 @@ mod exercise;
 const BUSY: u8 = 1;
 const WRITE_ENABLED: u8 = 2;
 
-/// What is inside the package.
+/// The state of the chip.
 pub struct Chip {
     pub cells: Vec<u8>,
     status: u8,
-    /// Polls until the chip is ready.
+    /// Number of polls until the chip is ready.
     pub busy_polls: u32,
-    /// A bit of this byte stays a one.
+    /// Offset of a byte with one bit that no program clears.
     pub stuck_at: Option<usize>,
     pub fails_erases: bool,
-    /// The chip is busy, and takes no command, until somebody mends it.
+    /// True if the chip is stuck: it stays busy and takes no command, until a test clears this
+    /// field.
     pub hangs: bool,
-    /// Write enables that do not reach the chip from now on.
+    /// Number of the next write enables that do not reach the chip.
     pub deaf: u32,
     /// Block protection bits of the status register.
     pub protection: u8,
 }
 
-/// The bus that the chip is on; its clones are the same bus. As a delay it lets time pass, which the chip counts in polls.
+/// The bus of the chip; clones share it. As a delay it does nothing: the chip counts time in
+/// polls.
 #[derive(Clone)]
 pub struct Bus(pub Rc<RefCell<Chip>>);
 
 impl Bus {
-    /// A chip that was never written, in the middle of an erase that began before the processor's reset.
+    /// Returns a chip that was never written. It is still busy with an erase that began before
+    /// the processor's reset.
     pub fn new() -> Self {
         let chip = Chip {
             cells: vec![0xFF; 1 << 20],
@@ -141,7 +145,7 @@ impl Chip {
         }
     }
 
-    /// A program or an erase, which does nothing where the chip is locked.
+    /// Starts a program or an erase. It does nothing if the chip is locked.
     fn change(&mut self, polls: u32, act: impl FnOnce(&mut Self)) {
         if self.status & WRITE_ENABLED == 0 {
             return;
@@ -154,7 +158,7 @@ impl Chip {
     }
 }
 
-/// Holds a driver to what `NorFlash` demands, in blocks that no volume uses any more.
+/// Checks that a driver obeys the contract of `NorFlash`, in blocks that no volume uses any more.
 pub fn examine(bus: &Bus, chip: &mut impl NorFlash) -> Result<(), Failure> {
     let address = 250 * 4096;
     chip.erase(250)?;
@@ -191,10 +195,11 @@ pub fn examine(bus: &Bus, chip: &mut impl NorFlash) -> Result<(), Failure> {
     chip.program(address, &[0; 4])
 }
 
-/// Writes until blocks are reclaimed, cuts the power between calls, mounts, and reads everything back.
+/// Writes until blocks are reclaimed, cuts the power between calls, mounts, and reads everything
+/// back.
 pub fn exercise(bus: &Bus, mut flash: impl Flash, memory: &mut [u8]) -> Result<(), Box<dyn std::error::Error>> {
     exercise::records(&mut flash, memory, 900, 800, |round, _| {
-        // Cells that fail while the volume is in use; each takes a block.
+        // These cells fail while the volume is in use. Each failure costs a block.
         bus.0.borrow_mut().stuck_at = (round < 2).then_some(100_000 + usize::from(round) * 100_000);
     })?;
     bus.0.borrow_mut().stuck_at = None;

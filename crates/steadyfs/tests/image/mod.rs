@@ -1,4 +1,4 @@
-//! The volume of the golden image: how it is made, what it holds, and the image as a text.
+//! The volume of the golden image: the calls that make it, its contents, and the image as a text.
 
 pub mod reader;
 
@@ -10,7 +10,7 @@ use steadyfs::{Access, CommitOn, Config, Cursor, File, FileSystem, Kind, OpenOpt
 use steadyfs_sim::{Nand, NandTiming};
 
 const DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/steadyfs/tests/images");
-/// Pages so small and so many that indexes have two levels.
+/// The pages are so small and so many that indexes have two levels.
 pub const GEOMETRY: Geometry = Geometry { page_bytes: 256, pages_per_block: 64, block_count: 41, programs_bytes: false };
 pub const CONFIG: Config = Config {
     permissions: false,
@@ -30,10 +30,10 @@ pub const CONFIG: Config = Config {
     leaf_log_bytes: 96,
     journal_pages: 2,
 };
-/// A file page behind those that the first page of entries of an index maps.
+/// A file page that the first page of entries of an index does not map.
 const FAR_PAGE: usize = 200;
 
-/// Bytes that are different in each file and at each offset.
+/// Returns bytes that are different in each file and at each offset.
 pub fn content(file: usize, bytes: usize) -> Vec<u8> {
     (0..bytes).map(|at| (at * 7 + at / 256 * 13 + file * 61) as u8).collect()
 }
@@ -41,20 +41,20 @@ pub fn content(file: usize, bytes: usize) -> Vec<u8> {
 /// A file or directory of the image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// `None` of a directory.
+    /// `None` if it is a directory.
     pub data: Option<Vec<u8>>,
     pub attributes: BTreeMap<String, Vec<u8>>,
     pub modified_ns: u64,
 }
 
-/// Everything in a volume by path.
+/// Everything in a volume, by path.
 pub type Tree = BTreeMap<String, Node>;
 
 fn long_name() -> String {
     "long name ".repeat(20)
 }
 
-/// What the volume of the image holds.
+/// Returns the contents of the image's volume.
 pub fn expected() -> Tree {
     let mut sparse = vec![0; 9000];
     sparse.extend(content(6, 100));
@@ -93,13 +93,13 @@ fn put(fs: &mut FileSystem<'_, &mut Nand>, path: &str, offset: usize, data: &[u8
     file
 }
 
-/// As [`put`], and closes the file.
+/// Writes like [`put`], then closes the file.
 fn write(fs: &mut FileSystem<'_, &mut Nand>, path: &str, offset: usize, data: &[u8], options: OpenOptions) {
     let file = put(fs, path, offset, data, options);
     fs.close(file).unwrap();
 }
 
-/// Files of every form, in the root.
+/// Writes files of every form into the root directory.
 fn first_mount(fs: &mut FileSystem<'_, &mut Nand>) {
     fs.set_time(1);
     for (path, data) in [("inline", content(1, 50)), ("removed", content(3, 2500)), ("cut", content(4, 3000))] {
@@ -108,7 +108,7 @@ fn first_mount(fs: &mut FileSystem<'_, &mut Nand>) {
     }
     let file = fs.open("empty", OpenOptions::DURABLE).unwrap();
     fs.close(file).unwrap();
-    // More pages than the overlay takes: leaves of the map are written.
+    // More pages than the overlay has entries: leaves of the map are written.
     for page in 0..60 {
         let mut data = [0xFF; 256];
         data[0] = page as u8;
@@ -120,7 +120,8 @@ fn first_mount(fs: &mut FileSystem<'_, &mut Nand>) {
     fs.sync().unwrap();
 }
 
-/// Cuts, holes, indexes of both levels, directories, attributes, orphans, and a transaction that is left open.
+/// Makes truncations, holes, indexes of both levels, directories, attributes, orphans, and a
+/// transaction that is left open.
 fn second_mount(fs: &mut FileSystem<'_, &mut Nand>) {
     fs.set_time(2);
     let mut file = fs.open("cut", OpenOptions::WRITE).unwrap();
@@ -147,16 +148,16 @@ fn second_mount(fs: &mut FileSystem<'_, &mut Nand>) {
     for number in 0..20 {
         write(fs, &format!("many/{number}"), 0, &[number; 5], OpenOptions::DURABLE);
     }
-    // Two removed files that are open: orphans.
+    // Two removed files that are still open: orphans.
     let orphans = ["orphan", "inline orphan"].map(|path| put(fs, path, 0, &content(13, path.len() * 50), OpenOptions::DURABLE));
     write(fs, "goes", 0, &content(14, 3000), OpenOptions::DURABLE);
-    // The last one is not open, and its pages are still to be freed.
+    // The last file is not open, and its pages are not freed yet.
     for path in ["orphan", "inline orphan", "goes"] {
         fs.remove(path).unwrap();
     }
     fs.commit().unwrap();
     drop(orphans);
-    // Never committed.
+    // This write is never committed.
     fs.set_commit_on(CommitOn::MANUAL);
     write(fs, "regions", 0, &content(8, 1024), OpenOptions::WRITE);
 }
@@ -175,7 +176,7 @@ fn make() -> Nand {
 /// Programmed pages: tag and data.
 pub type Pages = BTreeMap<PageIndex, ([u8; TAG_BYTES], Vec<u8>)>;
 
-/// The programmed pages of a chip.
+/// Returns the programmed pages of a chip.
 pub fn dump(chip: &mut Nand) -> Pages {
     let mut pages = Pages::new();
     for page in 0..GEOMETRY.block_count * GEOMETRY.pages_per_block {
@@ -198,11 +199,11 @@ fn to_text(pages: &Pages) -> String {
     text
 }
 
-/// The pages of the image. `STEADYFS_BLESS=1` writes the file first.
+/// Returns the pages of the image. With `STEADYFS_BLESS=1`, writes the file first.
 pub fn image() -> Pages {
     if std::env::var_os("STEADYFS_BLESS").is_some() {
         let text = to_text(&dump(&mut make()));
-        // Tests run side by side: each reads a whole file.
+        // Tests run in parallel. With the rename, each of them reads a whole file.
         let path = path_of(steadyfs::FORMAT_VERSION);
         let part = format!("{path}.{:?}", std::thread::current().id());
         std::fs::write(&part, &text).and_then(|()| std::fs::rename(&part, &path)).expect(&path);
@@ -214,7 +215,7 @@ fn path_of(version: u16) -> String {
     format!("{DIRECTORY}/v{version}-small.hex")
 }
 
-/// The pages of the image of a version of the format.
+/// Returns the pages of the image of a version of the format.
 pub fn image_of_version(version: u16) -> Pages {
     let path = path_of(version);
     let text = std::fs::read_to_string(&path).expect(&path);
@@ -230,12 +231,12 @@ pub fn image_of_version(version: u16) -> Pages {
     text.lines().map(line).collect()
 }
 
-/// A chip that holds the image.
+/// Returns a chip with the image.
 pub fn chip() -> Nand {
     chip_with(&image())
 }
 
-/// A chip that holds these pages.
+/// Returns a chip with these pages.
 pub fn chip_with(pages: &Pages) -> Nand {
     let mut chip = Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1);
     for (page, (tag, data)) in pages {
@@ -244,7 +245,7 @@ pub fn chip_with(pages: &Pages) -> Nand {
     chip
 }
 
-/// Everything in a volume, as the file system tells it.
+/// Reads everything in a volume through the file system.
 pub fn contents<F: Flash>(fs: &mut FileSystem<'_, F>) -> Tree {
     let (mut tree, mut waiting) = (Tree::new(), vec![(String::new(), ROOT)]);
     while let Some((directory, inode)) = waiting.pop() {

@@ -1,5 +1,6 @@
-//! A reader of volumes that goes by `docs/format.md` and shares no code with the file system. It reads volumes whose newest root says
-//! everything: one that was unmounted, or one that a mount has settled.
+//! A reader of volumes that follows `docs/format.md` and shares no code with the file system. It
+//! reads volumes whose newest root contains everything: after an unmount, or after a mount has
+//! settled the volume.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,8 @@ use super::{CONFIG, GEOMETRY, Node, Pages, Tree};
 
 pub const ROOT: u8 = 2;
 
-/// Entries of an overlay, pending table or leaf, and of an index page, have 2 bytes on so small a medium.
+/// Bytes of an entry of an overlay, a pending table, a leaf or an index page. On so small a
+/// medium, an entry has 2 bytes.
 pub const ENTRY: usize = 2;
 /// Bytes of a root before its tables.
 pub const HEADER: usize = 68;
@@ -19,7 +21,7 @@ const PAGE: usize = 256;
 const SPARE_INODES: usize = 16;
 const INODES: usize = CONFIG.files_max as usize + SPARE_INODES;
 const REGIONS: usize = 18;
-/// File pages of a region: those that a page of entries of pages of entries maps.
+/// File pages of a region: all pages that two levels of entry pages map.
 const REGION_PAGES: usize = (PAGE / ENTRY) * (PAGE / ENTRY);
 
 /// Logical pages that may hold data.
@@ -28,10 +30,10 @@ const DATA_PAGES: usize = (GEOMETRY.block_count * GEOMETRY.pages_per_block / 10 
 pub const TABLE: usize = 1 + (DATA_PAGES + INODES + 7).div_ceil(8 * PAGE);
 /// First logical page of the data.
 pub const DATA: usize = TABLE + INODES * 256 / PAGE;
-/// Logical pages.
+/// Number of logical pages.
 pub const LOGICAL_PAGES: usize = DATA + DATA_PAGES;
 
-/// An unsigned little-endian number.
+/// Returns an unsigned little-endian number.
 pub fn number(bytes: &[u8], at: usize, width: usize) -> u64 {
     (0..width).rev().fold(0, |value, index| value << 8 | u64::from(bytes[at + index]))
 }
@@ -40,24 +42,26 @@ fn small(bytes: &[u8], at: usize, width: usize) -> usize {
     number(bytes, at, width) as usize
 }
 
-/// CRC-32 as in ISO-HDLC, written out so that it depends on nothing that it checks.
+/// Computes the CRC-32 of ISO-HDLC. It is written out so that it does not depend on the code that
+/// it checks.
 pub fn crc(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |crc: u32, &byte| {
         (0..8).fold(crc ^ u32::from(byte), |crc, _| if crc & 1 != 0 { crc >> 1 ^ 0xEDB8_8320 } else { crc >> 1 })
     })
 }
 
-/// The kind of page that a tag names: the high half of its byte is a part of the tag's checksum.
+/// Returns the kind of page from a tag. The high half of this byte is a part of the tag's
+/// checksum.
 pub fn kind(tag: &[u8; TAG_BYTES]) -> u8 {
     tag[8] & 0x0F
 }
 
-/// The 36 bits of a tag's sequence.
+/// Returns the 36 bits of a tag's sequence.
 pub fn sequence(tag: &[u8; TAG_BYTES]) -> u64 {
     number(tag, 0, 5) & 0xF_FFFF_FFFF
 }
 
-/// The checksum of a tag alone: CRC-8 with the polynomial 0x2F.
+/// Computes the checksum of a tag alone: CRC-8 with the polynomial 0x2F.
 pub fn crc8(bytes: &[u8]) -> u8 {
     !bytes
         .iter()
@@ -68,13 +72,14 @@ pub fn crc8(bytes: &[u8]) -> u8 {
 #[derive(Clone, Debug, Default)]
 pub struct Root {
     pub number: u64,
-    /// Program pages of each of its pages: the root's own, and those of its copies.
+    /// Program pages of each of the root's pages: the page of the root itself, and the pages of
+    /// its copies.
     pub places: Vec<Vec<PageIndex>>,
-    /// Its bytes, each page from wherever it is.
+    /// The bytes of the root, each page from any of its places.
     pub bytes: Vec<u8>,
 }
 
-/// All roots in some pages, in the order of their numbers.
+/// Returns all roots in the given pages, ordered by their numbers.
 pub fn roots(pages: &Pages) -> Vec<Root> {
     let mut roots: BTreeMap<u64, Root> = BTreeMap::new();
     for (&page, (tag, data)) in pages.iter().filter(|(_, (tag, _))| kind(tag) == ROOT) {
@@ -86,22 +91,22 @@ pub fn roots(pages: &Pages) -> Vec<Root> {
         root.places[index].push(page);
         root.bytes[index * PAGE..(index + 1) * PAGE].copy_from_slice(data);
     }
-    // A format programs first pages of roots without a copy, which do not count.
+    // A format programs first pages of roots without a copy. These do not count.
     roots.into_values().filter(|root| root.places.iter().any(|places| places.len() > 1)).collect()
 }
 
-/// The newest root.
+/// Returns the newest root.
 pub fn newest_root(pages: &Pages) -> Root {
     roots(pages).pop().expect("a root")
 }
 
-/// A volume as its pages say.
+/// The contents of a volume, from its pages.
 pub struct Volume {
-    /// Content of each logical page that was written.
+    /// Content of each written logical page.
     pages: BTreeMap<usize, Vec<u8>>,
 }
 
-/// The hash of a name in a directory with a seed.
+/// Computes the hash of a name in a directory with this seed.
 fn hash(seed: u32, name: &[u8]) -> u32 {
     let mut h = name.iter().fold(0x811C_9DC5 ^ seed, |h: u32, &byte| (h ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     h = (h ^ (h >> 16)).wrapping_mul(0x85EB_CA6B);
@@ -142,7 +147,7 @@ impl Volume {
         Self { pages }
     }
 
-    /// Bytes of a logical page; zeros where it was never written.
+    /// Returns bytes of a logical page, or zeros if the page was never written.
     fn read(&self, logical: usize, at: usize, count: usize) -> Vec<u8> {
         self.pages.get(&logical).map_or_else(|| vec![0; count], |page| page[at..at + count].to_vec())
     }
@@ -151,19 +156,20 @@ impl Volume {
         self.read(1 + bit / 8 / PAGE, bit / 8 % PAGE, 1)[0] >> (bit % 8) & 1 != 0
     }
 
-    /// The 256 bytes of an inode.
+    /// Returns the 256 bytes of an inode.
     fn inode(&self, inode: usize) -> Vec<u8> {
         assert!(inode < INODES);
         self.read(TABLE + inode * 256 / PAGE, inode * 256 % PAGE, 256)
     }
 
-    /// First inodes of the trim list, and of the orphans from both ends: plus one, or 0.
+    /// Returns the first inode of the trim list, and the first inodes of the orphan list from
+    /// both ends. Each number is the inode plus one, or 0.
     pub fn lists(&self) -> [usize; 3] {
         let root = self.read(0, 0, 12);
         [0, 4, 8].map(|at| small(&root, at, 4))
     }
 
-    /// The orphans, first to last.
+    /// Returns the orphans, first to last.
     pub fn orphans(&self) -> Vec<Vec<u8>> {
         let [_, mut next, last] = self.lists();
         let (mut before, mut orphans) = (0, Vec::new());
@@ -177,7 +183,7 @@ impl Volume {
         orphans
     }
 
-    /// The logical page of a file page; `None` in a hole.
+    /// Returns the logical page of a file page, or `None` in a hole.
     fn page_of(&self, inode: &[u8], file_page: usize) -> Option<usize> {
         let entries = PAGE / ENTRY;
         let at = 112 + file_page / REGION_PAGES * 8;
@@ -194,7 +200,7 @@ impl Volume {
         lower.and_then(|lower| entry(lower, within % entries))
     }
 
-    /// The bytes of a file.
+    /// Returns the bytes of a file.
     fn data(&self, inode: &[u8]) -> Vec<u8> {
         let size = small(inode, 24, 8);
         if inode[1] == 1 {
@@ -213,7 +219,7 @@ impl Volume {
         data
     }
 
-    /// The content of an extension that belongs to `owner`.
+    /// Returns the content of an extension that belongs to `owner`.
     fn extension(&self, number: usize, owner: usize) -> Vec<u8> {
         let inode = self.inode(number - 1);
         assert_eq!((inode[0], small(&inode, 4, 4)), (5, owner), "an extension");
@@ -244,14 +250,14 @@ impl Volume {
         pairs
     }
 
-    /// Everything in the volume.
+    /// Returns everything in the volume.
     pub fn tree(&self) -> Tree {
         let mut tree = Tree::new();
         self.add_entries(&mut tree, "", 0);
         tree
     }
 
-    /// Adds what is in a directory, and in the directories in it.
+    /// Adds the entries of a directory, and of the directories in it.
     fn add_entries(&self, tree: &mut Tree, path: &str, directory: usize) {
         let header = self.inode(directory);
         assert!(header[0] == 2 || directory == 0, "kind of the directory {path:?}");
@@ -259,7 +265,7 @@ impl Volume {
         assert_eq!(header[44], 0, "a directory has no stream");
         let (mut entries, mut directories) = (0, 0);
         let pages = (0..buckets).map(|bucket| (Some(bucket), self.page_of(&header, bucket).expect("a page for each bucket")));
-        // From the last region on.
+        // The overflow pages, from the last region on.
         let overflow =
             (0..).map_while(|number| self.page_of(&header, (REGIONS - 1) * REGION_PAGES + number)).map(|logical| (None, logical));
         for (bucket, logical) in pages.chain(overflow) {
@@ -295,14 +301,14 @@ impl Volume {
     }
 }
 
-/// The bucket of a hash in a directory of `buckets`.
+/// Returns the bucket of a hash in a directory of `buckets` buckets.
 fn bucket_of(hash: u32, buckets: usize) -> usize {
     let bits = buckets.ilog2();
     let (longer, shorter) = (hash as usize & ((2 << bits) - 1), hash as usize & ((1 << bits) - 1));
     if longer < buckets { longer } else { shorter }
 }
 
-/// Applies the records of a journal page, save discards, which mean nothing later.
+/// Applies the records of a journal page. Discards are left out, because they mean nothing later.
 fn apply_journal(pages: &mut BTreeMap<usize, Vec<u8>>, journal: &[u8]) {
     let mut at = 2;
     while at < small(journal, 0, 2) {
@@ -316,7 +322,7 @@ fn apply_journal(pages: &mut BTreeMap<usize, Vec<u8>>, journal: &[u8]) {
     }
 }
 
-/// Bits that the largest number below a count has.
+/// Returns the number of bits of the largest number below a count.
 const fn bits(count: usize) -> u32 {
     usize::BITS - (count - 1).leading_zeros()
 }
@@ -324,7 +330,7 @@ const fn bits(count: usize) -> u32 {
 /// Bytes of the header of a record of a journal page.
 pub const RECORD_HEADER: usize = (bits(LOGICAL_PAGES) + 2 * bits(PAGE) + 3).div_ceil(8) as usize;
 
-/// Logical page, offset and length of a record of a journal page.
+/// Returns the logical page, offset and length of a record of a journal page.
 pub fn record_header(journal: &[u8], at: usize) -> (usize, usize, usize) {
     let word = small(journal, at, RECORD_HEADER);
     let field = |from: u32, bits: u32| word >> from & ((1 << bits) - 1);

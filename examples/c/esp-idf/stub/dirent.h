@@ -1,4 +1,4 @@
-/* What the shim needs of ESP-IDF's sys/dirent.h, to compile without it. */
+/* The parts of ESP-IDF's sys/dirent.h that the shim needs, so that it compiles without ESP-IDF. */
 #ifndef STUB_DIRENT_H
 #define STUB_DIRENT_H
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* What the shim needs of ESP-IDF's header of this name, to compile without it. */
+/* The parts of ESP-IDF's esp_vfs.h that the shim needs, so that it compiles without ESP-IDF. */
 #ifndef STUB_ESP_VFS_H
 #define STUB_ESP_VFS_H
 #include "esp_err.h"

@@ -10,7 +10,7 @@ const WHOLE_BYTES: u32 = PAGE_BYTES + TAG_BYTES as u32;
 const BLOCK_BYTES: u32 = GEOMETRY.pages_per_block * WHOLE_BYTES;
 static ERASED: [u8; BLOCK_BYTES as usize] = [0xFF; BLOCK_BYTES as usize];
 
-/// The chip; it copies pages by itself.
+/// The chip. It has on-chip copies.
 pub struct Chip {
     file: HostFile,
     /// The page register.
@@ -18,7 +18,7 @@ pub struct Chip {
 }
 
 impl Chip {
-    /// An erased chip.
+    /// Returns an erased chip.
     pub fn new() -> Self {
         let mut file = HostFile::create(b"chip\0");
         (0..GEOMETRY.block_count).for_each(|block| file.write(block * BLOCK_BYTES, &ERASED));
@@ -39,7 +39,7 @@ impl Flash for Chip {
         GEOMETRY
     }
 
-    /// About the typical times of a MT29F1G01.
+    /// Returns about the typical times of an MT29F1G01.
     fn timing(&self) -> Timing {
         Timing { read_ns: 77_000, read_tag_ns: 47_000, program_ns: 252_000, copy_ns: 268_000, erase_ns: 2_000_000 }
     }

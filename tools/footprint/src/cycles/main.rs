@@ -1,7 +1,9 @@
-//! A firmware that counts the instructions of SteadyFS's calls in QEMU, on a simulated chip at 80 % fill.
+//! A firmware that counts the instructions of SteadyFS's calls in QEMU, on a simulated chip at 80
+//! % fill.
 //!
-//! The timer of the emulated board counts instructions (`-icount`). The driver's are left out. Those of checksums are counted apart: a chip that
-//! has a unit for them saves them.
+//! The timer of the emulated board counts instructions (`-icount`). The instructions of the
+//! driver are left out. The instructions of checksums are counted separately: a chip with a CRC
+//! unit saves them.
 
 #![no_std]
 #![no_main]
@@ -23,7 +25,7 @@ fn panic(_: &PanicInfo) -> ! {
     loop {}
 }
 
-/// Where the chip starts.
+/// The entry point of the firmware.
 #[unsafe(no_mangle)]
 pub extern "C" fn reset() -> ! {
     timer::start();
@@ -40,20 +42,20 @@ type Volume<'m> = FileSystem<'m, &'m mut Metered<Chip>>;
 const PAGE_BYTES: usize = 4096;
 /// Bytes of RAM for the volume.
 const MEMORY_BYTES: usize = 16 << 10;
-/// Names of the directory.
+/// Number of names in the directory.
 const NAMES: u32 = 500;
 const NAME_BYTES: usize = 8;
 /// Bytes of a small file.
 const SMALL_BYTES: usize = 50;
-/// Overwrites until reclamation is in its steady state.
+/// Number of overwrites until reclamation is in its steady state.
 const SETTLING: u32 = 8000;
-/// Calls that are counted.
+/// Numbers of counted calls.
 const OVERWRITES: u32 = 4000;
 const APPENDS: u32 = 2000;
 const READS: u32 = 1000;
 const OPENS: u32 = 500;
 const MOUNTS: u32 = 8;
-/// Overwrites before a mount, at most.
+/// Largest number of overwrites before a mount.
 const CHANGES_MAX: u32 = 200;
 
 /// Instructions of one kind of call.
@@ -61,7 +63,7 @@ const CHANGES_MAX: u32 = 200;
 struct Tally {
     calls: u32,
     all: Sum,
-    /// Without those of checksums.
+    /// The instructions without checksums.
     rest: Sum,
 }
 
@@ -99,7 +101,8 @@ impl Tally {
         result
     }
 
-    /// Prints a row: calls, then mean and longest with checksums and without.
+    /// Prints a row: the number of calls, then mean and maximum with checksums, then mean and
+    /// maximum without.
     fn print(&self, name: &str) {
         let mean = |sum: &Sum| sum.total / u64::from(self.calls);
         let (all, rest) = (&self.all, &self.rest);
@@ -107,7 +110,7 @@ impl Tally {
     }
 }
 
-/// A small generator of numbers; the same for every run.
+/// A small generator of numbers. Every run uses the same sequence.
 struct Random(u64);
 
 impl Random {
@@ -117,7 +120,7 @@ impl Random {
     }
 }
 
-/// A name for a number.
+/// Returns the name for a number.
 fn name(number: u32, bytes: &mut [u8; NAME_BYTES]) -> &str {
     *bytes = *b"name0000";
     let mut rest = number;
@@ -128,7 +131,7 @@ fn name(number: u32, bytes: &mut [u8; NAME_BYTES]) -> &str {
     core::str::from_utf8(bytes).unwrap_or_default()
 }
 
-/// What ends the measurement.
+/// The error that ends the measurement.
 struct Failed;
 
 impl From<Error> for Failed {
@@ -143,7 +146,7 @@ impl From<steadyfs::MountError> for Failed {
     }
 }
 
-/// The medium and the RAM of a volume, for one mount after the other.
+/// The medium and the RAM of a volume, for several mounts in a row.
 struct Board {
     chip: Metered<Chip>,
     memory: &'static mut [u8],
@@ -154,7 +157,7 @@ impl Board {
         Ok(FileSystem::mount(&mut self.chip, Access::ReadWrite, self.memory)?)
     }
 
-    /// Mounts and counts that.
+    /// Mounts and counts the mount.
     fn mount_counted(&mut self, tally: &mut Tally) -> Result<Volume<'_>, Failed> {
         let before = self.chip.spent;
         let start = now();
@@ -184,7 +187,7 @@ fn measure() -> Result<(), Failed> {
     mounts(&mut board, pages, &mut random)
 }
 
-/// Makes a file that takes four fifths of the volume, and returns its pages.
+/// Creates a file that fills four fifths of the volume. Returns its number of pages.
 fn fill(fs: &mut Volume<'_>) -> Result<u32, Failed> {
     let mut file = fs.open("data", OpenOptions::CREATE)?;
     let mut pages = 0;
@@ -201,7 +204,7 @@ fn overwrite(fs: &mut Volume<'_>, file: &mut File, page: u32) -> Result<(), Erro
     fs.write(file, u64::from(page) * PAGE_BYTES as u64, &[0xA5; PAGE_BYTES])
 }
 
-/// Calls that write and read data.
+/// Measures calls that write and read data.
 fn data(fs: &mut Volume<'_>, file: &mut File, pages: u32, random: &mut Random) -> Result<(), Failed> {
     let [mut overwrites, mut appends, mut reads] = <[Tally; 3]>::default();
     let page = [0xC3; PAGE_BYTES];
@@ -226,7 +229,7 @@ fn data(fs: &mut Volume<'_>, file: &mut File, pages: u32, random: &mut Random) -
     Ok(())
 }
 
-/// Calls that look names up and change them.
+/// Measures calls that look up names and change them.
 fn names(fs: &mut Volume<'_>, random: &mut Random) -> Result<(), Failed> {
     let [mut creates, mut opens, mut removes] = <[Tally; 3]>::default();
     let mut bytes = [0; NAME_BYTES];
@@ -253,7 +256,8 @@ fn names(fs: &mut Volume<'_>, random: &mut Random) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Mounts after a clean end and after a power cut, each after another number of changes.
+/// Measures mounts after a clean end and after a power cut, each after a different number of
+/// changes.
 fn mounts(board: &mut Board, pages: u32, random: &mut Random) -> Result<(), Failed> {
     let [mut clean, mut cut] = <[Tally; 2]>::default();
     for _ in 0..MOUNTS {

@@ -1,4 +1,4 @@
-/* What the glue needs of Zephyr's header of this name, to compile without it. */
+/* The parts of Zephyr's fs_sys.h that the glue needs, so that it compiles without Zephyr. */
 #ifndef STUB_ZEPHYR_FS_SYS_H
 #define STUB_ZEPHYR_FS_SYS_H
 #include <zephyr/fs/fs.h>
