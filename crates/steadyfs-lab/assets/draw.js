@@ -1,5 +1,5 @@
 "use strict";
-// What figures are drawn with: axes, dots, bars, lines, tears and names.
+// The parts of figures: axes, dots, bars, lines, tears and names.
 
 const color = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 const font = '12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", Arial, sans-serif';
@@ -11,7 +11,7 @@ const axis = (more) => Object.assign({
 }, more);
 const labelled = (text, more) => axis(Object.assign({ label: text, labelFont: font, labelSize: 20, labelGap: 0, size: 28 }, more));
 
-/** Ticks at given values within the range of a scale, all of them labelled. */
+/** Returns ticks at given values within the range of a scale, all of them labelled. */
 const ticksAt = (values, more) => Object.assign({
   splits: (u, index, low, high) => values.filter(v => v >= low * 0.999 && v <= high * 1.001), filter: (u, ticks) => ticks,
 }, more);
@@ -78,8 +78,8 @@ const tear = (at, upright) => u => {
   ctx.restore();
 };
 
-// Names of levels, each `[value, value beside which the name stands, name]`: in a margin on the right, or, where there is no
-// room for one, inside, at their very places.
+// Names of levels, each `[value, value beside which the name stands, name]`. They are in a margin on
+// the right. Without room for a margin, they are inside, at the levels themselves.
 const LEADER = 16;
 const hasMargin = (u, levels) => levels.length > 0 && u.width > 560;
 const margin = levels => u => {

@@ -1,16 +1,20 @@
 "use strict";
-// The backlog equation in the page. It follows the library's `backlog` and `envelope` modules, in doubles and bytes.
+// The backlog equation in the page. It follows the library's `backlog` and `envelope` modules, in
+// doubles and bytes.
 const model = {
-  /** Whole bytes, rounded up; a millionth forgives the rounding of doubles. */
+  /** Returns whole bytes, rounded up; a millionth allows for the rounding of doubles. */
   whole: bytes => Math.ceil(bytes - 1e-6),
 
-  /** The relation of a rate to the mean rate: "below" up to 95 % of it, "near", or "above". */
+  /** Returns the relation of a rate to the mean rate: "below" up to 95 % of it, "near", or "above". */
   load(data, rate) {
     const written = data.access_ns.length * data.write_bytes * 1e9;
     return data.total_ns * rate > written ? "above" : data.total_ns * Math.ceil(rate * 100 / 95) > written ? "near" : "below";
   },
 
-  /** The greatest backlog left after an access and within one; with `each`, called with both for every access. */
+  /**
+   * Returns the greatest backlog left after an access, and the greatest within one. Calls `each`, if
+   * there is one, with both backlogs of every access.
+   */
   backlog(data, rate, each) {
     const perNs = rate / 1e9, written = data.write_bytes, access = data.access_ns;
     let left = 0, mostLeft = 0, mostPeak = 0;
@@ -24,7 +28,10 @@ const model = {
     return { left: mostLeft, peak: mostPeak };
   },
 
-  /** The most bytes left after any access of any run within the promised envelopes; null when none is promised. */
+  /**
+   * Returns the most bytes left after any access of any run within the promised envelopes; null if
+   * none is promised.
+   */
   guaranteed(data, rate) {
     if (data.bound_ns === null) return null;
     const lines = data.envelopes.concat([[0, data.bound_ns]]);
@@ -43,19 +50,22 @@ const model = {
     return most;
   },
 
-  /** The promised buffer in whole bytes; null when none is promised. */
+  /** Returns the promised buffer in whole bytes; null if none is promised. */
   promised(data, rate) {
     const bytes = model.guaranteed(data, rate);
     return bytes === null ? null : model.whole(bytes);
   },
 
-  /** The index of the greatest value, the first of equal ones. */
+  /** Returns the index of the greatest value, the first of equal ones. */
   greatest: values => values.reduce((top, value, i) => value > values[top] ? i : top, 0),
 
-  /** Whether a line shows anything: a legend names no line that is nowhere drawn. */
+  /** Returns true if a line shows anything: a legend names no line that is nowhere drawn. */
   isDrawn: values => values.some(value => value !== null),
 
-  /** Indices of at most about `points` values that keep the minimum and the maximum of every stretch. */
+  /**
+   * Returns indices of at most about `points` values. They keep the minimum and the maximum of every
+   * stretch.
+   */
   thin(values, points) {
     const count = values.length, picked = [];
     if (count <= points) { for (let i = 0; i < count; i++) picked.push(i); return picked; }

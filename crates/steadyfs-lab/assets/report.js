@@ -8,7 +8,7 @@
   const promised = data.bound_ns !== null;
   const element = id => document.getElementById(id);
 
-  // The axis of access times ends with the scale: a promise far beyond it stands behind a tear.
+  // The axis of access times ends with the scale. A promise far beyond it is drawn behind a tear.
   const view = data.view;
   const scaleEnd = view.break_ms ?? view.end_ms;
   const msAxis = more => Object.assign({
@@ -68,7 +68,7 @@
   const lefts = new Float64Array(access.length);
   let overviewPlot, detailPlot, curvePlot;
 
-  /** The greatest level in each of at most about a thousand stretches, against the time when it is reached. */
+  /** Returns the greatest level in each of at most a thousand stretches, and its time. */
   function overviewValues() {
     const stretches = Math.min(1000, access.length), times = [], levels = [];
     for (let s = 0; s < stretches; s++) {
@@ -80,7 +80,10 @@
     }
     return [times, levels];
   }
-  /** The level around its greatest value, rising within every access and falling by one write at its end. */
+  /**
+   * Returns the level around its greatest value. It rises within every access, and falls by one write
+   * at its end.
+   */
   function detailValues() {
     const top = model.greatest(lefts);
     const from = Math.max(0, Math.min(top - 24, access.length - 48)), to = Math.min(access.length, from + 48);
@@ -118,7 +121,7 @@
 
   function curveChart() {
     const rates = [], left = [], guaranteed = [], points = access.length > 200000 ? 60 : 160, least = 16;
-    // A logarithmic axis has no zero: what lies below it is not drawn.
+    // A logarithmic axis has no zero, so values below `least` are not drawn.
     const drawn = bytes => bytes === null || bytes < least ? null : bytes;
     for (let i = 0; i <= points; i++) {
       const r = lowest * (highest / lowest) ** (i / points);
@@ -185,7 +188,7 @@
   }));
   slider.value = placeOf(rate);
 
-  // A phone folds everything but the sentence, the slider and one figure.
+  // A phone folds everything except the sentence, the slider and one figure.
   const phone = matchMedia("(max-width: 600px)"), folds = document.querySelectorAll("details");
   const fold = () => document.querySelectorAll("details.fold").forEach(part => { part.open = !phone.matches; });
   phone.addEventListener("change", fold);

@@ -1,5 +1,5 @@
 "use strict";
-// Numbers as text, and what stands in a legend.
+// Numbers as text, and the values of a legend.
 
 // Rates are decimal, sizes binary, as everywhere in the project.
 const trim = (value, decimals) => String(+value.toFixed(decimals));
@@ -12,7 +12,10 @@ const countText = n => n.toLocaleString("en-US");
 const leftText = b => b === null ? "near or above the mean rate" : sizeText(b);
 const promiseText = b => b === null ? "none" : sizeText(b);
 
-/** Values of a legend: at the pointer, and as long as there is none at `standing`, which `name` names. */
+/**
+ * Returns the values of a legend. They are at the pointer or, without a pointer, at `standing`, which
+ * `name` names.
+ */
 const follow = (text, standing, name) => (u, v, series, index) => {
   const at = index ?? standing(u), value = u.data[series][at];
   return value == null ? "none" : text(value) + (index == null && name ? ` (${name})` : "");

@@ -1,15 +1,23 @@
-//! A tree of files as a small root file system has them, made up, to compare images with.
+//! A generated tree of files like a small root file system, to compare images with.
 //!
-//! [`tree`] has 5,000 files and links of 23 MB: programs and libraries (instructions, strings, tables of addresses), drivers, tables of time zones and terminals,
-//! settings, scripts, and some pictures that are compressed already. The same seed makes the same tree, byte for byte. Images of it compare with each other, and
-//! with nothing else.
+//! [`tree`] has 5,000 files and links of 23 MB:
 //!
-//! Inodes are in the order in which a device that starts would read them: [`load_order`].
+//! - programs and libraries (instructions, strings, tables of addresses)
+//! - drivers
+//! - tables of time zones and terminals
+//! - settings and scripts
+//! - some pictures that are already compressed
+//!
+//! The same seed makes the same tree, byte for byte. Images of this tree are comparable with each
+//! other, and with nothing else.
+//!
+//! Inodes are in the order in which a device reads the files when it starts: [`load_order`].
 
 use std::collections::BTreeMap;
 use steadyfs_convert::{Inode, InodeIndex, Kind, Limit, Tree, TreeError};
 
-/// What there is of each kind: directory, prefix of the names, files, bytes of the smallest and the largest, and what they hold.
+/// Kinds of files: directory, prefix of the names, number of files, bytes of the smallest and the
+/// largest file, and content.
 const KINDS: [(&str, &str, usize, usize, usize, Content); 9] = [
     ("bin", "busybox", 1, 1_200_000, 1_200_000, Content::Program),
     ("usr/lib", "lib", 90, 40_000, 490_000, Content::Program),
@@ -42,7 +50,7 @@ impl Random {
         (self.0 >> 11) as usize % n
     }
 
-    /// Small numbers often, large ones seldom.
+    /// Returns small numbers often and large numbers seldom.
     fn skewed(&mut self, n: usize) -> usize {
         let bound = 1 + self.below(n);
         self.below(bound)
@@ -54,7 +62,7 @@ const WORDS: &str = "the set get open close read write error device file not fou
     for while in case esac echo printf export local test true false root network mount umount kernel module version license table index size length offset \
     buffer string format value key name type list node tree parent child first last next count limit lock unlock wait signal process thread";
 
-/// Makes content of every kind, one piece after the other.
+/// Makes content of every kind, one piece after another.
 struct Maker {
     random: Random,
     words: Vec<&'static str>,
@@ -71,7 +79,7 @@ impl Maker {
         Self { random, words, instructions }
     }
 
-    /// As many bytes as are asked for.
+    /// Makes `bytes` bytes of content.
     fn make(&mut self, content: Content, bytes: usize) -> Vec<u8> {
         make(&mut self.random, content, bytes, &self.instructions, &self.words)
     }
@@ -109,7 +117,7 @@ fn make(random: &mut Random, content: Content, bytes: usize, instructions: &[[u8
     all
 }
 
-/// A function, some strings, a table of addresses, or padding.
+/// Appends a function, some strings, a table of addresses, or padding.
 fn program_piece(random: &mut Random, all: &mut Vec<u8>, instructions: &[[u8; 4]], words: &[&str]) {
     match random.below(20) {
         0..=13 => {
@@ -144,7 +152,8 @@ pub fn tree(seed: u64) -> Tree {
     part(seed, 1)
 }
 
-/// Makes a smaller tree: one of so many files of each kind, and no file longer than its share of 2 MB. A share of one gives the whole of [`tree`].
+/// Makes a smaller tree. It has one in `share` files of each kind, and no file is longer than 2 MB
+/// divided by `share`. A share of one gives the whole [`tree`].
 pub fn part(seed: u64, share: usize) -> Tree {
     make_tree(seed, share.max(1)).expect("names of the table are names, and all of it is within the limit")
 }
@@ -170,7 +179,7 @@ fn make_tree(seed: u64, share: usize) -> Result<Tree, TreeError> {
     Ok(tree)
 }
 
-/// The directory of a path, made where it is not there.
+/// Returns the directory at a path, and makes missing directories.
 fn directories<'n>(tree: &mut Tree, mut names: impl Iterator<Item = &'n str>) -> Result<InodeIndex, TreeError> {
     names.try_fold(0, |at, name| {
         let known = match &tree.inode(at).kind {
@@ -181,8 +190,9 @@ fn directories<'n>(tree: &mut Tree, mut names: impl Iterator<Item = &'n str>) ->
     })
 }
 
-/// Paths and inodes of everything below the root in the order in which a device that starts reads them: programs and libraries, drivers, tables, settings,
-/// scripts, pictures, and at last the links. Each directory comes before what it holds.
+/// Returns the paths and inodes of everything below the root, in the order in which a device reads
+/// them when it starts. The order is programs and libraries, drivers, tables, settings, scripts,
+/// pictures, and the links last. Each directory comes before its contents.
 pub fn load_order(tree: &Tree) -> Vec<(String, InodeIndex)> {
     let text = |path: Vec<u8>| String::from_utf8_lossy(path.strip_prefix(b"/").unwrap_or(&path)).into_owned();
     let mut all: Vec<_> = tree.walk().into_iter().map(|(path, inode)| (text(path), inode)).collect();
@@ -190,7 +200,7 @@ pub fn load_order(tree: &Tree) -> Vec<(String, InodeIndex)> {
     all
 }
 
-/// Makes text as the settings of the tree have it: words, numbers, lines.
+/// Makes text like the settings of the tree: words, numbers, lines.
 pub fn text(seed: u64, bytes: usize) -> Vec<u8> {
     Maker::new(seed).make(Content::Text, bytes)
 }

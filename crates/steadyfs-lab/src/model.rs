@@ -1,8 +1,12 @@
-//! A file system as a map in memory, and a volume that is held to it: chips of several shapes with every fault wrapped around
-//! them, mounts and calls that are held to their bounds, and the oracle, which knows what a power cut may leave.
+//! The model of a file system, a map in memory, and the harness that compares a volume with it:
 //!
-//! Tests of the core and [`torture`](crate::torture) share it. What does not hold is a panic that says what was expected and what
-//! was found. The oracle is in [`oracle`], [`calls`], [`tree`] and [`steps`]; that of a disk in [`disk`].
+//! - chips of several shapes, with a wrapper for every fault
+//! - mounts and calls, which are compared with their bounds
+//! - the oracle, which lists the states that a power cut may leave
+//!
+//! Tests of the core and [`torture`](crate::torture) share it. A violation panics with the expected
+//! and the found state. The oracle is in [`oracle`], [`calls`], [`tree`] and [`steps`]; the oracle
+//! of a disk is in [`disk`].
 
 pub mod calls;
 pub mod disk;
@@ -24,22 +28,22 @@ use steadyfs_sim::fault::Operation;
 use steadyfs_sim::{Counters, FailOps, PowerCut, Trace};
 use steps::Limits;
 
-/// A chip on which power can be cut and operations can fail, and whose operations are counted.
+/// A chip on which power can be cut and operations can fail; its operations are counted.
 pub type Chip = Trace<PowerCut<FailOps<Medium>>>;
 /// A volume on a chip that stays with the test when the volume is dropped.
 pub type Fs<'a> = FileSystem<'a, &'a mut Chip>;
 
-/// Files that may be open at once, beside the eight that every volume has room for.
+/// Number of files that may be open at once, beside the eight of every volume.
 const OPEN_FILES_MORE: usize = 56;
-/// Failing operations of one call up to which its bound is checked.
+/// Maximum number of failing operations in a call whose bound is checked.
 const FAILURES_CHECKED: u32 = 6;
 
-/// Small chips, so that every block is used many times within a second.
+/// A small chip, so that every block is used many times within a second.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     pub name: &'static str,
     pub nor: bool,
-    /// The chip copies pages by itself.
+    /// True if the chip copies pages by itself.
     pub copy: bool,
     pub unit_pages: u16,
     pub page_bytes: u32,
@@ -75,22 +79,22 @@ pub const SHAPES: [Shape; 6] = [
 ];
 
 impl Shape {
-    /// The settings of the volume: the recommended ones, with the shape's unit.
+    /// Returns the settings of the volume: the recommended settings, with the shape's unit.
     pub fn config(&self) -> Config {
         let geometry = self.medium(0).geometry();
-        // Every other one keeps permissions.
+        // Only volumes with a unit of several pages keep permissions.
         let permissions = self.unit_pages > 1;
         let config = Config { unit_pages: self.unit_pages, permissions, ..Config::for_geometry(&geometry) };
         config.check(&geometry).unwrap_or_else(|rule| panic!("{}: {rule}: {config:?}", self.name));
         config
     }
 
-    /// Bytes of a logical page.
+    /// Returns the bytes of a logical page.
     pub fn logical_bytes(&self) -> u64 {
         u64::from(self.page_bytes) * u64::from(self.unit_pages)
     }
 
-    /// Its chip.
+    /// Returns a new chip of this shape.
     pub fn medium(&self, seed: u64) -> Medium {
         if self.nor {
             Medium::nor(self.page_bytes * self.pages_per_block, self.block_count, self.page_bytes, 1, seed)
@@ -105,40 +109,40 @@ impl Shape {
         }
     }
 
-    /// Sizes for random steps on six files of up to `pages` logical pages.
+    /// Returns sizes for random steps on six files of up to `pages` logical pages.
     pub fn limits(&self, pages: u64) -> Limits {
         Limits { files: 6, span: pages * self.logical_bytes(), logical_bytes: self.logical_bytes() }
     }
 
-    /// An empty volume.
+    /// Returns an empty volume.
     pub fn device(&self, seed: u64) -> Device {
         Device::formatted(self.config(), self.medium(seed), seed)
     }
 
-    /// An empty volume on a chip on which `count` blocks are bad from the factory.
+    /// Returns an empty volume on a chip with `count` bad blocks from the factory.
     pub fn device_with_bad_blocks(&self, count: u32, seed: u64) -> Device {
         Device::formatted(self.config(), self.medium(seed).with_bad_blocks(count, seed), seed)
     }
 
-    /// An empty volume with other settings.
+    /// Returns an empty volume with the settings `config`.
     pub fn device_with_config(&self, config: Config, seed: u64) -> Device {
         Device::formatted(config, self.medium(seed), seed)
     }
 }
 
-/// A formatted chip, and the memory that its volume is mounted with. A clone is a snapshot.
+/// A formatted chip, and the memory for mounts of its volume. A clone is a snapshot.
 #[derive(Clone)]
 pub struct Device {
     pub chip: Chip,
     memory: Vec<u8>,
-    /// Lent for write-back, if there is any.
+    /// Memory that is lent for write-back; empty without a cache.
     cache: Vec<u8>,
     read_cache: Vec<u8>,
     pub config: Config,
 }
 
 impl Device {
-    /// An empty volume; a disk, where the settings have no files.
+    /// Formats an empty volume; a disk if the settings have no files.
     pub fn formatted(config: Config, medium: Medium, seed: u64) -> Self {
         let chip = Trace::new(PowerCut::new(FailOps::new(medium, seed), seed));
         let memory = vec![0; config.memory_bytes(&chip.geometry()) + 16 * OPEN_FILES_MORE];
@@ -148,7 +152,7 @@ impl Device {
         device
     }
 
-    /// The same, formatted once more, with every block erased.
+    /// Formats the device once more, with every block erased.
     #[must_use]
     pub fn formatted_erased(mut self) -> Self {
         let Self { chip, memory, config, .. } = &mut self;
@@ -157,7 +161,8 @@ impl Device {
         self
     }
 
-    /// The device with memory for so many pages of write-back, and for as many program pages that were read.
+    /// Adds memory for `pages` pages of write-back, and for as many program pages of the read
+    /// cache.
     #[must_use]
     pub fn with_cache(mut self, pages: usize) -> Self {
         self.cache = vec![0; self.config.cache_bytes(&self.chip.geometry(), pages)];
@@ -165,7 +170,7 @@ impl Device {
         self
     }
 
-    /// Mounts, and holds the mount to its bound.
+    /// Mounts, and asserts that the mount stayed within its bound.
     pub fn mount(&mut self, access: Access) -> Result<Fs<'_>, MountError> {
         let before = self.before_mount();
         let mut fs = FileSystem::mount(&mut self.chip, access, &mut self.memory)?;
@@ -178,7 +183,7 @@ impl Device {
         Ok(fs)
     }
 
-    /// The same of a disk.
+    /// Mounts a disk, and asserts that the mount stayed within its bound.
     pub fn mount_disk(&mut self, access: Access) -> Result<Disk<'_, &mut Chip>, MountError> {
         let before = self.before_mount();
         let disk = Disk::mount(&mut self.chip, access, &mut self.memory)?;
@@ -186,40 +191,40 @@ impl Device {
         Ok(disk)
     }
 
-    /// What the chip has done before a mount.
+    /// Overwrites the memory, discards the chip's records, and returns the counters before a mount.
     fn before_mount(&mut self) -> Counters {
-        // What an earlier volume left in the memory must not matter.
+        // The contents that an earlier volume left in the memory must not matter.
         self.memory.fill(0xA5);
         self.chip.take_records();
         self.chip.counts()
     }
 
-    /// Cuts power between two operations, and gives it back.
+    /// Cuts power between two operations, and turns it on again. A planned cut is cancelled.
     pub fn power_cycle(&mut self) {
         self.cut().cancel();
         self.cut().power_on();
     }
 
-    /// The power supply.
+    /// Returns the power supply.
     pub fn cut(&mut self) -> &mut PowerCut<FailOps<Medium>> {
         self.chip.inner_mut()
     }
 
-    /// What lets operations fail.
+    /// Returns the wrapper that makes operations fail.
     pub fn fail(&mut self) -> &mut FailOps<Medium> {
         self.chip.inner_mut().inner_mut()
     }
 
-    /// The chip itself.
+    /// Returns the chip itself.
     pub fn medium(&mut self) -> &mut Medium {
         self.fail().inner_mut()
     }
 }
 
-/// Asserts that a mount cost no more than its bound, and changed nothing where it was one for reading.
+/// Asserts that a mount cost no more than its bound. A mount for reading must not change the chip.
 fn hold_mount(chip: &Chip, before: &Counters, bound: &Cost, access: Access, read_only: bool) {
     let cost = cost_since(chip, before);
-    // A mount for writing that ends as one for reading has read the volume twice.
+    // A mount for writing that ends read-only has read the volume twice.
     let times = if access == Access::ReadWrite && read_only { 2 } else { 1 };
     let limit = bound.times(times);
     if failures(chip) == 0 && bounds_count() {
@@ -230,12 +235,12 @@ fn hold_mount(chip: &Chip, before: &Counters, bound: &Cost, access: Access, read
     }
 }
 
-/// Operations of the chip since `before`.
+/// Returns the operations of the chip since `before`.
 pub fn cost_since(chip: &Chip, before: &Counters) -> Cost {
     cost(&chip.counts().since(before))
 }
 
-/// What a chip has done, as a bound says it.
+/// Returns the operations of a chip in the form of a bound.
 pub fn cost(counts: &Counters) -> Cost {
     Cost {
         reads: counts.reads as u32,
@@ -246,7 +251,7 @@ pub fn cost(counts: &Counters) -> Cost {
     }
 }
 
-/// Programs, copies and erases that failed since the records were taken last.
+/// Returns the number of programs, copies and erases that failed since the records were last taken.
 pub fn failures(chip: &Chip) -> u32 {
     let failed = |operation| !matches!(operation, Operation::Read | Operation::ReadTag);
     let records = chip.records().iter();
@@ -258,8 +263,9 @@ pub fn bounded<T>(fs: &mut Fs<'_>, call: Call, act: impl FnOnce(&mut Fs<'_>) -> 
     bounded_pieces(fs, call, 1, act)
 }
 
-/// Makes a call and asserts that it costs no more than `pieces` calls of its kind may: the first one as the volume is now, the
-/// others as it may be at this fill.
+/// Makes a call and asserts that it costs no more than `pieces` calls of its kind. The bound of the
+/// first piece is for the volume as it is now. The bound of the others is for any volume at this
+/// fill.
 pub fn bounded_pieces<T>(
     fs: &mut Fs<'_>,
     call: Call,
@@ -293,14 +299,15 @@ pub fn bounded_pieces<T>(
     result
 }
 
-/// Asserts that idle work took no more than its budget since `before`, unless something failed.
+/// Asserts that idle work since `before` took no more than its budget, unless an operation failed.
 fn hold_budget(chip: &Chip, before: &Counters, budget: u32) {
     let cost = cost_since(chip, before);
     let spent = cost.reads + cost.tag_reads + cost.programs + cost.copies + cost.erases;
     assert!(spent <= budget || failures(chip) > 0, "{spent} operations with a budget of {budget}");
 }
 
-/// Whether an exceeded bound is a failure. `STEADYFS_SKIP_BOUNDS=1` shows what else fails.
+/// Returns true if an exceeded bound is a failure. `STEADYFS_SKIP_BOUNDS=1` turns this off, to show
+/// the other failures.
 fn bounds_count() -> bool {
     static COUNT: OnceLock<bool> = OnceLock::new();
     *COUNT.get_or_init(|| std::env::var_os("STEADYFS_SKIP_BOUNDS").is_none())

@@ -1,8 +1,15 @@
-//! Which medium keeps an input rate, with which RAM: SD cards as they are, SteadyFS on raw NAND, and FAT and SteadyFS on the same cards.
+//! Media that keep an input rate, and the RAM that they need for it: SD cards as they are, SteadyFS
+//! on raw NAND, and FAT and SteadyFS on the same cards.
 //!
-//! The figures are those of a Tuxera article, *Evaluating Embedded File System RAM Usage Under Real-Time Constraints*: two sequences of accesses with the same longest one, the 4,000
-//! accesses of a long run that take longest on an industrial and on a consumer card, what they leave in the buffer at 100 and 500 kB/s, and the same of a file system
-//! on the Micron MT29F1G01. Its equation has `min` where `max` is meant: a backlog is never negative.
+//! The figures follow a Tuxera article, *Evaluating Embedded File System RAM Usage Under Real-Time
+//! Constraints*:
+//!
+//! - two sequences of accesses with the same longest access
+//! - the 4,000 accesses of a long run that take longest, on an industrial and on a consumer card
+//! - the backlog that these leave in the buffer at 100 and 500 kB/s
+//! - the same for a file system on the Micron MT29F1G01
+//!
+//! The article's equation has `min` instead of `max`: a backlog is never negative.
 //!
 //! ```text
 //!   cards    access times of a card, and of FAT and SteadyFS on it
@@ -31,19 +38,19 @@ use std::sync::Mutex;
 use steadyfs_sim::managed::ManagedProfile;
 use steadyfs_sim::sectors::Managed;
 
-/// Bytes of a card that a volume takes, where nobody says otherwise: all of it would take minutes to be filled.
+/// Bytes of a card that a volume takes. A volume on the whole card would take minutes to fill.
 const VOLUME_BYTES: u64 = 512 << 20;
 
-/// The volume that a card gets: pages of 4 KiB in blocks of an allocation unit.
+/// Returns the volume for a card: pages of 4 KiB in blocks of an allocation unit.
 fn volume_of(profile: &ManagedProfile, options: &Options) -> Volume {
     let unit_bytes = profile.card().map_or(4 << 20, |card| card.unit_kib << 10);
     Volume { bytes: VOLUME_BYTES, unit_bytes, page_bytes: 4096, tags: options.tags, fill: options.fill }
 }
 
-/// What is run at a time.
+/// One run: a medium, and the file system on it if there is one.
 enum Item<'o> {
     Raw(&'o ManagedProfile),
-    /// With so many writes for each commit.
+    /// FAT on a device, with the number of writes for each commit.
     Fat(&'o ManagedProfile, u32),
     OnCard(&'o ManagedProfile, u32),
     OnNand,
@@ -75,7 +82,7 @@ impl Item<'_> {
     }
 }
 
-/// SteadyFS on raw NAND, as `steady evaluate` runs it.
+/// Runs SteadyFS on raw NAND, as `steady evaluate` does.
 fn on_nand(options: &Options, tell: &mut dyn FnMut(f64)) -> Result<Trace, RealtimeError> {
     let run = evaluate::Options {
         device: options.nand.clone(),
@@ -100,15 +107,15 @@ fn on_nand(options: &Options, tell: &mut dyn FnMut(f64)) -> Result<Trace, Realti
     })
 }
 
-/// Runs all of it, two at a time. `tell` hears the share that is done, and what runs.
+/// Makes all runs, two at a time. `tell` receives the share that is done, and an empty text.
 ///
 /// # Errors
-/// The first one of [`RealtimeError`].
+/// The first [`RealtimeError`] of a profile or of a run.
 pub fn run(options: &Options, tell: &(dyn Fn(f64, &str) + Sync)) -> Result<Realtime, RealtimeError> {
     let profiles = options.cards.iter().map(|card| find_managed(card)).collect::<Result<Vec<_>, _>>();
     let profiles = profiles.map_err(RealtimeError::Profile)?;
     find_nand(&options.nand).map_err(RealtimeError::Profile)?;
-    // Advice is wanted for one that is told.
+    // Advice needs a backlog for its rate.
     let mut rates = options.rates.clone();
     if !rates.contains(&options.rate) {
         rates.push(options.rate);
@@ -123,7 +130,7 @@ pub fn run(options: &Options, tell: &(dyn Fn(f64, &str) + Sync)) -> Result<Realt
     let next = Mutex::new((0..items.len()).rev().collect::<Vec<_>>());
     let results: Vec<Mutex<Option<Result<Row, RealtimeError>>>> = items.iter().map(|_| Mutex::new(None)).collect();
     side_by_side(std::thread::available_parallelism().map_or(1, usize::from).min(2), || {
-        // The lock is given back before the run.
+        // The lock is released before the run.
         let pop = || lock(&next).pop();
         while let Some(index) = pop() {
             let mut told = |share: f64| {
@@ -168,7 +175,7 @@ mod tests {
         assert!(realtime.rows.iter().all(|row| row.worst_ns.len() == WINDOW));
     }
 
-    /// After 1,000 accesses "0 B" was said of a card that needs a megabyte.
+    /// After 1,000 accesses the result was "0 B" for a card that needs a megabyte.
     #[test]
     fn a_run_in_which_the_card_hardly_cleans_gives_no_yes() {
         let options = Options {

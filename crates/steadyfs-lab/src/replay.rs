@@ -1,19 +1,21 @@
 //! Traces of access times measured on a board, read from CSV.
 //!
-//! A trace is text with one access per line: a column of durations, or a column of starts and one of ends. Columns are
-//! separated by commas, semicolons or tabs; empty lines and lines that start with `#` are skipped; a header is optional
-//! for a single column. Where a semicolon or a tab separates, a comma within a number is a decimal point.
+//! A trace is text with one access per line. It has a column of durations, or a column of starts
+//! and a column of ends. Columns are separated by commas, semicolons or tabs. Empty lines and lines
+//! that start with `#` are skipped. A header is optional for a single column. If a semicolon or a
+//! tab separates the columns, a comma in a number is a decimal point.
 //!
-//! A latency log of fio (`write_lat_log`) is recognised by its columns of whole numbers. Its writes
-//! count; all have one size, which the trace keeps. A log of windows (`log_avg_msec`) is refused,
-//! because its lines are no accesses. The times are in nanoseconds; a log that may be of fio 2
-//! needs the unit from the caller.
+//! A latency log of fio (`write_lat_log`) is recognised by its columns of whole numbers. Only its
+//! writes count. All writes must have one size, which the trace stores. A log of windows
+//! (`log_avg_msec`) is refused, because its lines are no accesses. The times are in nanoseconds; a
+//! log that may be of fio 2 needs the unit from the caller.
 //!
-//! The unit stands in the header (`duration_us`, `time [ns]`, `start (ms),end (ms)`) or is given by the caller. It is
-//! never guessed. `csv` in general allows quoted line breaks; a trace has no use for them, and without them every
-//! error names the line where it stands.
+//! The header contains the unit (`duration_us`, `time [ns]`, `start (ms),end (ms)`), or the caller
+//! gives it. The unit is never guessed. `csv` in general allows quoted line breaks. A trace does
+//! not need them, and without them every error has the number of its line.
 //!
-//! [`read_trace_file`] gives a [`Trace`], of which [`Summary::of`](crate::summary::Summary::of) tells the rest.
+//! [`read_trace_file`] returns a [`Trace`]; [`Summary::of`](crate::summary::Summary::of) summarizes
+//! it.
 
 mod error;
 mod fio;
@@ -35,9 +37,10 @@ pub struct Trace {
     pub name: String,
     /// Access times in nanoseconds, in order; at least one.
     pub access_ns: Vec<u64>,
-    /// The rest of a log of fio.
+    /// The rest of a log of fio; `None` for other traces.
     pub fio: Option<Fio>,
-    /// Calls that the file system refused, which have no access time: of a comment `# refused: N`.
+    /// Number of calls that the file system refused, from a comment `# refused: N`. They have no
+    /// access time.
     pub refused: u64,
 }
 
@@ -45,11 +48,11 @@ pub struct Trace {
 const USUAL_WRITE_BYTES: u64 = 4096;
 
 impl Trace {
-    /// Returns the bytes of each write: those of the log, else those that the caller gives, else
-    /// 4,096.
+    /// Returns the bytes of each write: the size in the log, else the size that the caller gives,
+    /// else 4,096.
     ///
     /// # Errors
-    /// [`Problem::WriteSize`] where log and caller differ.
+    /// [`Problem::WriteSize`] if log and caller differ.
     pub fn write_bytes(&self, given: Option<u64>) -> Result<u64, TraceError> {
         match (self.fio, given) {
             (Some(Fio { write_bytes: found, .. }), Some(given)) if given != found => {
@@ -61,10 +64,11 @@ impl Trace {
     }
 }
 
-/// Reads a trace from a file. `unit` is the unit of its times, needed when its header names none.
+/// Reads a trace from a file. `unit` is the unit of its times; it is required if the header
+/// contains none.
 ///
 /// # Errors
-/// [`TraceError`] names the file, the line, what was found and what was expected.
+/// [`TraceError`] names the file and the line, with the found and the expected text.
 pub fn read_trace_file(path: &Path, unit: Option<TimeUnit>) -> Result<Trace, TraceError> {
     let name = path.display().to_string();
     match std::fs::File::open(path) {
@@ -103,10 +107,11 @@ pub fn read_trace(name: &str, text: impl BufRead, unit: Option<TimeUnit>) -> Res
     Ok(Trace { name: name.to_string(), access_ns, fio: is_fio.then_some(fio), refused })
 }
 
-/// Writes access times as a trace that [`read_trace`] reads back exactly: one column, `duration_us`.
+/// Writes access times as a trace that [`read_trace`] reads back exactly: one column,
+/// `duration_us`.
 ///
 /// # Errors
-/// Those of the writer.
+/// The errors of the writer.
 pub fn write_trace(mut to: impl Write, access_ns: &[u64]) -> io::Result<()> {
     writeln!(to, "duration_us")?;
     for ns in access_ns {
@@ -115,16 +120,16 @@ pub fn write_trace(mut to: impl Write, access_ns: &[u64]) -> io::Result<()> {
     to.flush()
 }
 
-/// How the lines of a trace are laid out, known from its first line.
+/// Layout of the lines of a trace, derived from its first line.
 struct Layout {
     separator: char,
     columns: Columns,
     unit: TimeUnit,
-    /// Columns that a line must have.
+    /// Minimum number of columns in a line.
     least: usize,
 }
 
-/// The state of reading: the layout once it is known, and the accesses so far.
+/// State of a reader: the layout, once it is derived, and the accesses so far.
 struct Reader {
     unit: Option<TimeUnit>,
     layout: Option<Layout>,
@@ -134,7 +139,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Takes one line: skips it, learns the layout from it, or adds an access.
+    /// Takes one line: skips it, derives the layout from it, or adds an access.
     fn line(&mut self, line: &str) -> Result<(), Problem> {
         if let Some(comment) = line.trim_start().strip_prefix('#') {
             let refused = comment.trim().strip_prefix("refused:").and_then(|count| count.trim().parse().ok());
@@ -169,18 +174,18 @@ impl Reader {
     }
 }
 
-/// The separator of a line: whichever it contains of semicolon, tab and comma, in this order.
+/// Returns the separator of a line: the first of semicolon, tab and comma that it contains.
 fn separator_of(line: &str) -> char {
     [';', '\t'].into_iter().find(|&separator| line.contains(separator)).unwrap_or(',')
 }
 
-/// The fields of a line, without spaces and quotes around them.
+/// Returns the fields of a line, without spaces and quotes around them.
 fn fields_of(line: &str, separator: char) -> Vec<&str> {
     line.split(separator).map(|field| field.trim().trim_matches('"').trim()).collect()
 }
 
-/// Times longer than this are refused: 30 years in nanoseconds. Smaller ones are exact to a nanosecond when given with
-/// fewer than 16 digits.
+/// Longest accepted time: 30 years in nanoseconds. A shorter time is exact to a nanosecond if it
+/// has fewer than 16 digits.
 const LONGEST_NS: f64 = 9.5e17;
 
 impl Layout {
@@ -267,8 +272,8 @@ mod tests {
         assert!(read("1, 2, 3, 4\n").is_err(), "no direction");
     }
 
-    /// A log with `log_avg_msec` was taken for accesses. The longest one was gone: no buffer was
-    /// needed where 240 KiB were.
+    /// A log with `log_avg_msec` was taken for accesses. The longest access was gone: the result
+    /// was no buffer where 240 KiB were needed.
     #[test]
     fn a_log_of_windows_is_refused_with_means_with_maxima_and_with_both() {
         for log in [
@@ -287,7 +292,7 @@ mod tests {
         assert!(fio("1, 5, 1, 4096, 0\n2, 7, 1, 0, 0\n").unwrap_err().starts_with("t, line 2: found the mean"));
     }
 
-    /// The microseconds of fio 2 were taken for nanoseconds without a word.
+    /// The microseconds of fio 2 were taken for nanoseconds without an error.
     #[test]
     fn a_log_that_may_be_of_fio_2_needs_its_unit() {
         let logs = ["0,1500,1,4096\n", "0, 1500, 1, 4096, 0\n1, 1500, 1, 4096, 4096\n"];
@@ -331,7 +336,8 @@ mod tests {
     fn starts_and_ends_give_durations_from_any_origin() {
         assert_eq!(read("start_us,end_us\n-5,10\n10,10\n"), Ok(vec![15_000, 0]));
         assert_eq!(read("n,op,begin [ms],finish [ms]\n1,write,1,2.5\n"), Ok(vec![1_500_000]));
-        // Nanoseconds of a wall clock do not fit into a double; the difference is exact all the same.
+        // Nanoseconds of a wall clock do not fit into a double; the difference is exact all the
+        // same.
         let (start, end) = (900_000_000_000_000_001_u64, 900_000_000_000_252_002_u64);
         assert_eq!(read(&format!("start_ns,end_ns\n{start},{end}\n")), Ok(vec![252_001]));
     }

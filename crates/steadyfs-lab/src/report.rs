@@ -1,9 +1,12 @@
 //! Reports for people: one HTML file that opens offline, and the same figures as SVG files.
 //!
-//! The page holds the whole trace, so that its slider computes the backlog of any input rate exactly; only the drawing
-//! is thinned, and keeps every minimum and maximum. It takes about eight bytes of file per access.
+//! The page contains the whole trace, so that its slider computes the backlog of any input rate
+//! exactly. Only the drawing is thinned, and it keeps every minimum and maximum. The file has about
+//! eight bytes per access.
 //!
-//! [`Report::of_evaluation`] or [`Report::of_trace`] makes one, [`StreamsReport::of`] one of streams, and [`LifeReport::of`] one of a chip's life; [`Page`] gives the files.
+//! [`Report::of_evaluation`] and [`Report::of_trace`] make reports of access times,
+//! [`StreamsReport::of`] makes a report of streams, and [`LifeReport::of`] of a chip's life.
+//! [`Page`] returns the files.
 //!
 //! ```text
 //!   times      what a report of access times says
@@ -57,10 +60,10 @@ pub use transactions::TransactionsReport;
 
 /// A report for people.
 pub trait Page {
-    /// One HTML file that needs nothing else.
+    /// Returns one HTML file that needs nothing else.
     fn html(&self) -> String;
 
-    /// The figures as SVG: file name and text of each.
+    /// Returns the figures as SVG: file name and text of each.
     fn svg(&self) -> Vec<(&'static str, String)>;
 }
 
@@ -82,10 +85,11 @@ impl Page for Report {
     }
 }
 
-/// Writes the figures of a report into a directory, which is created if it is missing; returns their paths.
+/// Writes the figures of a report into a directory, which is created if it is missing. Returns
+/// their paths.
 ///
 /// # Errors
-/// Those of the file system.
+/// The errors of the file system.
 pub fn write_svg(report: &impl Page, directory: &Path) -> io::Result<Vec<PathBuf>> {
     std::fs::create_dir_all(directory)?;
     report

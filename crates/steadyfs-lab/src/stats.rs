@@ -1,6 +1,7 @@
 //! Statistics of access times: mean, percentiles, greatest, and histograms.
 //!
-//! [`Stats::of`] and [`histogram`] take durations in nanoseconds, as [`replay`](crate::replay) and [`evaluate`](crate::evaluate) give them.
+//! [`Stats::of`] and [`histogram`] take durations in nanoseconds, as [`replay`](crate::replay) and
+//! [`evaluate`](crate::evaluate) return them.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +25,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Summarizes access times in nanoseconds; `None` when there are none.
+    /// Summarizes access times in nanoseconds. Returns `None` if there are none.
     ///
     /// # Example
     /// ```
@@ -46,18 +47,20 @@ impl Stats {
         })
     }
 
-    /// Mean throughput in bytes per second when each access writes `write_bytes`; infinite if no access takes time.
+    /// Returns the mean throughput in bytes per second if each access writes `write_bytes`;
+    /// infinite if no access takes time.
     pub fn throughput_bytes_per_s(&self, write_bytes: u64) -> f64 {
         write_bytes as f64 * 1e9 / self.mean_ns
     }
 }
 
-/// The nearest-rank percentile: the smallest value that at least `per_mille` thousandths do not exceed.
+/// Returns the nearest-rank percentile: the smallest value that at least `per_mille` thousandths do
+/// not exceed.
 fn percentile(sorted: &[u64], per_mille: usize) -> u64 {
     sorted[(sorted.len() * per_mille).div_ceil(1000).max(1) - 1]
 }
 
-/// How a histogram divides the range from the smallest value to the greatest.
+/// Division of the range of a histogram, from the smallest value to the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// Bins of equal width.
@@ -79,7 +82,8 @@ pub struct Bin {
 
 /// Counts values in `bins` bins (at least one) between the smallest and the greatest value.
 ///
-/// Every value is counted exactly once. A single distinct value gives one bin around it. Empty for no values.
+/// Every value is counted exactly once. A single distinct value gives one bin around it. No values
+/// give no bins.
 pub fn histogram(values: &[u64], bins: usize, scale: Scale) -> Vec<Bin> {
     let (Some(&min), Some(&max)) = (values.iter().min(), values.iter().max()) else { return Vec::new() };
     if min == max {

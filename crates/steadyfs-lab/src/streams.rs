@@ -1,8 +1,11 @@
-//! What streams save: the same writes on a disk with one stream, with streams that are named, and with streams that it finds by itself.
+//! The gain of streams. The same writes go to a disk with one stream, with named streams, and with
+//! streams that it finds by itself.
 //!
-//! The experiment is that of Vishwakarma, Sharma and Kodase, *Enhancing eMMC using Multi-Stream technique* (2019): three jobs write at the same rate in regions of
-//! 2 : 101 : 709, so that what the first one writes dies long before what the last one writes. [`Writes`] has that and harder ones, [`Way`] what is
-//! compared. [`run`] measures all of it on a simulated chip; each row holds every call to its bound.
+//! The experiment follows Vishwakarma, Sharma and Kodase, *Enhancing eMMC using Multi-Stream
+//! technique* (2019). Three jobs write at the same rate in regions of 2 : 101 : 709. So the data of
+//! the first job dies long before the data of the last. [`Writes`] has this workload and harder
+//! ones, and [`Way`] has the compared uses of streams. [`run`] measures all of them on a simulated
+//! chip. Every call of each row must stay within its bound.
 //!
 //! ```text
 //!   workload   what is written, by whom           sqlite   what SQLite wrote, recorded
@@ -41,20 +44,21 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use steadyfs::Config;
 use steadyfs::disk::Disk;
 
-/// How many times the pages the workload goes on until it is measured, and then is measured.
+/// Passes over the pages before the measurement, and passes that are measured.
 const PASSES: [u64; 2] = [8, 4];
 
-/// Runs all of it. `tell` hears the share of all pages that are written, and what is run.
+/// Makes all runs. `tell` receives the share of all pages that are written, and the name of the
+/// run.
 ///
 /// # Errors
-/// The first one of [`StreamsError`].
+/// The first [`StreamsError`].
 pub fn run(options: &Options, tell: &(dyn Fn(f64, &str) + Sync)) -> Result<Streams, StreamsError> {
     let device = Device::of(options)?;
     let rows = drive_all(&items(options, &device)?, &device, options, tell)?;
     Ok(Streams::new(options, &device.profile.name, device.geometry, rows))
 }
 
-/// Runs all items, several at a time, and gives their rows in order.
+/// Runs all items, several at a time, and returns their rows in order.
 fn drive_all(
     items: &[Item],
     device: &Device,
@@ -80,19 +84,21 @@ fn drive_all(
     results.into_iter().filter_map(into_inner).collect()
 }
 
-/// The order of so many runs: those that are alike do not follow each other, so that a part of them tells how long all take.
+/// Returns the order of `count` runs. Similar runs do not follow each other, so that the first part
+/// of them predicts the time of all.
 fn dealt(count: usize) -> Vec<usize> {
     const STEP: usize = 11;
     (0..STEP).flat_map(|first| (first..count).step_by(STEP)).collect()
 }
 
-/// The runs, in the order of the rows. Where nobody knows which job a write is of, nothing can be given.
+/// Returns the runs, in the order of the rows. A workload without jobs has no runs with named
+/// streams.
 fn items(options: &Options, device: &Device) -> Result<Vec<Item>, StreamsError> {
     let mut disk = u32::MAX;
     for way in &options.ways {
         disk = disk.min(disk_pages(way.config(&device.geometry, options.streams), device, options)?);
     }
-    // Four streams leave the first one to what nobody names, as the document has it.
+    // With four streams, the first one is for data without a name, as in the paper.
     let map = std::array::from_fn(|job| job.min(2) as u8 + u8::from(options.streams > 3));
     let mut items = Vec::new();
     for &writes in &options.writes {
@@ -109,7 +115,7 @@ fn items(options: &Options, device: &Device) -> Result<Vec<Item>, StreamsError> 
     Ok(items)
 }
 
-/// Logical pages of a disk with these settings.
+/// Returns the logical pages of a disk with these settings.
 fn disk_pages(config: Config, device: &Device, options: &Options) -> Result<u32, StreamsError> {
     config.check(&device.geometry).map_err(StreamsError::Config)?;
     let mut memory = vec![0; config.memory_bytes(&device.geometry)];

@@ -1,10 +1,11 @@
-//! The summary of a replayed trace: statistics, the buffer each input rate needs, the highest rate for a buffer, and
-//! the tightest envelopes.
+//! The summary of a replayed trace: statistics, the buffer each input rate needs, the highest rate
+//! for a buffer, and the tightest envelopes.
 //!
-//! Everything here describes one trace. Nothing in it is a guarantee, because a measured trace promises nothing about
-//! the next run.
+//! Everything here describes one trace. Nothing in it is a guarantee, because a measured trace
+//! promises nothing about the next run.
 //!
-//! [`Summary::of`] makes one of a [`Trace`]; [`Report::of_trace`](crate::report::Report::of_trace) draws it.
+//! [`Summary::of`] summarizes a [`Trace`]; [`Report::of_trace`](crate::report::Report::of_trace)
+//! draws the summary.
 
 use crate::backlog::{BUFFER_LEGEND, BufferHolds, Load, buffer_text, highest_rate, need};
 use crate::envelope::Envelope;
@@ -23,7 +24,8 @@ const ENVELOPE_POINTS: usize = 6;
 pub struct RateRow {
     /// Input rate in bytes per second.
     pub rate: u64,
-    /// Most bytes left in the buffer after an access; `None` if the rate is above 95 % of the mean rate.
+    /// Most bytes left in the buffer after an access; `None` if the rate is above 95 % of the mean
+    /// rate.
     pub bytes: Option<u64>,
     /// Most bytes in the buffer within an access; `None` as above.
     pub peak_bytes: Option<u64>,
@@ -37,13 +39,14 @@ pub struct RateRow {
 pub struct HighestRate {
     /// Size of the buffer in bytes.
     pub buffer_bytes: u64,
-    /// Highest rate in bytes per second when the data being written has RAM of its own.
+    /// Highest rate in bytes per second if the data being written has RAM of its own.
     pub rate: Option<u64>,
-    /// Highest rate in bytes per second when the buffer holds the data being written too.
+    /// Highest rate in bytes per second if the buffer also holds the data being written.
     pub peak_rate: Option<u64>,
 }
 
-/// One of the tightest envelopes: any *n* consecutive accesses take at most `burst_us + n · rate_us`.
+/// One of the tightest envelopes: any *n* consecutive accesses take at most
+/// `burst_us + n · rate_us`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EnvelopeRow {
     /// Microseconds that any run of accesses takes once, beyond the rate.
@@ -71,19 +74,20 @@ pub struct Summary {
     pub p999_us: f64,
     /// Longest access time in microseconds.
     pub max_us: f64,
-    /// Mean throughput in bytes per second; `None` when no access takes time.
+    /// Mean throughput in bytes per second; `None` if no access takes time.
     pub throughput_bytes_per_s: Option<f64>,
     /// The buffer that each input rate needs.
     pub backlog: Vec<RateRow>,
-    /// The highest rate for a buffer, if one was asked for.
+    /// The highest rate for a buffer, if a buffer was given.
     pub highest_rate: Option<HighestRate>,
     /// The tightest envelopes of this trace, from its mean to its longest access.
     pub envelope: Vec<EnvelopeRow>,
 }
 
 impl Summary {
-    /// Summarizes a trace for writes of `write_bytes` at the given input rates (bytes per second), and finds the highest
-    /// rate for a buffer of `buffer_bytes` if there is one. `None` when the trace has no accesses.
+    /// Summarizes a trace for writes of `write_bytes` at the given input rates (bytes per second).
+    /// Finds the highest rate for a buffer of `buffer_bytes` if it is given. Returns `None` if the
+    /// trace has no accesses.
     pub fn of(trace: &Trace, write_bytes: u64, rates: &[u64], buffer_bytes: Option<u64>) -> Option<Summary> {
         let access_ns = &trace.access_ns;
         let stats = Stats::of(access_ns)?;
@@ -119,13 +123,13 @@ impl Summary {
         })
     }
 
-    /// One line that says what was replayed.
+    /// Returns one line that describes the replayed trace.
     pub fn title(&self) -> String {
         format!("{} accesses of {}", format_count(self.accesses), format_size(self.write_bytes))
     }
 }
 
-/// A rate, or words for one without limit.
+/// Formats a rate, or returns words for a rate without limit.
 fn rate_or_any(rate: Option<u64>) -> String {
     rate.map_or_else(|| "any rate".to_string(), |rate| format_rate(rate as f64))
 }

@@ -2,7 +2,7 @@
 //!
 //! [`table`] takes rows of cells, [`facts`] names and values.
 
-/// Where the text of a column stands.
+/// Alignment of the text in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     /// At the left, for names.
@@ -11,9 +11,11 @@ pub enum Align {
     Right,
 }
 
-/// Lays out rows as lines of text, each line ended; a missing cell is empty and no line ends with spaces.
+/// Lays out rows as lines of text, each with a line end. A missing cell is empty, and no line ends
+/// with spaces.
 ///
-/// The first row is the header, underlined with a rule. `align` gives one entry per column; further columns stand left.
+/// The first row is the header, underlined with a rule. `align` has one entry per column; further
+/// columns are aligned left.
 ///
 /// # Example
 /// ```

@@ -1,4 +1,5 @@
-//! Torture: power that fails in every operation of a workload, again during the recovery, and among other faults.
+//! Torture: power that fails in every operation of a workload, again during the recovery, and among
+//! other faults.
 //!
 //! ```text
 //!   volume ── a chip and settings ──┐
@@ -7,10 +8,11 @@
 //!                                        model: what must be there              run: the string that replays it
 //! ```
 //!
-//! The oracle ([`model`](crate::model)) knows what was acknowledged: after each cut the whole content must be that of the last
-//! commit, or of the one in flight; nothing between. Of a [disk](Workload::Disk) it must be what the calls up to one of them have left, all
-//! that were flushed among them. A run is wholly decided by its text ([`Run`]), and a failure is made smaller
-//! before it is told.
+//! The oracle ([`model`](crate::model)) contains the acknowledged changes. After each cut, the
+//! whole content must be the content of the last commit, or of the commit in flight; nothing
+//! between. The content of a [disk](Workload::Disk) must be the effect of a first part of the
+//! calls, in their order. This part must include all flushed calls. The text of a run ([`Run`])
+//! decides it wholly. A failure is made smaller before it is reported.
 //!
 //! ```
 //! use steadyfs_lab::torture::{self, Options, Workload};
@@ -54,19 +56,20 @@ use std::num::NonZeroUsize;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Which operations are cut.
+/// The operations that are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Every operation of a workload in every torn state, and after one in five of these cuts a second one.
+    /// Every operation of a workload in every torn state. A second cut follows one in five of these
+    /// cuts.
     Every,
     /// Chains of cuts, drawn by the seed.
     Sampled,
-    /// Every operation of a workload in every torn state, and for each of these every operation of the recovery and the calls after
-    /// it in every torn state.
+    /// Every operation of a workload in every torn state. After each of these cuts, every operation
+    /// of the recovery and of the calls after it, in every torn state.
     Exhaustive,
 }
 
-/// What to torture, and how long.
+/// Options of a torture: the volumes, workloads and faults, and the length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Volumes. Default `small`.
@@ -75,20 +78,21 @@ pub struct Options {
     pub workloads: Vec<Workload>,
     /// Faults beside the cuts, one kind at a time. Default none.
     pub faults: Vec<FaultKind>,
-    /// Which operations are cut.
+    /// Operations that are cut.
     pub mode: Mode,
-    /// The first seed; each round takes the next.
+    /// The first seed. Each round takes the next.
     pub seed: u64,
-    /// Steps of a workload. Default: 40, chains 80.
+    /// Steps of a workload. Default 40, and 80 for chains.
     pub steps: Option<usize>,
-    /// Goes round until so many cuts were made. Without this and `time` it goes round once. Where a round makes many more, each workload is cut in a
-    /// part of its operations, evenly. The same number makes the same cuts on any number of threads.
+    /// Number of cuts after which the rounds end. Without this and `time`, there is one round. If a
+    /// round would make many more cuts, each workload is cut in a part of its operations, evenly.
+    /// The same number makes the same cuts on any number of threads.
     pub cuts: Option<u64>,
-    /// Goes round until so much time has passed.
+    /// Time after which the rounds end.
     pub time: Option<Duration>,
-    /// Threads. Default: one for each core.
+    /// Number of threads. Default: one for each core.
     pub threads: usize,
-    /// Failures after which it stops.
+    /// Number of failures after which the torture stops.
     pub failures_max: usize,
 }
 
@@ -109,18 +113,19 @@ impl Default for Options {
     }
 }
 
-/// What a replay tells.
+/// Result of a replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replay {
     /// Mounts, steps and power failures, in order.
     pub story: Vec<String>,
-    /// What did not hold, if anything.
+    /// The violation, if there is one.
     pub failure: Option<String>,
-    /// Cuts that met an operation; fewer than the string has when the volume needs fewer operations than it did.
+    /// Number of cuts that met an operation. It is less than in the string if the volume needs
+    /// fewer operations than before.
     pub cuts_met: usize,
 }
 
-/// Makes a run again, and tells what happens.
+/// Makes a run again, and returns its story.
 pub fn replay(run: &Run) -> Replay {
     let scenario = match scenario::Scenario::of(run) {
         Ok(scenario) => scenario,

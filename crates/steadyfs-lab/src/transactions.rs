@@ -1,9 +1,15 @@
-//! What a commit costs, and who pays: create, write, flush and close, each timed, under every event that may commit; and what is left of a copy that was said to be
-//! finished when power fails.
+//! The cost of a commit, and the call that pays for it. Create, write, flush and close are timed,
+//! under every event that may commit. A second measurement shows the state of finished copies after
+//! a power cut.
 //!
-//! The experiment is that of a note of Datalight's, *Myth Busting: SSDs are Faster than SDs – or Are They?*: four calls under several transaction masks on an SSD, whose
-//! cache takes 955 ms to be emptied, and a file copied with exFAT, which comes back short or wrong when power fails after it. SteadyFS stands for Reliance Nitro here, FAT
-//! that never flushes for exFAT, FAT that flushes after each call for TexFAT written through. On raw flash, which has no cache and bears no FAT, SteadyFS is alone.
+//! The experiment follows a note of Datalight, *Myth Busting: SSDs are Faster than SDs – or Are
+//! They?*. The note makes four calls under several transaction masks on an SSD, whose cache takes
+//! 955 ms to empty. It also copies a file with exFAT; the file is short or wrong if power fails
+//! after the copy.
+//!
+//! Here SteadyFS stands for Reliance Nitro, FAT that never flushes for exFAT, and FAT that flushes
+//! after each call for TexFAT written through. Raw flash has no cache and supports no FAT, so only
+//! SteadyFS runs on it.
 //!
 //! ```text
 //!   events   after what a volume commits              fat     bytes on a device, as a FAT wants them
@@ -36,10 +42,11 @@ use steadyfs_sim::Metered;
 use steadyfs_sim::managed::ManagedProfile;
 use steadyfs_sim::sectors::{Controller, Managed, Timed};
 
-/// Measures all devices. `tell` hears the share that is done, and the device: before each row of its table, and before each copy.
+/// Measures all devices. `tell` receives the share that is done, and the device: before each row of
+/// its table, and before each copy.
 ///
 /// # Errors
-/// The first one of [`TransactionsError`].
+/// The first [`TransactionsError`].
 pub fn run(options: &Options, tell: &mut dyn FnMut(f64, &str)) -> Result<Transactions, TransactionsError> {
     let found = options.devices.iter().map(|name| find(name)).collect::<Result<Vec<_>, _>>()?;
     let mut devices = Vec::new();
@@ -53,7 +60,7 @@ pub fn run(options: &Options, tell: &mut dyn FnMut(f64, &str)) -> Result<Transac
     Ok(Transactions { write_bytes: options.write_bytes, files: options.files, series: options.series, devices })
 }
 
-/// Rows of a raw chip.
+/// The measurement of a raw chip.
 struct Raw<'o> {
     name: &'o str,
     options: &'o Options,
@@ -75,7 +82,8 @@ impl OnChip for Raw<'_> {
                 Ok((times, flushes)) => {
                     rows.push(Row::of(System::SteadyFs, name, &times, flushes, events.series(self.options)));
                 }
-                // A small chip has no room for all files, or for what a series holds until its commit.
+                // A small chip has no room for all files, or for the data of a series until its
+                // commit.
                 Err(TransactionsError::Volume(error @ (Error::NoSpace | Error::TooManyFiles | Error::TransactionTooLarge))) => {
                     skipped.push(Skipped { system: System::SteadyFs.to_string(), commit_on: name, reason: error.to_string() });
                 }
@@ -159,7 +167,8 @@ mod tests {
         assert_eq!(serde_json::from_str::<Transactions>(&json).unwrap(), transactions);
     }
 
-    /// A flush takes 955 ms on the disk whatever is in its cache, so files that are committed together share one.
+    /// A flush takes 955 ms on the disk, whatever its cache contains. Files that are committed
+    /// together share one flush.
     #[test]
     fn a_series_of_files_shares_one_commit() {
         let options = Options { devices: vec!["ssd-sata".into()], files: 20, copies: 0, series: 10, ..Options::default() };

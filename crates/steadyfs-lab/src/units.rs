@@ -1,18 +1,19 @@
-//! Rates, sizes, shares and durations as people write them, read and printed.
+//! Rates, sizes, shares and durations as text, read and printed.
 //!
-//! Rates are decimal (1 kB/s is 1,000 bytes per second), memory is binary (1 KiB is 1,024 bytes); both notations are
-//! read everywhere.
+//! Rates are decimal (1 kB/s is 1,000 bytes per second), memory is binary (1 KiB is 1,024 bytes);
+//! both notations are read everywhere.
 //!
-//! [`parse_size`], [`parse_rate`] and their like read, [`format_size`], [`format_rate`] and theirs print.
+//! [`parse_size`], [`parse_rate`] and the other parsers read text. [`format_size`], [`format_rate`]
+//! and the other formatters print it.
 
 use std::fmt;
 
-/// Nanoseconds as microseconds.
+/// Converts nanoseconds to microseconds.
 pub(crate) fn us(ns: u64) -> f64 {
     ns as f64 / 1e3
 }
 
-/// Why a quantity could not be read.
+/// Reason why a quantity could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnitError {
@@ -20,17 +21,17 @@ pub enum UnitError {
     NoNumber {
         /// The text as given.
         found: String,
-        /// Examples of what is read.
+        /// Examples of accepted text.
         expected: &'static str,
     },
-    /// The number is followed by something that is not a unit of this kind.
+    /// The text after the number is not a unit of this kind.
     UnknownUnit {
-        /// The unit as given; empty when it is missing.
+        /// The unit as given; empty if it is missing.
         found: String,
-        /// Examples of what is read.
+        /// Examples of accepted text.
         expected: &'static str,
     },
-    /// The value is outside of what makes sense for this kind.
+    /// The value is outside of the range for this kind.
     OutOfRange {
         /// The text as given.
         found: String,
@@ -64,7 +65,7 @@ fn split<'a>(text: &'a str, expected: &'static str) -> Result<(f64, &'a str), Un
     }
 }
 
-/// The bytes in a unit of size, by its prefix: decimal for `kB`, binary for `KiB`.
+/// Returns the bytes in a unit of size, by its prefix: decimal for `kB`, binary for `KiB`.
 fn bytes_in(unit: &str) -> Option<f64> {
     Some(match unit {
         "B" => 1.0,
@@ -83,7 +84,8 @@ fn bytes_in(unit: &str) -> Option<f64> {
 /// Reads an input rate in bytes per second: `500kB/s`, `2.5 MB/s`, `1MiB/s`, `2048B/s`.
 ///
 /// # Errors
-/// [`UnitError`] when it is not a number with a unit of rate, or less than one byte per second or more than 10¹² of them.
+/// [`UnitError`] if the text is not a number with a unit of rate. The rate must be from one byte
+/// per second to 10¹² bytes per second.
 pub fn parse_rate(text: &str) -> Result<u64, UnitError> {
     const EXPECTED: &str = "a rate such as 500kB/s, 2.5MB/s or 1MiB/s";
     let (number, unit) = split(text, EXPECTED)?;
@@ -100,7 +102,8 @@ pub fn parse_rate(text: &str) -> Result<u64, UnitError> {
 /// Reads a size in bytes: `4KiB`, `4096`, `64B`, `1.5 MiB`.
 ///
 /// # Errors
-/// [`UnitError`] when it is not a number of bytes with or without a unit, not whole, or more than 2⁴⁸ bytes.
+/// [`UnitError`] if the text is not a number of bytes, with or without a unit. The number must be
+/// whole and at most 2⁴⁸ bytes.
 pub fn parse_size(text: &str) -> Result<u64, UnitError> {
     const EXPECTED: &str = "a size such as 4KiB, 4096 or 64B";
     let (number, unit) = split(text, EXPECTED)?;
@@ -114,8 +117,8 @@ pub fn parse_size(text: &str) -> Result<u64, UnitError> {
     }
 }
 
-/// Reads the size of a write in bytes: as [`parse_size`], but not zero, because a write that takes nothing out of the
-/// buffer sustains no rate.
+/// Reads the size of a write in bytes, as [`parse_size`] does. Refuses zero, because a write that
+/// takes nothing out of the buffer sustains no rate.
 ///
 /// # Errors
 /// As [`parse_size`], and [`UnitError::OutOfRange`] for zero.
@@ -129,7 +132,8 @@ pub fn parse_write_size(text: &str) -> Result<u64, UnitError> {
 /// Reads a share: `80%`, `80 %` or `0.8`.
 ///
 /// # Errors
-/// [`UnitError`] when it is not a number, or not between 0 and 1 (0 % and 100 %).
+/// [`UnitError`] if the text is not a number, or if the number is not between 0 and 1 (0 % and 100
+/// %).
 pub fn parse_percent(text: &str) -> Result<f64, UnitError> {
     const EXPECTED: &str = "a share such as 80% or 0.8";
     let (number, unit) = split(text, EXPECTED)?;
@@ -148,7 +152,8 @@ pub fn parse_percent(text: &str) -> Result<f64, UnitError> {
 /// Reads a duration in nanoseconds: `20ms`, `250us`, `250 µs`, `1.5 s`.
 ///
 /// # Errors
-/// [`UnitError`] when it is not a number with a unit of time, not a whole number of nanoseconds, or more than a day.
+/// [`UnitError`] if the text is not a number with a unit of time. It must be a whole number of
+/// nanoseconds and at most a day.
 pub fn parse_duration(text: &str) -> Result<u64, UnitError> {
     const EXPECTED: &str = "a duration such as 20ms, 250us or 1.5s";
     let (number, unit) = split(text, EXPECTED)?;
@@ -203,7 +208,8 @@ pub fn format_percent(share: f64) -> String {
     format!("{} %", plain(share * 100.0, 1))
 }
 
-/// Prints a duration given in nanoseconds, to the microsecond: `252 µs`, `2.505 ms`, `1.25 s`; below 10 µs in full.
+/// Prints a duration given in nanoseconds, to the microsecond: `252 µs`, `2.505 ms`, `1.25 s`;
+/// below 10 µs in full.
 pub fn format_duration(ns: f64) -> String {
     match ns {
         ns if ns < 10_000.0 => format!("{} µs", plain(ns / 1e3, 3)),

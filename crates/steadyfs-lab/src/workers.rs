@@ -1,12 +1,15 @@
-//! Work on several threads, that may be ended from outside.
+//! Work on several threads that can be ended from outside.
 //!
-//! A progress function ends a run by unwinding ([`std::panic::resume_unwind`], which says nothing on standard error). A run owns all that it
-//! touches, so that nothing is left half done. It should go on doing so once it did: each thread asks it by itself.
+//! A progress function ends a run by unwinding ([`std::panic::resume_unwind`], which prints nothing
+//! on standard error). A run owns all that it touches, so nothing is left half done. A progress
+//! function that has unwound once should unwind at every later call, because each thread calls it
+//! separately.
 
 use std::panic::resume_unwind;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Does the same work on so many threads, and waits for all. What one of them unwinds with goes on in the caller.
+/// Does the same work on `threads` threads, and waits for all. If a thread unwinds, the caller
+/// unwinds with the same payload.
 pub(crate) fn side_by_side(threads: usize, work: impl Fn() + Sync) {
     std::thread::scope(|scope| {
         let running: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(&work)).collect();
@@ -17,12 +20,13 @@ pub(crate) fn side_by_side(threads: usize, work: impl Fn() + Sync) {
     });
 }
 
-/// Takes a lock, also one that was held where a thread unwound: the run ends, and its results are dropped.
+/// Takes a lock, even if a thread unwound while it held the lock: the run ends, and its results are
+/// dropped.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a lock has held.
+/// Returns the content of a lock.
 pub(crate) fn into_inner<T>(mutex: Mutex<T>) -> T {
     mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,13 +1,15 @@
-//! An adversary that always rewrites what lies in the fullest block holds a volume to its bounds, nearly full and full.
+//! The bounds of a volume, nearly full and full, against an adversary. It always rewrites the data
+//! in the fullest block. A search over calls of all kinds follows.
 //!
-//! On NOR roots that could wait waited until a call that moves took the last erased block, and erased beside its moves; on NAND moves filled the overlay,
-//! so that a leaf was written back beside them. Random writes met neither. And a search of calls of all kinds.
+//! On NOR, roots that could wait did so until a call with moves took the last erased block, and
+//! erased beside its moves. On NAND, moves filled the overlay, so that a leaf was written back
+//! beside them. Random writes met neither.
 
 use steadyfs_lab::adversary::{self, Kind, Row};
 use steadyfs_lab::bench::Part;
 use steadyfs_lab::evaluate::{Options, Workload, run};
 
-/// Overwrites at a fill, in percent; every call is held to its bound.
+/// Makes overwrites at a fill, in percent. Every call must stay within its bound.
 fn hold(device: &str, fill: u32, seed: u64, accesses: u64) {
     let options = Options {
         device: device.to_string(),
@@ -34,7 +36,7 @@ fn nand_keeps_its_bounds_when_it_is_full() {
     hold("mt29f1g01abafd", 100, 3, 2_000);
 }
 
-/// What a search of all kinds of calls finds on this chip, in short.
+/// Returns the rows of a short search over all kinds of calls on this chip.
 fn search(seed: u64) -> Vec<Row> {
     let options = adversary::Options {
         device: "w25q128jv".to_string(),
@@ -58,7 +60,8 @@ fn a_search_makes_calls_of_each_kind_and_is_that_of_its_seed() {
     assert_ne!(rows, search(2));
 }
 
-/// Eight names of one hash took 72 reads, and 60 were told; a ninth was refused, as was a name whose bucket was full.
+/// Eight names of one hash took 72 reads, but the bound was 60. A ninth name was refused, as was a
+/// name whose bucket was full.
 #[test]
 fn a_search_holds_names_of_one_hash_and_of_a_full_bucket_to_their_bounds() {
     let rows = search(4);
@@ -74,7 +77,8 @@ fn a_search_meets_erases_in_calls_that_write() {
     }
 }
 
-/// The second of two overwrites in a row moved a frame more than was told: what the first had replaced was live still.
+/// The second of two overwrites in a row moved one frame more than its bound. The frame that the
+/// first had replaced was still live.
 #[test]
 fn a_row_of_overwrites_keeps_its_bound_where_blocks_are_few() {
     for seed in 1..=6 {

@@ -2,7 +2,7 @@
 
 use steadyfs_lab::advise::{AdviseError, Options, Workload, run, sweep};
 
-/// What the choice may take above the best.
+/// Maximum ratio of the choice to the best.
 const WITHIN: f64 = 1.10;
 
 fn options(device: &str, size_bytes: u64, workload: Workload) -> Options {

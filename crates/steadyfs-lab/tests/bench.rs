@@ -1,4 +1,5 @@
-//! The bench as somebody uses it who has a file system of another kind: a map in RAM that takes a microsecond a byte.
+//! The bench as the author of another kind of file system uses it. Here that is a map in RAM that
+//! takes a microsecond a byte.
 
 use std::collections::BTreeMap;
 use steadyfs::media::Geometry;
@@ -8,7 +9,7 @@ use steadyfs_lab::bench::{
 };
 use steadyfs_sim::{Counters, Nand, NandTiming, Nor, NorTiming};
 
-/// What the map does wrong.
+/// Fault of the map.
 #[derive(Clone, Copy, PartialEq)]
 enum Lie {
     Nothing,
@@ -200,7 +201,7 @@ fn bench_finds_bytes_that_are_not_those_written_and_bounds_that_do_not_hold() {
     assert_eq!(report.rows.iter().map(|row| row.figures.is_some()).collect::<Vec<_>>(), [true, false], "{report}");
 }
 
-/// Cases that the first 2 MiB of a chip have no room for.
+/// Cases that have no room on the first 2 MiB of a chip.
 const TOO_LARGE: [&str; 3] = ["rename-10000", "copy-10mb", "copy-35"];
 
 fn check(row: &Row, too_large: &[&str]) {
@@ -210,7 +211,8 @@ fn check(row: &Row, too_large: &[&str]) {
         return;
     };
     assert!(mean_us <= max_us && p99_us <= max_us && bound_us.is_none_or(|bound_us| max_us <= bound_us), "{row:?}");
-    // What the journal's buffer has of a name is not read, and the limit has a share of an erase, also where few calls need none.
+    // Names in the journal's buffer are not read. The limit contains a share of an erase, even if a
+    // few calls need none.
     let is_less = ["open", "stat"].contains(&case.as_str()) || (programs > 0 && erases == 0);
     assert!(is_less || limit_us.is_none_or(|limit_us| limit_us <= mean_us), "faster than the chip: {row:?}");
     assert!(wear.min <= data_wear.min && data_wear.max <= wear.max, "{row:?}");

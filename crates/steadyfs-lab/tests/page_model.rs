@@ -1,5 +1,5 @@
-//! The page of a report computes backlog in its own script. This runs that script and compares it with the library, and reads
-//! what the page says in words.
+//! The page of a report computes backlog in its own script. These tests run that script, compare it
+//! with the library, and read the words of the page.
 
 use std::process::Command;
 use steadyfs_lab::backlog::need;
@@ -8,7 +8,7 @@ use steadyfs_lab::envelope::{Envelope, guaranteed_left_bytes};
 const MODEL: &str = include_str!("../assets/model.js");
 const TEXT: &str = include_str!("../assets/text.js");
 
-/// Pseudo-random numbers below a limit (xorshift), so that a failure repeats.
+/// Returns pseudo-random numbers below a limit (xorshift), so that a failure repeats.
 fn numbers(seed: u64, limit: u64) -> impl Iterator<Item = u64> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     std::iter::repeat_with(move || {
@@ -19,7 +19,7 @@ fn numbers(seed: u64, limit: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-/// One line per case: `left peak guaranteed`, `null` where there is none.
+/// Returns one line per case: `left peak guaranteed`, with `null` for a missing number.
 fn expected(access_ns: &[u64], rate: u64, bound_ns: u64, envelopes: &[Envelope]) -> String {
     let text = |bytes: Option<u64>| bytes.map_or("null".to_string(), |bytes| bytes.to_string());
     let worst = need(access_ns, 4096, rate).map(|need| need.worst);
@@ -27,7 +27,7 @@ fn expected(access_ns: &[u64], rate: u64, bound_ns: u64, envelopes: &[Envelope])
     [worst.map(|b| b.left_bytes), worst.map(|b| b.peak_bytes), guaranteed].map(text).join(" ")
 }
 
-/// What a script prints behind the model of the page; `None` where node is missing.
+/// Returns the output of a script that follows the model of the page; `None` if node is missing.
 fn printed(name: &str, script: &str) -> Option<String> {
     if Command::new("node").arg("--version").output().is_err() {
         eprintln!("skipped: it needs node to run the script of the page");

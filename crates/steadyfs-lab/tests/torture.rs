@@ -1,8 +1,8 @@
-//! The torture itself: what it cuts, what it finds, and that a string replays what was found.
+//! The torture itself: its cuts, its failures, and the replay of a failure from its string.
 
 use steadyfs_lab::torture::{self, FaultKind, Mode, Options, Run, Workload};
 
-/// One small volume and one workload.
+/// Returns options for one small volume and one workload.
 fn options(workload: Workload) -> Options {
     Options { workloads: vec![workload], threads: 2, steps: Some(12), ..Options::default() }
 }
@@ -21,7 +21,7 @@ fn a_chip_that_lies_is_found_out_and_the_string_replays_what_was_found() {
     assert_eq!(told.failure.as_deref(), Some(found.what.as_str()));
     assert_eq!(told, torture::replay(&replayed), "a run is the same each time");
     assert!(told.story.iter().any(|line| line.contains("mount")), "{:?}", told.story);
-    // The same without its fault holds.
+    // The same run without its fault holds.
     assert_eq!(torture::replay(&Run { faults: Vec::new(), ..replayed }).failure, None);
 }
 
@@ -36,7 +36,8 @@ fn a_failure_is_made_smaller() {
         ..options(Workload::Reclaim)
     };
     let found: Run = run(&options).tally.failures[0].replay.parse().unwrap();
-    // Chains have up to seven cuts in 80 steps. A lie needs one to be seen, and another one to strike a page that is read then.
+    // Chains have up to six cuts in 80 steps. A lie needs one cut to show, and another one to
+    // strike a page that is read then.
     assert!(found.cuts.len() <= 2 && !found.faults.is_empty(), "{found}");
     let left_out: usize = found.left_out.iter().map(|span| span.last - span.first + 1).sum();
     assert!(found.steps - left_out < 40, "{found}");
@@ -75,7 +76,7 @@ fn work_goes_on_where_it_was_interrupted() {
     std::fs::remove_file(&path).unwrap();
 }
 
-/// `--cuts 20` made a whole round of many more, or as many as the threads had begun.
+/// `--cuts 20` made a whole round of many more cuts, or as many as the threads had begun.
 #[test]
 fn few_cuts_end_near_their_number_and_are_the_same_on_any_number_of_threads() {
     for (mode, cuts) in [(Mode::Every, 20), (Mode::Every, 500), (Mode::Sampled, 20)] {
@@ -85,7 +86,7 @@ fn few_cuts_end_near_their_number_and_are_the_same_on_any_number_of_threads() {
         // A chain has one to six cuts.
         let most = if mode == Mode::Sampled { 2 * cuts } else { cuts + cuts / 2 };
         assert!((cuts..most).contains(&one.cuts) && one.failures.is_empty(), "{mode} {cuts}: {one:?}");
-        // They are cuts like any others, in as many workloads as they suffice for.
+        // They are ordinary cuts, in as many workloads as they suffice for.
         assert!(one.torn_cuts > 0 && one.double_cuts > 0 && one.states > one.cuts, "{one:?}");
         assert!(mode == Mode::Sampled || one.workloads > cuts / 20, "{one:?}");
     }
@@ -98,15 +99,16 @@ fn empty_options_are_refused_with_what_was_expected() {
     assert_eq!(refused(&Options { workloads: Vec::new(), ..Options::default() }), "no workload: expected at least one");
 }
 
-/// Asserts that nothing is found where something was.
+/// Asserts that runs that failed once hold now.
 fn hold(runs: &[&str]) {
     for run in runs {
         assert_eq!(torture::replay(&run.parse::<Run>().unwrap()).failure, None, "{run}");
     }
 }
 
-/// A frame was moved, the log of its leaf took the move, and power failed in that. The mount did not count the move, which was the last record, but the
-/// log, which read with it at one time and without it at another: the block with the source was taken for empty.
+/// The log of a leaf took the move of a frame, and power failed in that. The mount did not count
+/// the move, which was the last record, but it counted the log. The log read with the move at one
+/// time and without it at another, so the block with the source was taken for empty.
 #[test]
 fn the_source_of_the_last_move_counts_whatever_the_log_of_its_leaf_says() {
     hold(&[
@@ -115,7 +117,8 @@ fn the_source_of_the_last_move_counts_whatever_the_log_of_its_leaf_says() {
     ]);
 }
 
-/// Idle work moved frames until no block was listed any more: the next call wrote a root beside its erase.
+/// Idle work moved frames until no block was listed any more. The next call wrote a root beside its
+/// erase.
 #[test]
 fn idle_work_leaves_blocks_that_a_call_may_take() {
     hold(&[
@@ -125,20 +128,23 @@ fn idle_work_leaves_blocks_that_a_call_may_take() {
     ]);
 }
 
-/// The last record was cut in its last byte and read well once in fifteen looks: it counted, and could not be read after the mount.
+/// The last record was cut in its last byte, and read well once in fifteen reads. It counted, and
+/// could not be read after the mount.
 #[test]
 fn a_record_that_reads_well_now_and_then_does_not_count() {
     hold(&["t1-r256x16x32u1t6o46k16-disk-s294-n37-a40-x18_19.21.24.31-e4-c129m"]);
 }
 
-/// The page that a call writes is a live frame more: where the volume is nearly full with it, the call looks its old frame up. The bound asked how full
-/// the volume was before the call, and a durable write of a sector took a read more than that.
+/// The page that a call writes is one more live frame. If this makes the volume nearly full, the
+/// call looks up the old frame of the page. The bound used the fill before the call, and a durable
+/// write of a sector took one read more.
 #[test]
 fn the_page_with_which_a_volume_is_nearly_full_is_in_the_bound() {
     hold(&["t1-c1024x16x40u2t6o46k16s3-disk-s1-n1-a5-c8n.14n"]);
 }
 
-/// An erase failed on the way, so that a block less had to hold as much: the moves that came after it in the same call were those of the fuller volume.
+/// An erase failed on the way, so that one block fewer had to hold the same data. The later moves
+/// of the same call were the moves of a fuller volume.
 #[test]
 fn a_block_that_goes_bad_leaves_its_call_the_moves_that_were_promised() {
     hold(&["t1-r512x8x64u1t16o64k32-reclaim-s1-n47-a40-x12_13.18_19.32_35-p121-c85n.8o.47n.10n.14n.9o"]);

@@ -1,4 +1,4 @@
-//! What each call does to the model, and the call itself, held to its bound.
+//! The effect of each call on the model, and the call itself, compared with its bound.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,9 +9,9 @@ use super::oracle::{Handle, Listing, Session, hard};
 use super::tree::{Node, Tree, depth, is_within, join};
 use super::{bounded, bounded_pieces, hold_budget};
 
-/// Handles that are kept; the oldest is closed when there would be more.
+/// Maximum number of kept handles. A further open closes the oldest.
 const HANDLES_MAX: usize = 16;
-/// Bytes that the attributes of one file may take, two beside each key and value.
+/// Maximum bytes of the attributes of one file, with two bytes beside each key and value.
 const ATTRIBUTE_BYTES: usize = 248;
 
 impl Session<'_> {
@@ -23,12 +23,13 @@ impl Session<'_> {
         self.model.events.contains(event)
     }
 
-    /// A handle of a removed file.
+    /// Returns the index of a handle of a removed file.
     pub fn removed_handle(&self) -> Option<usize> {
         self.handles.iter().position(|handle| self.model.current.orphans.contains_key(&handle.id))
     }
 
-    /// A handle of the file that a path names, kept from earlier or new; `None` when there is none to be had.
+    /// Returns the index of a handle of the file at a path, kept from earlier or new; `None` if the
+    /// file cannot be opened.
     fn handle(&mut self, path: &str, durable: bool) -> Result<Option<usize>, Error> {
         if let Some(node) = self.model.current.get(path)
             && let Some(index) = self.handles.iter().rposition(|handle| handle.id == node.id && handle.durable == durable)
@@ -38,7 +39,7 @@ impl Session<'_> {
         self.open(path, durable)
     }
 
-    /// Opens a file; creates it when it is not there. Returns the handle's index.
+    /// Opens a file, and creates it if it is missing. Returns the handle's index.
     pub fn open(&mut self, path: &str, durable: bool) -> Result<Option<usize>, Error> {
         if self.handles.len() >= HANDLES_MAX {
             self.close(0)?;
@@ -63,7 +64,7 @@ impl Session<'_> {
         let id = self.model.next_stamp();
         let mut after = self.model.current.clone();
         if after.create(path, Node { id, modified_ns: self.model.now_ns, ..Node::default() }).is_err() {
-            // Its directory went with a transaction that was undone.
+            // The rollback of a transaction has removed its directory.
             return Ok(None);
         }
         let commits = options.durable || self.commits_on(CommitOn::CREATE);
@@ -76,7 +77,7 @@ impl Session<'_> {
         Ok(Some(self.handles.len() - 1))
     }
 
-    /// Notes the inode that the volume chose for a new node, in all states that have it.
+    /// Stores the inode that the volume chose for a new node, in all states that contain the node.
     fn learn_inode(&mut self, path: &str, inode: u32) {
         let id = self.model.current.get(path).expect("a node that was made").id;
         for state in self.model.durable.iter_mut().chain([&mut self.model.current]) {
@@ -93,7 +94,8 @@ impl Session<'_> {
         }
     }
 
-    /// States that a write goes through, a logical page each, and the length of the longest of its pieces.
+    /// Returns the states of a write, one for each logical page, and the length of its longest
+    /// piece.
     fn states_of_write(&self, id: u64, offset: u64, data: &[u8]) -> (Vec<Tree>, usize) {
         let logical_bytes = u64::from(self.fs.usage().logical_bytes);
         let (mut states, mut longest, mut done) = (Vec::new(), 0, 0);
@@ -137,7 +139,8 @@ impl Session<'_> {
         }
     }
 
-    /// Cuts or extends through a handle. Whether a cut that changes nothing counts as a change of the file is left open.
+    /// Cuts or extends a file through a handle. Does nothing if the size stays: the model leaves
+    /// open if such a call counts as a change of the file.
     pub fn truncate_handle(&mut self, index: usize, size: u64) -> Result<(), Error> {
         let Handle { id, durable, .. } = self.handles[index];
         let mut after = self.model.current.clone();
@@ -155,7 +158,7 @@ impl Session<'_> {
         self.change(vec![after], commits, act).map(drop)
     }
 
-    /// Keeps room for a file that is there; nothing of it is to be seen.
+    /// Reserves room for an existing file. The reservation has no visible effect.
     pub fn reserve(&mut self, path: &str, size: u64, durable: bool) -> Result<(), Error> {
         if self.model.current.get(path).is_none_or(|node| !node.is_file()) {
             return Ok(());
@@ -167,13 +170,13 @@ impl Session<'_> {
             bounded(&mut s.fs, Call::Write(1), |fs| fs.reserve(file, 0, size))
         };
         if durable {
-            // It commits what waits, unless there is nothing to keep room for.
+            // The call commits pending changes, unless there is nothing to reserve.
             self.model.durable.push(current.clone());
         }
         self.change(vec![current], false, act).map(drop)
     }
 
-    /// Reads a file that is there through one of its handles.
+    /// Reads an existing file through one of its handles.
     pub fn read(&mut self, path: &str, offset: u64, bytes: usize) -> Result<(), Error> {
         let Some(node) = self.model.current.nodes.get(path).filter(|node| node.is_file()).map(Arc::clone) else {
             return Ok(());
@@ -188,7 +191,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Closes a handle; the last one of a removed file frees it.
+    /// Closes a handle. Closing the last handle of a removed file frees the file.
     pub fn close(&mut self, index: usize) -> Result<(), Error> {
         let Handle { file, id, .. } = self.handles.remove(index);
         let is_last = !self.is_open(id);
@@ -199,7 +202,8 @@ impl Session<'_> {
         self.change(vec![after], commits, |s| bounded(&mut s.fs, call, |fs| fs.close(file))).map(drop)
     }
 
-    /// Makes a call whose effect on the tree is `edit`: changes it, or is refused with the error that `edit` tells.
+    /// Makes a call whose effect on the tree is `edit`. If `edit` returns an error, the volume must
+    /// refuse the call with the same error.
     fn edit(
         &mut self,
         event: CommitOn,
@@ -226,7 +230,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Makes a symbolic link; one of no bytes is refused, as is one of more than a logical page.
+    /// Makes a symbolic link. The volume refuses a target of no bytes, and a target of more than a
+    /// logical page.
     pub fn create_symlink(&mut self, path: &str, bytes: u8) -> Result<(), Error> {
         let (id, modified_ns) = (self.model.next_stamp(), self.model.now_ns);
         let target: String = self.model.bytes(usize::from(bytes)).iter().map(|byte| char::from(b'a' + byte % 26)).collect();
@@ -259,13 +264,13 @@ impl Session<'_> {
     pub fn rename(&mut self, from: &str, to: &str) -> Result<(), Error> {
         let is_directory = self.model.current.get(from).is_some_and(|node| node.is_directory);
         if is_directory && !is_within(to, from) && depth(to) > 3 {
-            // A tree that is moved down again and again has paths without end.
+            // A directory that is moved down again and again gets paths without end.
             return Ok(());
         }
         let edit = |s: &Self, tree: &mut Tree| tree.rename(from, to, |id| s.is_open(id), s.model.now_ns);
         let call = Call::Rename { depth: depth(from) + depth(to) };
         if from == to && self.model.current.get(from).is_some() {
-            // Nothing changes, and so nothing commits.
+            // Nothing changes, so nothing commits.
             return bounded(&mut self.fs, call, |fs| fs.rename(from, to));
         }
         self.edit(CommitOn::RENAME, call, edit, |fs| fs.rename(from, to).map(|()| 0)).map(drop)
@@ -275,7 +280,7 @@ impl Session<'_> {
         let edit = |s: &Self, tree: &mut Tree| tree.exchange(one, other, s.model.now_ns);
         let call = Call::Exchange { depth: depth(one) + depth(other) };
         if one == other && self.model.current.get(one).is_some() {
-            // Nothing changes, and so nothing commits.
+            // Nothing changes, so nothing commits.
             return bounded(&mut self.fs, call, |fs| fs.exchange(one, other));
         }
         self.edit(CommitOn::RENAME, call, edit, |fs| fs.exchange(one, other).map(|()| 0)).map(drop)
@@ -292,7 +297,7 @@ impl Session<'_> {
         self.edit(CommitOn::WRITE, Call::SetAttribute, edit, act).map(drop)
     }
 
-    /// Sets the permissions, where the volume keeps any.
+    /// Sets the permissions. A volume that keeps none must refuse.
     pub fn set_permissions(&mut self, path: &str, mode: u16) -> Result<(), Error> {
         let Some(node) = self.model.current.get(path) else { return Ok(()) };
         let (id, inode, keeps) = (node.id, node.inode.expect("a node that is there"), self.fs.config().permissions);
@@ -305,7 +310,7 @@ impl Session<'_> {
         self.edit(CommitOn::WRITE, Call::SetAttribute, edit, act).map(drop)
     }
 
-    /// Idle work, which changes nothing that is to be seen and keeps to its budget.
+    /// Does idle work, which has no visible effect and keeps to its budget.
     pub fn maintain(&mut self, operations: u32, burst: u64) -> Result<(), Error> {
         let (current, before, waits) = (self.model.current.clone(), self.fs.flash().counts(), self.fs.has_changes());
         self.fs.flash_mut().take_records();
@@ -321,7 +326,7 @@ impl Session<'_> {
         (0..4).try_for_each(|key| self.set_attribute(path, key, None))
     }
 
-    /// Compares what is told of a path.
+    /// Compares the volume's answer for a path with the model.
     pub fn stat(&mut self, path: &str) -> Result<(), Error> {
         let expected = self.model.current.lookup(path).map(|node| (node.inode, node.is_directory, node.data.len() as u64));
         let found = hard(bounded(&mut self.fs, Call::Open { depth: depth(path) }, |fs| fs.stat(path)))?;
@@ -333,7 +338,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Goes on with a listing by `count` entries, or starts one.
+    /// Continues the listing by `count % 16 + 1` entries; starts one first if there is none.
     pub fn list(&mut self, directory: u8, count: u8) -> Result<(), Error> {
         if self.listing.is_none() {
             let directories = self.model.current.directories();
@@ -351,7 +356,8 @@ impl Session<'_> {
         self.listing = Some(Listing { id, cursor: Cursor::default(), steady });
     }
 
-    /// Lists one entry, which must be there; at the end, everything that was there all the time must have been listed once.
+    /// Lists one entry, which must exist. At the end of the listing, every entry that existed all
+    /// the time must have been listed once.
     pub fn list_one(&mut self) -> Result<(), Error> {
         let Some(listing) = &mut self.listing else { return Ok(()) };
         let path = self.model.current.path_of(listing.id).expect("a directory that is listed").to_string();
@@ -372,7 +378,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Forgets the entries of a listing that are gone, and the listing with its directory.
+    /// Removes entries that are gone from the listing. Ends the listing if its directory is gone.
     pub fn note_listing(&mut self) {
         let Some(listing) = &mut self.listing else { return };
         let Some(path) = self.model.current.path_of(listing.id) else {
@@ -384,7 +390,7 @@ impl Session<'_> {
     }
 }
 
-/// Sets or removes an attribute, or says why it cannot be.
+/// Sets or removes an attribute, or returns the error that the volume must return.
 fn edit_attributes(pairs: &mut BTreeMap<String, Vec<u8>>, key: &str, value: Option<Vec<u8>>) -> Result<(), Error> {
     let Some(value) = value else { return pairs.remove(key).map(drop).ok_or(Error::NotFound) };
     pairs.insert(key.into(), value);

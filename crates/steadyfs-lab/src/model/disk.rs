@@ -1,5 +1,5 @@
-//! What a disk must hold after each call, and what a power cut may leave of it: what some of its calls in their order have left, all that
-//! were flushed among them.
+//! The contents of a disk after each call, and the states that a power cut may leave. A cut leaves
+//! the effect of a first part of the calls, in their order. This part includes all flushed calls.
 
 use steadyfs::disk::{Disk, DiskCall, SECTOR_BYTES, WriteOptions};
 use steadyfs::{Access, Budget, Error, MountError};
@@ -8,7 +8,7 @@ use super::{Chip, Device, Rng, bounds_count, cost_since, failures, hold_budget};
 
 const SECTOR: usize = SECTOR_BYTES as usize;
 
-/// One step of a workload. Sectors are those that there are.
+/// One step of a workload. Its sectors exist on the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     Write {
@@ -17,7 +17,7 @@ pub enum Step {
         durable: bool,
         stream: u8,
     },
-    /// As many calls as it takes.
+    /// Trims with repeated calls until all the sectors are done.
     Trim {
         sector: u32,
         count: u32,
@@ -27,12 +27,12 @@ pub enum Step {
         count: u32,
     },
     Flush,
-    /// Idle work of so many operations at most.
+    /// Idle work of at most `operations` operations.
     Maintain {
         operations: u32,
         burst: u64,
     },
-    /// Reads of data at rest, so many operations at most.
+    /// Reads of data at rest, with at most `operations` operations.
     Scrub {
         operations: u32,
     },
@@ -42,21 +42,21 @@ pub enum Step {
     Crash,
 }
 
-/// For each sector the number of the write that it is of; 0 where it reads as zeros.
+/// For each sector, the number of the write that it comes from; 0 if it reads as zeros.
 type State = Vec<u64>;
 
-/// What the disk holds, and what a power cut may leave of it.
+/// The contents of the disk, and the states that a power cut may leave.
 #[derive(Clone, Debug)]
 pub struct Model {
-    /// States that may be on the medium: the last that is durable first, then one for each page that was written and each call that trimmed
-    /// since; the last one is what the disk shows.
+    /// States that may be on the medium. The last durable state is first. Each page written since
+    /// then adds one state, and each call that trimmed adds one. The disk shows the last state.
     states: Vec<State>,
-    /// Number of the last write; it makes every write's bytes different.
+    /// Number of the last write. It makes the bytes of every write different.
     stamp: u64,
 }
 
 impl Model {
-    /// An empty disk.
+    /// Returns the model of an empty disk.
     pub fn new(sectors: u32) -> Self {
         Self { states: vec![vec![0; sectors as usize]], stamp: 0 }
     }
@@ -65,24 +65,24 @@ impl Model {
         self.states.last().expect("a state")
     }
 
-    /// What the disk shows is durable.
+    /// Marks the shown state as durable.
     fn settle(&mut self) {
         self.states.drain(..self.states.len() - 1);
     }
 
-    /// The current state with sectors that are of another write.
+    /// Returns the current state with `sectors` from the write `stamp`.
     fn with(&self, sectors: std::ops::Range<u32>, stamp: u64) -> State {
         let mut state = self.current().clone();
         state[sectors.start as usize..sectors.end as usize].fill(stamp);
         state
     }
 
-    /// Whether what was found may be there.
+    /// Returns true if `found` is one of the allowed states.
     fn allows(&self, found: &State) -> bool {
         self.states.contains(found)
     }
 
-    /// Says in what `found` differs from the nearest of the states that it may be.
+    /// Describes the difference between `found` and the nearest allowed state.
     fn differences(&self, found: &State) -> String {
         let differing = |state: &&State| state.iter().zip(found).filter(|(expected, found)| expected != found).count();
         let nearest = self.states.iter().min_by_key(differing).expect("a state");
@@ -95,7 +95,8 @@ impl Model {
     }
 }
 
-/// The bytes of a sector of a write: its number, and what only this sector of it has.
+/// Returns the bytes of a sector of a write: the number of the write, then bytes that no other
+/// sector has.
 fn content(stamp: u64, sector: u32) -> [u8; SECTOR] {
     let (mut bytes, mut rng) = ([0; SECTOR], Rng(stamp << 24 ^ u64::from(sector)));
     for (index, word) in bytes.chunks_exact_mut(8).enumerate() {
@@ -104,7 +105,7 @@ fn content(stamp: u64, sector: u32) -> [u8; SECTOR] {
     bytes
 }
 
-/// The write that a sector is of.
+/// Returns the number of the write that a sector comes from. Asserts that the whole sector does.
 fn stamp_of(sector: u32, bytes: &[u8]) -> u64 {
     let stamp = u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes"));
     let is_whole = if stamp == 0 { bytes.iter().all(|byte| *byte == 0) } else { bytes == content(stamp, sector) };
@@ -119,7 +120,7 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Mounts.
+    /// Mounts, and asserts that the disk has its size and no damage.
     pub fn mount(access: Access, device: &'a mut Device, model: &'a mut Model) -> Result<Self, MountError> {
         let disk = device.mount_disk(access)?;
         assert_eq!(disk.sectors() as usize, model.current().len(), "a disk does not change its size");
@@ -127,8 +128,9 @@ impl<'a> Session<'a> {
         Ok(Self { disk, model })
     }
 
-    /// Mounts for reading, and compares everything with what may be there. Where the mount says that every later one shows the same, only that
-    /// may be there from now on.
+    /// Mounts for reading, and compares all sectors with the allowed states. If the mount reports
+    /// that every later mount shows the same, the found state is the only allowed state from then
+    /// on.
     pub fn glance(device: &'a mut Device, model: &'a mut Model) -> Result<(), MountError> {
         let mut session = Self::mount(Access::ReadOnly, device, model)?;
         let before = session.model.states.clone();
@@ -139,7 +141,8 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Compares everything with what may be there after a mount, and takes what is there for the state from now on.
+    /// Compares all sectors with the states that are allowed after a mount. The found state becomes
+    /// the model's only state.
     pub fn compare(&mut self) -> Result<(), Error> {
         let found = self.contents()?;
         assert!(self.model.allows(&found), "after a mount: {}", self.model.differences(&found));
@@ -147,7 +150,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Compares everything with what the disk must show.
+    /// Compares all sectors with the state that the disk must show.
     pub fn check(&mut self) -> Result<(), Error> {
         let found = self.contents()?;
         let shown = Model { states: vec![self.model.current().clone()], ..*self.model };
@@ -155,14 +158,15 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Unmounts; what was not flushed is then.
+    /// Unmounts, which makes unflushed changes durable.
     pub fn unmount(self) -> Result<(), Error> {
         self.disk.unmount()?;
         self.model.settle();
         Ok(())
     }
 
-    /// Makes a step and holds it to the oracle and to its bound. What the medium reports is returned.
+    /// Makes a step and compares it with the oracle and with its bound. Returns the errors of the
+    /// medium.
     pub fn step(&mut self, step: &Step) -> Result<(), Error> {
         match *step {
             Step::Write { sector, count, durable, stream } => self.write(sector, count, WriteOptions { durable, stream }),
@@ -175,14 +179,14 @@ impl<'a> Session<'a> {
             Step::Scrub { operations } => self.idle(operations, |disk| disk.scrub(Budget::Operations(operations))),
             Step::Remount | Step::Crash => unreachable!("the workload's owner mounts"),
         }?;
-        // What waits for nothing is durable.
+        // If nothing waits, everything is durable.
         if !self.disk.has_changes() {
             self.model.settle();
         }
         Ok(())
     }
 
-    /// Writes sectors in one call, each logical page of which may be there without the next.
+    /// Writes sectors in one call. Each logical page may be on the medium without the next.
     fn write(&mut self, sector: u32, count: u32, options: WriteOptions) -> Result<(), Error> {
         self.model.stamp += 1;
         let (stamp, end, per_page) = (self.model.stamp, sector + count, self.disk.page_sectors());
@@ -206,7 +210,7 @@ impl<'a> Session<'a> {
         while at < end {
             let (first, last) = (at.div_ceil(per_page), end / per_page);
             let known = self.model.states.len();
-            // A call trims pages from the first one on; it tells how many.
+            // A call trims pages from the first one on, and returns the number of trimmed sectors.
             let until = |page: u32| first * per_page..page.max(first) * per_page;
             let states: Vec<State> = (first..=last).map(|page| self.model.with(until(page), 0)).collect();
             let whole = self.model.current().clone();
@@ -248,7 +252,8 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Makes a call and asserts that it costs no more than its bound, if it has one and nothing fails.
+    /// Makes a call and asserts that it costs no more than its bound, if it has one and nothing
+    /// fails.
     fn bounded<T>(
         &mut self,
         call: Option<DiskCall>,
@@ -280,7 +285,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Fills the first `percent` of a disk.
+/// Fills the first `percent` percent of a disk.
 pub fn fill(device: &mut Device, model: &mut Model, percent: u64) -> Result<(), MountError> {
     let mut session = Session::mount(Access::ReadWrite, device, model)?;
     let per_page = session.disk.page_sectors();

@@ -7,7 +7,7 @@ use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex
 use steadyfs_sim::fault::{BitErrorModel, BitErrors, Survivors, WriteCache};
 use steadyfs_sim::{Counters, Metered, Nand, NandTiming, Nor, NorTiming, Sectors, Tearable, Torn};
 
-/// A chip, below a cache that it need not have.
+/// A chip with bit errors, below a write cache that may be unused.
 type Layers<C> = WriteCache<BitErrors<C>>;
 
 /// The chip.
@@ -15,26 +15,26 @@ type Layers<C> = WriteCache<BitErrors<C>>;
 enum Kind {
     Nand(Layers<Nand>),
     Nor(Layers<NorPages<Groups<Nor>>>),
-    /// Managed flash, which has a cache of its own.
+    /// Managed flash, with a cache of its own.
     Sectors(Box<SectorPages<Sectors>>),
 }
 
-/// Layers that pass everything on.
+/// Returns layers that pass everything on.
 fn layers<C: Tearable>(chip: C, seed: u64) -> Layers<C> {
     WriteCache::new(BitErrors::new(chip), seed)
 }
 
-/// A simulated chip that panics when it is read more often than a test allows.
+/// A simulated chip that panics if it is read more often than a test allows.
 #[derive(Clone)]
 pub struct Medium {
     kind: Kind,
-    /// Reads that are left.
+    /// Number of reads that are left.
     pub reads_left: u64,
-    /// The program, counted from now, that the chip says it made and does not make.
+    /// The program, counted from now, that the chip reports as done but does not make.
     pub lie_in: Option<u64>,
 }
 
-/// Does the same with any of them.
+/// Evaluates one expression for each kind of chip.
 macro_rules! any {
     ($self:ident, $chip:ident => $act:expr) => {
         match &$self.kind {
@@ -57,13 +57,13 @@ impl Medium {
         Self::new(Kind::Nand(layers(Nand::with_geometry(geometry, NandTiming::ROUND, seed).with_on_chip_copy(copy), seed)))
     }
 
-    /// A block is one erase sector, or several.
+    /// Returns a NOR chip. A block is one erase sector, or several.
     pub fn nor(block_bytes: u32, block_count: u32, page_bytes: u32, sectors: u32, seed: u64) -> Self {
         let chip = Nor::with_geometry(block_bytes / sectors, block_count * sectors, NorTiming::ROUND, seed);
         Self::new(Kind::Nor(layers(NorPages::new(Groups::new(chip, sectors), page_bytes), seed)))
     }
 
-    /// Managed flash of just so many sectors as the layout divides.
+    /// Returns managed flash with exactly the sectors that the layout divides.
     pub fn sectors(layout: SectorLayout, seed: u64) -> Self {
         let device = Sectors::new(layout.first + layout.sectors, Sectors::ROUND, seed);
         Self::new(Kind::Sectors(Box::new(SectorPages::new(device, layout).expect("a layout that is possible"))))
@@ -73,7 +73,8 @@ impl Medium {
         Self { kind, reads_left: u64::MAX, lie_in: None }
     }
 
-    /// An erased NAND chip on which `count` blocks are bad from the factory. Nothing else has any.
+    /// Returns an erased NAND chip with `count` bad blocks from the factory. Other media have no
+    /// such blocks, and stay unchanged.
     #[must_use]
     pub fn with_bad_blocks(self, count: u32, seed: u64) -> Self {
         match self.kind {
@@ -82,7 +83,8 @@ impl Medium {
         }
     }
 
-    /// Puts a write cache before the chip that holds up to `operations_max` programs and erases. Chips have none that loses other than the last ones.
+    /// Puts a write cache before the chip. It holds up to `operations_max` programs and erases. The
+    /// caches of chips lose only the last operations; only managed flash uses `survivors`.
     #[must_use]
     pub fn with_write_cache(self, survivors: Survivors, operations_max: usize) -> Self {
         let kind = match self.kind {
@@ -106,13 +108,13 @@ impl Medium {
         let kind = match &self.kind {
             Kind::Nand(chip) => Kind::Nand(over(chip, model, seed)),
             Kind::Nor(chip) => Kind::Nor(over(chip, model, seed)),
-            // A device corrects them itself.
+            // A device corrects bit errors itself.
             Kind::Sectors(pages) => Kind::Sectors(pages.clone()),
         };
         Self { kind, ..self }
     }
 
-    /// How often each block was erased; nobody knows of managed flash.
+    /// Returns the erase count of each block; empty for managed flash, which does not report it.
     pub fn erase_counts(&self) -> Vec<u32> {
         match &self.kind {
             Kind::Nand(chip) => chip.inner().inner().erase_counts(),
@@ -124,7 +126,7 @@ impl Medium {
         }
     }
 
-    /// Counts a program, and tells whether the chip lies about it.
+    /// Counts a program, and returns true if the chip lies about it.
     fn lies(&mut self) -> bool {
         self.lie_in = self.lie_in.map(|n| n.saturating_sub(1));
         let lies = self.lie_in == Some(0);

@@ -1,4 +1,5 @@
-//! What a volume must hold after each call, and what a power cut may leave of it. What a call means is in [`super::calls`].
+//! The contents of a volume after each call, and the states that a power cut may leave. The module
+//! [`super::calls`] defines the effect of each call.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,45 +13,47 @@ use super::steps::{Op, PAGES_AT_REST, name};
 use super::tree::{Node, Tree, depth, join};
 use super::{Device, Fs, Rng, bounded};
 
-/// What may wait where [`CommitOn::MANY`] is chosen: a few small changes, or a long one.
+/// Limits for [`CommitOn::MANY`]: a few small changes, or a long one, may wait.
 const LIMITS: CommitLimits = CommitLimits { changes: 5, bytes: 3000 };
 
-/// What the volume holds, and what a power cut may leave of it.
+/// The contents of the volume, and the states that a power cut may leave.
 #[derive(Clone, Debug)]
 pub struct Model {
-    /// As the open transaction sees it.
+    /// The state that the open transaction shows.
     pub current: Tree,
-    /// States that may be on the medium: the last that was acknowledged first, then those that a call in flight may reach.
+    /// States that may be on the medium: the last acknowledged state first, then the states that a
+    /// call in flight may reach.
     pub durable: Vec<Tree>,
     /// Events after which the volume commits by itself.
     pub events: CommitOn,
     pub now_ns: u64,
-    /// Most entries that the root had at once: its table does not shrink.
+    /// Most entries that the root had at once. Its table does not shrink.
     pub root_entries_max: u32,
-    /// Identity of the next node, and number of the next write; they make every write's bytes different.
+    /// Number that was given out last, to a node or to a write. It makes the bytes of every write
+    /// different.
     stamp: u64,
 }
 
 impl Model {
-    /// An empty volume.
+    /// Returns the model of an empty volume.
     pub fn new(events: CommitOn) -> Self {
         let empty = Tree::default();
         Self { durable: vec![empty.clone()], current: empty, events, now_ns: 0, root_entries_max: 0, stamp: 0 }
     }
 
-    /// What is on the medium now is known: the current state, or another one.
+    /// Makes `state` the current state, and the only state that may be on the medium.
     pub fn settle(&mut self, state: Tree) {
         self.current = state.clone();
         self.durable = vec![state];
     }
 
-    /// A number that was not given out before.
+    /// Returns a number that was not given out before.
     pub fn next_stamp(&mut self) -> u64 {
         self.stamp += 1;
         self.stamp
     }
 
-    /// Bytes for a write; no two writes are alike.
+    /// Returns bytes for a write. No two writes are alike.
     pub fn bytes(&mut self, count: usize) -> Vec<u8> {
         let mut rng = Rng(self.next_stamp());
         (0..count).map(|_| rng.next() as u8).collect()
@@ -65,7 +68,7 @@ pub struct Handle {
     pub durable: bool,
 }
 
-/// Identity of a handle's node, and what it reads; nothing where the file was undone.
+/// Identity of a handle's node, and the data that the handle reads; `None` if the file was undone.
 type HandleRead = (u64, Option<Vec<u8>>);
 
 /// A listing that goes on while the directory changes.
@@ -73,34 +76,36 @@ pub struct Listing {
     /// Identity of the directory.
     pub id: u64,
     pub cursor: Cursor,
-    /// Entries that were there all the time, and how often each was listed.
+    /// Entries that existed all the time, and the number of times that each was listed.
     pub steady: BTreeMap<(String, InodeNumber), u32>,
 }
 
-/// A mounted volume and its oracle, with the files that are open.
+/// A mounted volume and its oracle, with the open files.
 pub struct Session<'a> {
     pub fs: Fs<'a>,
     pub model: &'a mut Model,
     pub handles: Vec<Handle>,
     pub listing: Option<Listing>,
-    /// Why a change was refused for want of room, since somebody took the last answer.
+    /// Error of the last change that was refused for lack of room. The caller takes it.
     pub refusal: Option<Error>,
 }
 
 impl<'a> Session<'a> {
-    /// Mounts, and compares everything with what may be there.
+    /// Mounts, and compares the volume with the allowed states.
     pub fn mount(device: &'a mut Device, model: &'a mut Model) -> Result<Self, MountError> {
         Self::mount_for(Access::ReadWrite, device, model)
     }
 
-    /// The same, for reading only if that is all that the chip still does.
+    /// Mounts and compares as [`mount`](Self::mount) does, with `access`. A chip that no longer
+    /// programs allows only reading.
     pub fn mount_for(access: Access, device: &'a mut Device, model: &'a mut Model) -> Result<Self, MountError> {
         let mut session = Self::open_volume(access, device, model)?;
         session.compare()?;
         Ok(session)
     }
 
-    /// Compares everything with what may be there after a mount, and takes what is there for the state from now on.
+    /// Compares the volume with the states that are allowed after a mount. The found state becomes
+    /// the model's only state.
     pub fn compare(&mut self) -> Result<(), Error> {
         verify(&mut self.fs)?;
         let found = contents(&mut self.fs)?;
@@ -110,13 +115,13 @@ impl<'a> Session<'a> {
         };
         let mut state = state.clone();
         state.adopt_inodes(&found);
-        // No handle is left of them.
+        // After a mount, no handle of these files is left.
         state.orphans.clear();
         model.settle(state);
         Ok(())
     }
 
-    /// Mounts a volume whose content is known, or which the owner compares.
+    /// Mounts without a comparison: the content is known, or the caller compares it.
     pub fn open_volume(access: Access, device: &'a mut Device, model: &'a mut Model) -> Result<Self, MountError> {
         let mut fs = device.mount(access)?;
         fs.set_commit_on(model.events);
@@ -125,7 +130,7 @@ impl<'a> Session<'a> {
         Ok(Self { fs, model, handles: Vec::new(), listing: None, refusal: None })
     }
 
-    /// Unmounts; what was not committed is gone unless the unmount commits.
+    /// Unmounts. Uncommitted changes are lost unless the unmount commits.
     pub fn unmount(self) -> Result<(), Error> {
         if self.model.events.contains(CommitOn::UNMOUNT) {
             self.model.durable.push(self.model.current.clone());
@@ -136,7 +141,7 @@ impl<'a> Session<'a> {
         self.fs.unmount().map(drop)
     }
 
-    /// Compares everything with the current state, removed files that are open included.
+    /// Compares all contents with the current state, including removed files that are still open.
     pub fn check(&mut self) -> Result<(), Error> {
         let found = contents(&mut self.fs)?;
         assert!(self.model.current.agrees(&found), "{}", differences(std::slice::from_ref(&self.model.current), &found));
@@ -148,7 +153,8 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// The path of a place in the tree: the directory is one of those that are there, or, seldom, one that is not.
+    /// Returns the path of a name in an existing directory. A number beyond the directories, or a
+    /// directory of four names or more, stands for the root.
     pub fn path(&self, directory: u8, number: u16) -> String {
         let directories = self.model.current.directories();
         let directory = match directories.get(usize::from(directory) % (directories.len() + 1)) {
@@ -158,7 +164,8 @@ impl<'a> Session<'a> {
         join(directory, &name(number))
     }
 
-    /// Makes a step and holds it to the oracle and to its bound. What the medium reports is returned.
+    /// Makes a step and compares it with the oracle and with its bound. Returns the errors of the
+    /// medium.
     pub fn step(&mut self, op: &Op) -> Result<(), Error> {
         let path = |at: super::steps::At| self.path(at.directory, at.name);
         match *op {
@@ -252,9 +259,10 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Makes a change that goes through `states` and commits each of them, if `commits`.
+    /// Makes a change that goes through `states`. If `commits`, the call commits each of them.
     ///
-    /// Returns whether it was made. A change that is refused leaves one of the states, or undoes the open transaction.
+    /// Returns `None` if the change was refused. A refused change leaves one of the states, or
+    /// undoes the open transaction.
     pub fn change<T>(
         &mut self,
         states: Vec<Tree>,
@@ -263,7 +271,7 @@ impl<'a> Session<'a> {
     ) -> Result<Option<T>, Error> {
         let before = self.model.current.clone();
         let known = self.model.durable.clone();
-        // Whether so much waits is the volume's to know: any call may be the one that commits.
+        // The volume alone decides if enough changes wait, so any call may commit.
         let may_commit = self.model.events.contains(CommitOn::FULL.with(CommitOn::MANY));
         if may_commit {
             self.model.durable.push(before.clone());
@@ -288,7 +296,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Notes that nothing waits for a commit, if that is so.
+    /// Updates the most entries of the root. If nothing waits for a commit, the current state is
+    /// the only state on the medium.
     pub fn note_commit(&mut self) {
         let entries = self.model.current.entries("").count() as u32;
         self.model.root_entries_max = self.model.root_entries_max.max(entries);
@@ -297,7 +306,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Looks which of the states it may be in the volume is in. Handles of files that are not there any more are closed.
+    /// Finds the state of the volume among `candidates`. Closes handles of files that no longer
+    /// exist.
     pub fn find_state(&mut self, candidates: &[Tree], when: &str) -> Result<(), Error> {
         let found = contents(&mut self.fs)?;
         let reads = self.read_handles()?;
@@ -319,7 +329,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// What each handle reads; nothing where its file was undone.
+    /// Returns the data that each handle reads; `None` if its file was undone.
     fn read_handles(&mut self) -> Result<Vec<HandleRead>, Error> {
         let fs = &mut self.fs;
         let mut read = |handle: &mut Handle| match hard(fs.size(&mut handle.file))? {
@@ -344,7 +354,7 @@ impl<'a> Session<'a> {
         self.find_state(&candidates, "after a rollback")
     }
 
-    /// Calls that make everything durable, if `commits`.
+    /// Makes a call that makes everything durable, if `commits`.
     fn commit(&mut self, commits: bool, act: impl FnOnce(&mut Fs<'_>) -> Result<(), Error>) -> Result<(), Error> {
         let current = self.model.current.clone();
         let made = self.change(vec![current], commits, |s| bounded(&mut s.fs, Call::Sync, act))?;
@@ -375,7 +385,8 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Removes everything and asserts that no room is taken any more, save by the table of the root, which does not shrink.
+    /// Removes everything, and asserts that all room is free again. The table of the root keeps its
+    /// room, because it does not shrink.
     pub fn remove_all(&mut self) -> Result<(), Error> {
         self.fs.set_commit_on(CommitOn::ON_FLUSH);
         self.model.events = CommitOn::ON_FLUSH;
@@ -393,7 +404,7 @@ impl<'a> Session<'a> {
         self.clear_attributes("")?;
         let allowed = root_pages_max(&self.fs, self.model.root_entries_max) * u64::from(self.fs.usage().logical_bytes);
         let pages = self.fs.usage().usable_bytes / u64::from(self.fs.usage().logical_bytes);
-        // Each commit frees a few pages; the attribute is what it commits.
+        // Each commit frees a few pages. The attribute gives it something to commit.
         for round in 0..2 * pages + 2000 {
             let usage = self.fs.usage();
             if usage.files == 0 && usage.used_bytes <= allowed {
@@ -406,8 +417,9 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Logical pages that the root's table takes at most when it had up to `entries` at once: one for each fifth of a page of
-/// entries (of two fifths where pages are large), and its index.
+/// Returns the maximum number of logical pages of the root's table after up to `entries` entries at
+/// once. These are its index, and one page for each fifth of a page of entries. If pages are large,
+/// it is one page for each two fifths.
 fn root_pages_max(fs: &Fs<'_>, entries: u32) -> u64 {
     let slots = fs.usage().logical_bytes / 8;
     let average = if slots >= 256 { slots * 2 / 5 } else { slots / 5 };
@@ -420,7 +432,7 @@ fn root_pages_max(fs: &Fs<'_>, entries: u32) -> u64 {
     }
 }
 
-/// Lets errors of the medium pass and keeps the others as an answer.
+/// Returns errors of the medium as errors, and every other result as an answer.
 pub fn hard<T>(result: Result<T, Error>) -> Result<Result<T, Error>, Error> {
     match result {
         Err(error @ (Error::Device | Error::MediaFailing | Error::Corrupt | Error::ReadOnly | Error::Unknown)) => Err(error),
@@ -467,7 +479,7 @@ pub fn contents(fs: &mut Fs<'_>) -> Result<Tree, Error> {
     Ok(tree)
 }
 
-/// Reads a file or link, or what there is to know of a directory.
+/// Reads a file or link, or the metadata of a directory.
 fn read_node(fs: &mut Fs<'_>, directory: InodeNumber, entry: &Entry) -> Result<Node, Error> {
     let mut data = Vec::new();
     if entry.stat.kind == Kind::File {
@@ -504,13 +516,14 @@ fn attributes(fs: &mut Fs<'_>, inode: InodeNumber) -> Result<BTreeMap<String, Ve
     Ok(pairs)
 }
 
-/// Says in what `found` differs from the nearest of the states that it may be.
+/// Describes the difference between `found` and the nearest of `states`.
 fn differences(states: &[Tree], found: &Tree) -> String {
     let nearest = states.iter().map(|state| state.difference(found)).min_by_key(String::len).unwrap_or_default();
     format!("none of {} states that may be there; the nearest differs: {nearest}", states.len())
 }
 
-/// Fills a volume with files at rest, up to `percent` of its room, and leaves the rest to a workload.
+/// Fills up to `percent` percent of a volume's room with files at rest, and leaves the rest to a
+/// workload.
 pub fn fill(device: &mut Device, model: &mut Model, percent: u64) {
     let mut session = Session::mount(device, model).expect("mount");
     let usage = session.fs.usage();
@@ -523,10 +536,10 @@ pub fn fill(device: &mut Device, model: &mut Model, percent: u64) {
     session.step(&Op::Commit).expect("commit");
 }
 
-/// Runs steps, mounting where they say so.
+/// Runs steps. Mounts at the start, and after each [`Op::Crash`] and [`Op::Remount`].
 ///
 /// # Errors
-/// What the medium reported: power is off, or too much failed.
+/// Errors of the medium: power is off, or too many operations failed.
 pub fn work(device: &mut Device, model: &mut Model, mut ops: impl Iterator<Item = Op>) -> Result<(), MountError> {
     loop {
         let mut session = Session::mount(device, model)?;

@@ -1,11 +1,12 @@
-//! Numbers that a seed draws.
+//! Random numbers from a seed.
 
-/// Numbers for tests: SplitMix64, so that a seed gives the same run on every machine and with every version.
+/// A random number generator for tests: SplitMix64. A seed gives the same run on every machine and
+/// with every version.
 #[derive(Clone, Debug)]
 pub struct Rng(pub u64);
 
 impl Rng {
-    // It has no end, and so it is no iterator.
+    // The sequence has no end, so this is not an iterator.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -15,12 +16,12 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `limit`.
+    /// Returns a number below `limit`.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit
     }
 
-    /// True once in `n` times.
+    /// Returns true once in `n` times, on average.
     pub fn one_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
     }

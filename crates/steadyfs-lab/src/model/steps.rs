@@ -1,11 +1,11 @@
-//! Steps of a workload, and workloads that a seed draws.
+//! Steps of a workload, and random workloads from a seed.
 
 use steadyfs::CommitOn;
 
 use super::Rng;
 
-/// A name in a directory. Both are numbers, so that a step says the same whatever the volume holds: see [`name`], and
-/// [`Session::path`](super::oracle::Session::path) for directories.
+/// A name in a directory. Both are numbers, so that a step means the same on every volume. For
+/// names see [`name`], and for directories [`Session::path`](super::oracle::Session::path).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct At {
     pub directory: u8,
@@ -15,7 +15,7 @@ pub struct At {
 /// One step of a workload.
 #[derive(Clone, Debug)]
 pub enum Op {
-    /// Opens a file, creating it if needed, beside the handles that it has.
+    /// Opens a file with a further handle, and creates it if needed.
     Open {
         at: At,
         durable: bool,
@@ -87,7 +87,7 @@ pub enum Op {
     Stat {
         at: At,
     },
-    /// Goes on with the listing that is under way, or starts one.
+    /// Continues the listing in progress, or starts one.
     List {
         directory: u8,
         count: u8,
@@ -96,7 +96,7 @@ pub enum Op {
     Sync,
     Flush,
     Poll,
-    /// Idle work of so many operations at most.
+    /// Idle work of at most `operations` operations.
     Maintain {
         operations: u32,
         burst: u64,
@@ -120,15 +120,15 @@ pub enum Op {
 pub struct Limits {
     /// Number of names in a directory.
     pub files: u16,
-    /// Writes and cuts lie below this offset.
+    /// Limit of the offsets of writes, and of the sizes after cuts.
     pub span: u64,
     pub logical_bytes: u64,
 }
 
-/// Random numbers of a step. Smaller ones make simpler steps.
+/// Random numbers of a step. Smaller numbers make simpler steps.
 pub type Raw = (u8, u16, u32, u32);
 
-/// Events that a workload chooses among.
+/// Events from which a workload chooses.
 pub const EVENTS: [CommitOn; 9] = [
     EXPLICIT,
     CommitOn::ON_FLUSH,
@@ -141,11 +141,11 @@ pub const EVENTS: [CommitOn; 9] = [
     CommitOn::IN_GROUPS,
 ];
 
-/// Commits only where it is told to; a transaction that grows too large is refused.
+/// Commits only on request. A transaction that grows too large is refused.
 pub const EXPLICIT: CommitOn = CommitOn::ON_FLUSH.without(CommitOn::FULL);
 
 impl Op {
-    /// Makes a step of random numbers.
+    /// Makes a step from random numbers.
     pub fn decode((kind, flags, a, b): Raw, limits: &Limits) -> Self {
         let at = At { directory: (flags >> 8) as u8 & 15, name: flags % 251 % limits.files };
         let durable = flags >> 14 == 3;
@@ -197,14 +197,14 @@ impl Op {
     }
 }
 
-/// A workload that a seed draws.
+/// Returns a random workload from a seed.
 pub fn random_steps(seed: u64, count: usize, limits: Limits) -> impl Iterator<Item = Op> {
     let mut rng = Rng(seed ^ 0x5EED);
     (0..count).map(move |_| Op::random(&mut rng, &limits))
 }
 
-/// Transactions that write one page first and then others again and again, so that the first one's block is soon the emptiest:
-/// pages that wait for a commit are moved.
+/// Returns transactions that write one page first, and then others again and again. The block of
+/// the first page is soon the emptiest, so pages that wait for a commit are moved.
 pub fn long_transactions(seed: u64, count: usize, limits: Limits) -> impl Iterator<Item = Op> {
     let mut rng = Rng(seed ^ 0x10_4E);
     let bytes = limits.logical_bytes as usize;
@@ -218,8 +218,8 @@ pub fn long_transactions(seed: u64, count: usize, limits: Limits) -> impl Iterat
     })
 }
 
-/// Pages anywhere in the files at rest, each a commit of its own, now and then with a small change among them: blocks never
-/// become empty by themselves.
+/// Returns durable writes of pages anywhere in the files at rest, with a small change now and then.
+/// Each is a commit of its own. Blocks never become empty by themselves.
 pub fn overwrites(seed: u64, count: usize, limits: Limits) -> impl Iterator<Item = Op> {
     let mut rng = Rng(seed ^ 0x0E_44);
     (0..count).map(move |_| {
@@ -230,7 +230,8 @@ pub fn overwrites(seed: u64, count: usize, limits: Limits) -> impl Iterator<Item
     })
 }
 
-/// Names that come, go and change all over a few directories, with little data: records move within and between directories.
+/// Returns changes of names all over a few directories, with little data. Names come, go and
+/// change, so records move within and between directories.
 pub fn name_changes(seed: u64, count: usize, limits: Limits) -> impl Iterator<Item = Op> {
     let mut rng = Rng(seed ^ 0x7A3E);
     (0..count).map(move |_| {
@@ -250,12 +251,13 @@ pub fn name_changes(seed: u64, count: usize, limits: Limits) -> impl Iterator<It
     })
 }
 
-/// Numbers from here on mean the files that [`fill`](super::oracle::fill) makes.
+/// First number of the files that [`fill`](super::oracle::fill) makes.
 pub const AT_REST: u16 = 60_000;
-/// Logical pages of each of these files, the last one excepted.
+/// Logical pages of each of these files, except the last.
 pub const PAGES_AT_REST: u64 = 50;
 
-/// A name of a workload: short, just as long as an inode holds (with room for permissions or without), one byte longer, or as long as it may be.
+/// Returns a name of a workload. A name is short, as long as an inode holds (with room for
+/// permissions or without), one byte longer, or as long as a name may be.
 pub fn name(number: u16) -> String {
     match number % 8 {
         _ if number >= AT_REST => format!("rest{}", number - AT_REST),

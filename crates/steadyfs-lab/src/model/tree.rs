@@ -1,4 +1,4 @@
-//! What a volume holds, as a map: the file system that the one under test is compared with.
+//! The contents of a volume as a map: the file system with which the volume under test is compared.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,12 +8,13 @@ use steadyfs::{Error, InodeNumber, Permissions};
 /// A file or directory.
 #[derive(Clone, Debug, Default)]
 pub struct Node {
-    /// Tells nodes apart for ever, whatever their names and inodes.
+    /// Identity of the node. It stays the same whatever the node's names and inodes.
     pub id: u64,
-    /// Number that the volume gave it; `None` until the call that makes it has returned.
+    /// Number that the volume gave to the node; `None` until the call that makes the node has
+    /// returned.
     pub inode: Option<InodeNumber>,
     pub is_directory: bool,
-    /// The data is what a symbolic link names.
+    /// True for a symbolic link. Its data is the target.
     pub is_link: bool,
     pub data: Vec<u8>,
     pub attributes: BTreeMap<String, Vec<u8>>,
@@ -22,7 +23,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// Whether the node that was found on a volume may be this one.
+    /// Returns true if the node found on a volume may be this node.
     fn agrees(&self, found: &Self) -> bool {
         (self.is_directory, self.is_link) == (found.is_directory, found.is_link)
             && self.permissions == found.permissions
@@ -32,12 +33,12 @@ impl Node {
             && (self.inode.is_none() || self.inode == found.inode)
     }
 
-    /// Whether it is a file, not a directory or a link.
+    /// Returns true for a file, but not for a directory or a link.
     pub fn is_file(&self) -> bool {
         !self.is_directory && !self.is_link
     }
 
-    /// Says in what `found` differs.
+    /// Describes the difference of `found`.
     fn difference(&self, found: &Self) -> String {
         let at = self.data.iter().zip(&found.data).position(|(a, b)| a != b);
         let data = format!("{} bytes instead of {}, first difference {at:?}", found.data.len(), self.data.len());
@@ -51,36 +52,36 @@ impl Node {
 #[derive(Clone, Debug)]
 pub struct Tree {
     pub nodes: BTreeMap<Arc<str>, Arc<Node>>,
-    /// Files that were removed and are open, by their identity.
+    /// Removed files that are still open, by their identity.
     pub orphans: BTreeMap<u64, Arc<Node>>,
 }
 
-/// The path of the directory that a path's last name is in.
+/// Returns the path of the directory that contains the last name of a path.
 pub fn parent(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
-/// The last name of a path.
+/// Returns the last name of a path.
 pub fn last_name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
-/// Number of names in a path.
+/// Returns the number of names in a path.
 pub fn depth(path: &str) -> u32 {
     path.split('/').filter(|name| !name.is_empty()).count() as u32
 }
 
-/// A path with one name more.
+/// Appends a name to a path.
 pub fn join(directory: &str, name: &str) -> String {
     if directory.is_empty() { name.into() } else { format!("{directory}/{name}") }
 }
 
-/// Whether `path` is in `directory` or a directory in it, or is it.
+/// Returns true if `path` is `directory`, or lies below it.
 pub fn is_within(path: &str, directory: &str) -> bool {
     path == directory || directory.is_empty() || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// The end of a path, in quotes: what tells long names apart.
+/// Returns the end of a path, in quotes. Long names differ at their ends.
 fn short(path: &str) -> String {
     let count = path.chars().count();
     let end: String = path.chars().skip(count.saturating_sub(24)).collect();
@@ -88,7 +89,7 @@ fn short(path: &str) -> String {
 }
 
 impl Default for Tree {
-    /// An empty volume: the root.
+    /// Returns an empty volume: the root.
     fn default() -> Self {
         let root = Node { is_directory: true, inode: Some(steadyfs::ROOT), ..Node::default() };
         Self { nodes: [(Arc::from(""), Arc::new(root))].into(), orphans: BTreeMap::new() }
@@ -100,22 +101,22 @@ impl Tree {
         self.nodes.get(path).map(Arc::as_ref)
     }
 
-    /// Bytes of a file; none when there is no such file.
+    /// Returns the bytes of a file; 0 if the file does not exist.
     pub fn size(&self, path: &str) -> usize {
         self.get(path).map_or(0, |node| node.data.len())
     }
 
-    /// Files by path, without directories and links.
+    /// Returns files by path, without directories and links.
     pub fn files(&self) -> impl Iterator<Item = (&str, &Node)> {
         self.nodes.iter().filter(|(_, node)| node.is_file()).map(|(path, node)| (&**path, &**node))
     }
 
-    /// Paths of all directories, the root first.
+    /// Returns the paths of all directories, the root first.
     pub fn directories(&self) -> Vec<&str> {
         self.nodes.iter().filter(|(_, node)| node.is_directory).map(|(path, _)| &**path).collect()
     }
 
-    /// Names and nodes in a directory.
+    /// Returns the names and nodes in a directory.
     pub fn entries<'a>(&'a self, directory: &'a str) -> impl Iterator<Item = (&'a str, &'a Node)> {
         let inside = self.nodes.range(Arc::from(directory)..).take_while(move |(path, _)| path.starts_with(directory));
         inside
@@ -123,19 +124,19 @@ impl Tree {
             .map(|(path, node)| (last_name(path), &**node))
     }
 
-    /// What a node is now, wherever it is.
+    /// Returns the node with an identity, at a path or removed and open.
     pub fn by_id(&self, id: u64) -> Option<&Node> {
         self.orphans.get(&id).or_else(|| self.nodes.values().find(|node| node.id == id)).map(Arc::as_ref)
     }
 
-    /// A node to be changed, wherever it is.
+    /// Returns the node with an identity, to be changed. The node must exist.
     pub fn by_id_mut(&mut self, id: u64) -> &mut Node {
         let orphan = self.orphans.get_mut(&id);
         let node = orphan.or_else(|| self.nodes.values_mut().find(|node| node.id == id));
         Arc::make_mut(node.expect("the node of a handle"))
     }
 
-    /// Where a node is.
+    /// Returns the path of a node.
     pub fn path_of(&self, id: u64) -> Option<&str> {
         self.nodes.iter().find(|(_, node)| node.id == id).map(|(path, _)| &**path)
     }
@@ -144,13 +145,14 @@ impl Tree {
         Arc::make_mut(self.nodes.get_mut(path).expect("a path that was looked up"))
     }
 
-    /// The node that a path names, or what the volume says instead.
+    /// Returns the node at a path, or the error that the volume must return.
     pub fn lookup(&self, path: &str) -> Result<&Node, Error> {
         self.check_directory(parent(path))?;
         self.get(path).ok_or(Error::NotFound)
     }
 
-    /// Whether a path names a directory, or else what the volume says.
+    /// Checks that a path names a directory. Otherwise, returns the error that the volume must
+    /// return.
     fn check_directory(&self, path: &str) -> Result<(), Error> {
         let mut here = String::new();
         for name in path.split('/').filter(|name| !name.is_empty()) {
@@ -176,13 +178,13 @@ impl Tree {
         Ok(())
     }
 
-    /// Notes that a directory changed.
+    /// Updates the time of change of a directory.
     fn touch(&mut self, directory: &str, now_ns: u64) {
         let node = self.node_mut(directory);
         node.modified_ns = node.modified_ns.max(now_ns);
     }
 
-    /// Whether a node can be removed or replaced as a file, or as a directory.
+    /// Checks that a node can be removed or replaced as a file, or as a directory.
     fn check_removable(&self, path: &str, as_directory: bool) -> Result<(), Error> {
         let node = self.lookup(path)?;
         match (node.is_directory, as_directory) {
@@ -208,7 +210,7 @@ impl Tree {
         }
     }
 
-    /// Renames; `is_open` tells whether the node with an identity is open.
+    /// Renames a node. `is_open` returns true if the node with an identity is open.
     pub fn rename(&mut self, from: &str, to: &str, is_open: impl Fn(u64) -> bool, now_ns: u64) -> Result<(), Error> {
         self.check_directory(parent(from))?;
         self.check_directory(parent(to))?;
@@ -233,7 +235,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Exchanges what two paths name.
+    /// Exchanges the nodes at two paths.
     pub fn exchange(&mut self, one: &str, other: &str, now_ns: u64) -> Result<(), Error> {
         self.lookup(one)?;
         self.lookup(other)?;
@@ -256,13 +258,13 @@ impl Tree {
         Ok(())
     }
 
-    /// Whether what was found on a volume may be this.
+    /// Returns true if the tree found on a volume may be this tree.
     pub fn agrees(&self, found: &Self) -> bool {
         let pairs = || self.nodes.iter().zip(&found.nodes);
         self.nodes.len() == found.nodes.len() && pairs().all(|(a, b)| a.0 == b.0 && a.1.agrees(b.1))
     }
 
-    /// Learns the inodes that the volume chose.
+    /// Stores the inodes that the volume chose in nodes without an inode.
     pub fn adopt_inodes(&mut self, found: &Self) {
         for (path, node) in &mut self.nodes {
             if node.inode.is_none() {
@@ -271,7 +273,7 @@ impl Tree {
         }
     }
 
-    /// Says in what `found` differs.
+    /// Describes the difference of `found`.
     pub fn difference(&self, found: &Self) -> String {
         let mut text = String::new();
         for (path, node) in &self.nodes {

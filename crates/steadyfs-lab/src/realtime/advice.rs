@@ -1,65 +1,68 @@
-//! Which medium keeps a rate with some RAM, what is lost when power fails, and on whose word.
+//! Advice for a rate: the media that keep it with some RAM, the loss when power fails, and the
+//! basis of each answer.
 
 use super::options::Options;
 use super::row::{Medium, Row};
 use crate::backlog::Load;
 use serde::{Deserialize, Serialize};
 
-/// On whose word a rate is kept.
+/// Basis of the answer that a rate is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Guarantee {
     /// A bound computed from the datasheet's times.
     Computed,
-    /// A long run on a device of this profile: no specification says as much.
+    /// A long run on a device of this profile. No specification promises as much.
     ByProfile,
-    /// Nobody's: the rate is not kept.
+    /// No basis: the rate is not kept.
     None,
 }
 
-/// Whether a medium will do.
+/// Suitability of a medium for a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// It keeps the rate within the RAM, and loses no more than it may.
+    /// The medium keeps the rate within the RAM, and loses no more than is allowed.
     Yes,
-    /// No buffer suffices, or it and the file system do not fit into the RAM.
+    /// No buffer suffices, or the buffer and the file system do not fit into the RAM.
     TooMuchRam,
-    /// A power cut loses more than it may.
+    /// A power cut loses more than is allowed.
     LosesTooMuch,
-    /// Nothing speaks against it, but the run was too short to say so: the device hardly cleaned.
+    /// The medium passes, but the run was too short for a yes: the device hardly cleaned, or the
+    /// level still grew.
     RunTooShort,
 }
 
-/// What one medium does for a rate.
+/// Advice on one medium for a rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
     /// The medium and the file system.
     pub system: String,
     /// Writes for each commit.
     pub commit_every: u32,
-    /// Buffer for the rate, in bytes; nothing if the rate is above 95 % of the mean rate.
+    /// Buffer for the rate, in bytes; `None` if the rate is above 95 % of the mean rate.
     pub buffer_bytes: Option<u64>,
     /// True if the rate is not above the mean rate, but above 95 % of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub near_mean: bool,
-    /// What it were without the device's own cleaning; nothing on raw flash.
+    /// Buffer for the rate without the device's own cleaning, in bytes; `None` on raw flash.
     pub uncleaned_bytes: Option<u64>,
     /// RAM of the file system, in bytes.
     pub file_system_bytes: u64,
-    /// Whether it will do.
+    /// Suitability of the medium.
     pub answer: Answer,
-    /// On whose word.
+    /// Basis of the answer.
     pub guarantee: Guarantee,
-    /// Bytes that a power cut loses at most: those since the last commit, and the buffer; nothing where no buffer suffices.
+    /// Maximum bytes that a power cut loses: the bytes since the last commit, and the buffer;
+    /// `None` if no buffer suffices.
     pub lost_bytes: Option<u64>,
-    /// In how many milliseconds these arrive.
+    /// Milliseconds in which the lost bytes arrive.
     pub lost_ms: Option<f64>,
-    /// Bytes that reach the medium for each byte of the caller: what it costs in life.
+    /// Bytes that reach the medium for each byte of the caller. They wear the medium.
     pub written_per_byte: f64,
 }
 
-/// What each medium does for a rate.
+/// Returns the advice on each medium for a rate.
 pub(super) fn advise(rows: &[Row], options: &Options) -> Vec<Advice> {
     rows.iter().map(|row| advise_on(row, options)).collect()
 }

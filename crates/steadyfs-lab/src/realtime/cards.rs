@@ -1,4 +1,5 @@
-//! Access times of writes of a page at random places: of a device as it is, of FAT on it, and of SteadyFS on it.
+//! Access times of writes of a page at random places: on a device as it is, with FAT on it, and
+//! with SteadyFS on it.
 
 use super::{Options, RealtimeError, WRITE_BYTES};
 use crate::transactions::fat::{self, CLUSTER_BYTES, Disk};
@@ -10,11 +11,12 @@ use steadyfs_sim::Metered;
 use steadyfs_sim::managed::NandCounts;
 use steadyfs_sim::sectors::{Controller, Timed};
 
-/// Accesses before those that are measured: the card has cleaned many times.
+/// Accesses before the measured accesses. The card cleans many times in them.
 const WARM_UP: u32 = 300_000;
-/// The same of a device that has not cleaned by then: one of 64 GB has many spare blocks.
+/// Maximum of these accesses on a device that has not cleaned by then. A device of 64 GB has many
+/// spare blocks.
 const WARM_UP_MAX: u32 = 2_000_000;
-/// Bytes that are written at once while a volume is filled.
+/// Bytes of one write while a volume is filled.
 const PIECE_BYTES: usize = 1 << 20;
 
 /// Accesses of a long run.
@@ -24,13 +26,14 @@ pub struct Trace {
     pub access_ns: Vec<u64>,
     /// Bytes of an access.
     pub access_bytes: u64,
-    /// The rate of a stream in order, in bytes a second: in pieces of 16 pages; nothing on raw flash.
+    /// Rate of a stream in order, in pieces of 16 pages, in bytes per second; `None` on raw flash
+    /// and with FAT.
     pub stream_bytes_per_s: Option<f64>,
-    /// Those of them in which SteadyFS wrote a root on a card.
+    /// Durations of the accesses in which SteadyFS wrote a root on a card.
     pub root_ns: Vec<u64>,
-    /// What the device did for itself meanwhile; nothing on raw flash, which does nothing.
+    /// The device's own cleaning during the accesses; `None` on raw flash, which does none.
     pub cleaning: Option<Cleaning>,
-    /// The longest access that is promised by the profile's times; nothing where nobody promises.
+    /// Longest access that the profile's times promise, in nanoseconds; `None` without a promise.
     pub bound_ns: Option<u64>,
     /// RAM of the file system, in bytes.
     pub ram_bytes: u64,
@@ -42,17 +45,17 @@ pub struct Trace {
     pub flushes_per_access: f64,
 }
 
-/// What a device does for itself during the accesses of a run.
+/// Work of a device for itself during the accesses of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cleaning {
-    /// Times that it began to clean.
+    /// Number of times that the device began to clean.
     pub bursts: u64,
-    /// How much of each access was waiting for that, in nanoseconds.
+    /// Part of each access that waited for the cleaning, in nanoseconds.
     pub access_ns: Vec<u64>,
 }
 
 impl Cleaning {
-    /// Notes an access between two counts.
+    /// Records an access between two counts.
     fn note(&mut self, before: &NandCounts, after: &NandCounts) {
         self.bursts += after.bursts - before.bursts;
         self.access_ns.push(after.cleaning_ns - before.cleaning_ns);
@@ -62,7 +65,7 @@ impl Cleaning {
 /// Sectors of an access.
 const PAGE: u32 = (WRITE_BYTES / SECTOR_BYTES) as u32;
 
-/// Writes to random places of the whole device, one right behind the other.
+/// Measures writes to random places of the whole device, one right after another.
 pub(super) fn raw<C: Controller>(
     device: &mut Timed<C>,
     options: &Options,
@@ -72,9 +75,11 @@ pub(super) fn raw<C: Controller>(
     overwrite(device, &InPlace { first: 0, pages, directory: None }, options, tell)
 }
 
-/// Overwrites at random places of one file of a FAT that writes through: the data, and for each commit the file's entry in its directory with the new time.
+/// Measures overwrites at random places of one file on a FAT that writes through. Each access
+/// writes the data. Each commit also writes the file's entry in its directory, with the new time.
 ///
-/// The FAT knows where its file lies without reading its table, as those do that keep the table or the file's runs in RAM.
+/// The FAT finds the file without reading its table, like implementations that keep the table or
+/// the file's runs in RAM.
 pub(super) fn fat<C: Controller>(
     device: Timed<C>,
     volume_bytes: u64,
@@ -87,7 +92,7 @@ pub(super) fn fat<C: Controller>(
     overwrite(&mut fat::take_back(shared), &places, options, tell)
 }
 
-/// Where a file lies in one run, and its entry in a directory.
+/// Place of a file that lies in one run, and of its entry in a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct InPlace {
     first: u32,
@@ -95,10 +100,11 @@ struct InPlace {
     directory: Option<u32>,
 }
 
-/// What each page of a file on a FAT begins with.
+/// First byte of each page of a file on a FAT.
 const MARK: u8 = 0xFA;
 
-/// Formats sectors with a FAT, and fills a share of it with one file, which lies in one run then.
+/// Formats sectors with a FAT, and fills a share of it with one file. The file then lies in one
+/// run.
 fn fill_fat<C: Controller>(shared: &fat::Shared<Timed<C>>, sectors: u32, fill: f64) -> io::Result<InPlace> {
     fat::format(shared, sectors)?;
     let volume = fat::mount(shared, sectors)?;
@@ -115,7 +121,8 @@ fn fill_fat<C: Controller>(shared: &fat::Shared<Timed<C>>, sectors: u32, fill: f
     drop(file);
     volume.unmount()?;
     shared.borrow_mut().flush()?;
-    // Behind the reserved sectors and the tables, the first cluster is the root directory's, and the next ones are the file's.
+    // The clusters begin after the reserved sectors and the tables. The first cluster is the root
+    // directory, and the next clusters are the file.
     let mut boot = [0; SECTOR_BYTES];
     shared.borrow_mut().device.read(0, &mut [&mut boot]).map_err(io::Error::other)?;
     let reserved = u32::from(u16::from_le_bytes([boot[14], boot[15]]));
@@ -125,7 +132,7 @@ fn fill_fat<C: Controller>(shared: &fat::Shared<Timed<C>>, sectors: u32, fill: f
     Ok(InPlace { first: directory + CLUSTER_BYTES / SECTOR_BYTES as u32, pages, directory: Some(directory) })
 }
 
-/// Writes to random places of what lies in one run, one right behind the other.
+/// Measures writes to random places of a run of pages, one right after another.
 fn overwrite<C: Controller>(
     device: &mut Timed<C>,
     places: &InPlace,
@@ -180,27 +187,27 @@ fn overwrite<C: Controller>(
 /// A volume on a device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Volume {
-    /// Bytes of the device that it takes.
+    /// Bytes of the device that the volume takes.
     pub bytes: u64,
     /// Bytes of an allocation unit.
     pub unit_bytes: u32,
     /// Bytes of a program page.
     pub page_bytes: u32,
-    /// Where tags lie.
+    /// Place of the tags.
     pub tags: steadyfs::media::sectors::TagPlace,
-    /// Share of it that holds data.
+    /// Share of the volume that holds data.
     pub fill: f64,
 }
 
 impl Volume {
-    /// How it divides a device.
+    /// Returns the layout of the volume on a device of `sectors` sectors.
     pub fn layout(&self, sectors: u32) -> SectorLayout {
         let sectors = ((self.bytes / SECTOR_BYTES as u64) as u32).min(sectors);
         SectorLayout { page_bytes: self.page_bytes, tags: self.tags, ..SectorLayout::for_device(sectors, self.unit_bytes) }
     }
 }
 
-/// Overwrites at random places of one file, in steady state.
+/// Measures overwrites at random places of one file, in steady state.
 pub(super) fn steadyfs<C: Controller>(
     device: Timed<C>,
     volume: &Volume,
@@ -216,7 +223,7 @@ pub(super) fn steadyfs<C: Controller>(
     let pages = FileSystem::format(pages, &config, &mut memory)?;
     let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory)?;
     let usable_bytes = fs.usage().usable_bytes;
-    // Whole pages, which are shorter than 4 KiB where they hold their tags.
+    // Whole pages. They are shorter than 4 KiB if they contain their tags.
     let write_bytes = u64::from(geometry.page_bytes);
     let bytes = (usable_bytes as f64 * volume.fill) as u64 / write_bytes * write_bytes;
     let mut file = fs.open("data", OpenOptions::CREATE)?;
@@ -235,7 +242,8 @@ pub(super) fn steadyfs<C: Controller>(
     fs.set_commit_limits(CommitLimits { changes: options.commit_every, bytes: 0 });
     let (mut rng, places) = (fastrand::Rng::with_seed(options.seed), bytes / write_bytes);
     let counts = |fs: &FileSystem<'_, SectorPages<Timed<C>>>| fs.flash().device().controller().counts();
-    // Reclamation has gone through all that is free, and once through the rest; and the card has begun to clean, if it does so at all.
+    // Reclamation must go through all free room, and once through the rest. The card must also
+    // begin to clean, if it does so at all.
     let least = (usable_bytes / write_bytes) as u32;
     let (mut warm, begun) = (0, counts(&fs).bursts);
     while warm < least || (counts(&fs).bursts == begun && warm < least + WARM_UP) {
@@ -287,7 +295,7 @@ mod tests {
         let places = fill_fat(&shared, (280 << 20) / SECTOR_BYTES as u32, 0.1).unwrap();
         let mut sector = [0; SECTOR_BYTES];
         let mut read = |at: u32| shared.borrow_mut().device.read(at, &mut [&mut sector]).map(|()| sector).unwrap();
-        // Before it stands the entry of its long name.
+        // The entry of its long name is before it.
         assert_eq!(&read(places.directory.unwrap())[32..36], b"DATA");
         let mut byte_at = |at: u32| read(at)[0];
         assert!(places.pages > 7000, "{places:?}");

@@ -1,4 +1,4 @@
-//! Why no medium was measured.
+//! The errors of the measurements.
 
 use crate::evaluate::EvaluateError;
 use std::fmt;
@@ -6,11 +6,11 @@ use std::io;
 use steadyfs::media::Failure;
 use steadyfs::{Error, MountError};
 
-/// Why nothing was measured.
+/// Reason for the failure of a measurement.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RealtimeError {
-    /// The card is not known, or its profile is wrong.
+    /// The card is unknown, or its profile is wrong.
     Profile(EvaluateError),
     /// The card failed.
     Device(Failure),

@@ -1,37 +1,42 @@
-//! What to run, and what a power cut may take of it.
+//! Options of the runs, and the allowed loss at a power cut.
 
 use steadyfs::media::sectors::TagPlace;
 
 /// Bytes of an access.
 pub const WRITE_BYTES: usize = 4096;
-/// Accesses of the figures: those of the article.
+/// Accesses of the figures, as in the article.
 pub const WINDOW: usize = 4000;
-/// Most writes that are tried for one commit.
+/// Maximum number of writes for one commit.
 const COMMIT_EVERY_MAX: u64 = 64;
 
-/// What to run.
+/// Options of the runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Cards, eMMC or disks: built-in names or files in TOML. Default the two cards of the article.
+    /// Cards, eMMC or disks: built-in names or files in TOML. Default: the two cards of the
+    /// article.
     pub cards: Vec<String>,
-    /// Raw NAND: a built-in name or a file in TOML. Default that of the article.
+    /// Raw NAND: a built-in name or a file in TOML. Default: the NAND of the article.
     pub nand: String,
     /// Accesses of each run. Default 100,000.
     pub accesses: u32,
     /// Share of a volume that holds data. Default 0.8.
     pub fill: f64,
-    /// Input rates whose backlog is told, in bytes a second. Default 100 and 500 kB/s, 1 and 2 MB/s.
+    /// Input rates for which the backlog is computed, in bytes per second. Default 100 and 500
+    /// kB/s, 1 and 2 MB/s.
     pub rates: Vec<u64>,
-    /// The rate that advice is wanted for. Default 500 kB/s.
+    /// Rate for which advice is given, in bytes per second. Default 500 kB/s.
     pub rate: u64,
     /// RAM for buffer and file system, in bytes. Default 64 KiB.
     pub ram_bytes: u64,
-    /// Writes for each commit on the cards, and for each flush where there is no file system. Default 1. Raw NAND commits each.
+    /// Writes for each commit on the cards, or for each flush without a file system. Default 1. On
+    /// raw NAND, each write commits.
     pub commit_every: u32,
-    /// What may be lost at a power cut, of commit and buffer together. Where it is said, SteadyFS runs on each card with a commit for each write and with
-    /// one for as many as half of that allows. Default none.
+    /// Allowed loss at a power cut, of commit and buffer together. If it is given, FAT and SteadyFS
+    /// run on each card with a commit for each write. They also run with a commit for as many
+    /// writes as half of the loss allows, if that is more than one. Default none.
     pub may_lose: Option<Loss>,
-    /// Where tags lie on the cards, whose pages have 4 KiB with them or without. Default beside.
+    /// Place of the tags on the cards. Pages have 4 KiB, with their tags or without. Default
+    /// beside.
     pub tags: TagPlace,
     /// Seed of the places. Default 1.
     pub seed: u64,
@@ -56,7 +61,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Writes for each commit, one run for each.
+    /// Returns the writes for each commit, one number for each run.
     pub(super) fn commits(&self) -> Vec<u32> {
         match self.may_lose.map(|loss| loss.commit_every(self.rate)) {
             None => vec![self.commit_every],
@@ -66,17 +71,17 @@ impl Options {
     }
 }
 
-/// What may be lost when power fails.
+/// Allowed loss when power fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// So many writes.
+    /// A number of writes.
     Writes(u32),
-    /// What arrives in so many nanoseconds.
+    /// The bytes that arrive in this many nanoseconds.
     Time(u64),
 }
 
 impl Loss {
-    /// Bytes that may be lost, where so many arrive in a second.
+    /// Returns the bytes that may be lost, if `rate` bytes arrive in a second.
     pub(super) fn bytes(self, rate: u64) -> u64 {
         match self {
             Loss::Writes(count) => u64::from(count) * WRITE_BYTES as u64,
@@ -84,7 +89,8 @@ impl Loss {
         }
     }
 
-    /// Writes for each commit: half of what may be lost, for the buffer is lost as well.
+    /// Returns the writes for each commit: half of the allowed loss, because the buffer is lost as
+    /// well.
     pub(super) fn commit_every(self, rate: u64) -> u32 {
         (self.bytes(rate) / 2 / WRITE_BYTES as u64).clamp(1, COMMIT_EVERY_MAX) as u32
     }

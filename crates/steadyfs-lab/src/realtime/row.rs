@@ -1,4 +1,4 @@
-//! What was measured of one medium.
+//! Measurements of one medium.
 
 use super::cards::{Cleaning, Trace};
 use super::options::{WINDOW, WRITE_BYTES};
@@ -8,17 +8,19 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use steadyfs_sim::managed::longest_window;
 
-/// Times that a device cleans in a run from which anything is concluded: with fewer the longest accesses may not be among those that were seen.
+/// Minimum number of times that a device must clean in a run before any conclusion. With fewer, the
+/// longest accesses may be missing from the run.
 pub(super) const CLEANINGS_MIN: u64 = 3;
 
-/// What an input rate leaves in the buffer.
+/// Backlog that an input rate leaves in the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Backlog {
-    /// Input rate, in bytes a second.
+    /// Input rate, in bytes per second.
     pub rate: u64,
-    /// Bytes of buffer of the whole run; nothing if the rate is above 95 % of the mean rate.
+    /// Bytes of buffer for the whole run; `None` if the rate is above 95 % of the mean rate.
     pub buffer_bytes: Option<u64>,
-    /// The same without the time that accesses waited for the device's own cleaning; nothing on raw flash.
+    /// Bytes of buffer without the time that accesses waited for the device's own cleaning; `None`
+    /// on raw flash.
     #[serde(default)]
     pub uncleaned_bytes: Option<u64>,
     /// True if the level still grew in the second half of the run: a longer run would need more.
@@ -50,7 +52,7 @@ impl fmt::Display for Medium {
     }
 }
 
-/// What was measured of one medium.
+/// Measurements of one medium.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// The medium, and the file system on it if there is one.
@@ -63,39 +65,41 @@ pub struct Row {
     pub access_bytes: u64,
     /// Mean of an access, in microseconds.
     pub mean_us: f64,
-    /// 99.9 % take at most so long.
+    /// Access time in microseconds that 99.9 % of the accesses do not exceed.
     pub p999_us: f64,
-    /// The longest.
+    /// Longest access, in microseconds.
     pub max_us: f64,
-    /// The longest of those in which SteadyFS wrote a root on a card.
+    /// Longest access in which SteadyFS wrote a root on a card, in microseconds.
     #[serde(default)]
     pub max_root_us: Option<f64>,
-    /// The longest, without the time that it waited for the device's own cleaning; nothing on raw flash.
+    /// Longest access, without the time that it waited for the device's own cleaning, in
+    /// microseconds; `None` on raw flash.
     #[serde(default)]
     pub max_uncleaned_us: Option<f64>,
-    /// Times that the device began to clean; nothing on raw flash.
+    /// Number of times that the device began to clean; `None` on raw flash.
     #[serde(default)]
     pub cleanings: Option<u64>,
-    /// What is promised, by the profile's times on managed flash, in microseconds.
+    /// Bound of an access, in microseconds. On managed flash it follows from the profile's times.
     pub bound_us: Option<f64>,
     /// Buffers of input rates.
     pub backlog: Vec<Backlog>,
-    /// RAM of the file system.
+    /// RAM of the file system, in bytes.
     pub ram_bytes: u64,
-    /// Bytes that it can hold.
+    /// Bytes that the volume can hold.
     pub usable_bytes: u64,
     /// Bytes written to the medium for each byte of the caller.
     pub written_per_byte: f64,
     /// Flushes of the device for each access.
     pub flushes_per_access: f64,
-    /// The rate of a stream in order, in pieces of 16 pages, in bytes a second; nothing on raw flash, and of FAT.
+    /// Rate of a stream in order, in pieces of 16 pages, in bytes per second; `None` on raw flash
+    /// and with FAT.
     #[serde(default)]
     pub stream_bytes_per_s: Option<f64>,
-    /// The accesses in a row that took longest, in nanoseconds.
+    /// Durations of the consecutive accesses that took longest together, in nanoseconds.
     pub worst_ns: Vec<u64>,
 }
 
-/// Bytes of an access in results that do not say.
+/// Returns the bytes of an access, for results without this field.
 fn usual_access() -> u64 {
     WRITE_BYTES as u64
 }
@@ -140,27 +144,27 @@ impl Row {
         }
     }
 
-    /// Whether the device cleaned so seldom that a longer run may show longer accesses.
+    /// Returns true if the device cleaned so seldom that a longer run may show longer accesses.
     pub(super) fn is_too_short(&self) -> bool {
         self.cleanings.is_some_and(|cleanings| cleanings < CLEANINGS_MIN)
     }
 
-    /// Mean rate, in bytes a second.
+    /// Returns the mean rate, in bytes per second.
     pub fn bytes_per_s(&self) -> f64 {
         self.access_bytes as f64 * 1e6 / self.mean_us.max(f64::MIN_POSITIVE)
     }
 
-    /// The relation of a rate to the mean rate.
+    /// Returns the relation of a rate to the mean rate.
     pub(crate) fn load_at(&self, rate: u64) -> Load {
         Load::of_mean(self.bytes_per_s(), rate)
     }
 
-    /// The buffer that a rate needs.
+    /// Returns the buffer that a rate needs.
     pub(super) fn buffer_at(&self, rate: u64) -> Option<u64> {
         self.backlog_at(rate).and_then(|row| row.buffer_bytes)
     }
 
-    /// What a rate needs.
+    /// Returns the backlog of a rate.
     pub(crate) fn backlog_at(&self, rate: u64) -> Option<&Backlog> {
         self.backlog.iter().find(|row| row.rate == rate)
     }

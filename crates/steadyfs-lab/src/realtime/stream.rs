@@ -1,4 +1,5 @@
-//! The rate at which a device takes what is written in order, in pieces of 64 KiB or 16 pages: as it is, and with SteadyFS on it.
+//! The rate at which a device takes writes in order, in pieces of 64 KiB or 16 pages: as it is, and
+//! with SteadyFS on it.
 
 use super::RealtimeError;
 use super::cards::Volume;
@@ -7,18 +8,18 @@ use steadyfs::{Access, CommitOn, Config, FileSystem, OpenOptions};
 use steadyfs_sim::Metered;
 use steadyfs_sim::sectors::{Controller, Timed};
 
-/// Bytes that are written at once, and how often.
+/// Bytes of one write, and the number of writes.
 const PIECE_BYTES: usize = 64 << 10;
 const PIECES: u32 = 1024;
-/// Pages of a piece.
+/// Pages of one write with SteadyFS.
 const PIECE_PAGES: usize = 16;
 
-/// Bytes a second, where all pieces took so long.
+/// Returns the rate in bytes per second if all pieces together took `ns` nanoseconds.
 fn rate(piece: &[u8], ns: u64) -> f64 {
     f64::from(PIECES) * piece.len() as f64 * 1e9 / ns.max(1) as f64
 }
 
-/// Sectors behind each other, and a flush.
+/// Measures writes of consecutive sectors, and a flush.
 pub(super) fn raw<C: Controller>(device: &mut Timed<C>) -> Result<f64, RealtimeError> {
     let (piece, begin) = (vec![0; PIECE_BYTES], device.time_ns());
     let first = |index: u32| index * (PIECE_BYTES / SECTOR_BYTES) as u32;
@@ -27,7 +28,8 @@ pub(super) fn raw<C: Controller>(device: &mut Timed<C>) -> Result<f64, RealtimeE
     Ok(rate(&piece, device.time_ns() - begin))
 }
 
-/// A file on an empty volume of SteadyFS, that commits where a transaction is full and at the end.
+/// Measures a file on an empty volume of SteadyFS. It commits when a transaction is full, and at
+/// the end.
 pub(super) fn steadyfs<C: Controller>(device: Timed<C>, volume: &Volume) -> Result<f64, RealtimeError> {
     let layout = volume.layout(device.sector_count());
     let pages = SectorPages::new(device, layout).ok_or(RealtimeError::TooSmall)?;

@@ -9,18 +9,18 @@ use crate::units::{format_count, format_duration, format_rate, format_size};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// All of it.
+/// The whole result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Realtime {
     /// Accesses of each run.
     pub accesses: u32,
     /// Share of the volumes that holds data.
     pub fill: f64,
-    /// Rows.
+    /// Measurements, a row for each run.
     pub rows: Vec<Row>,
-    /// The rate that advice is for, in bytes a second.
+    /// Rate for which advice is given, in bytes per second.
     pub rate: u64,
-    /// The RAM that there is, in bytes.
+    /// Available RAM, in bytes.
     pub ram_bytes: u64,
     /// The advice.
     pub advice: Vec<Advice>,
@@ -40,11 +40,11 @@ impl Realtime {
     }
 }
 
-/// What a card that keeps the specification may do.
+/// Access times that the specification allows a card.
 pub(crate) const SPECIFICATION: &str =
     "By the SD specification alone, a card may be busy for 250 ms behind each 512 B: 2 s for 4 KiB, 2 kB/s without a buffer.";
 
-/// A time in microseconds.
+/// Formats a time in microseconds.
 fn time(us: Option<f64>) -> String {
     us.map_or_else(|| "–".to_string(), |us| format_duration(us * 1e3))
 }
@@ -64,7 +64,7 @@ impl Row {
 }
 
 impl Advice {
-    /// Whether the medium will do, and why.
+    /// Returns the answer for the medium, with its reason.
     pub(crate) fn text(&self) -> String {
         let word = match (self.answer, self.guarantee) {
             (Answer::Yes, Guarantee::Computed) => "yes, by a computed bound",
@@ -91,7 +91,7 @@ impl Advice {
 }
 
 impl Realtime {
-    /// What was measured, in one line.
+    /// Returns a description of the measurement in one line.
     pub(crate) fn title(&self) -> String {
         format!(
             "4 KiB writes at random places, one right behind the other: {} accesses; volumes {:.0} % full",
@@ -100,7 +100,7 @@ impl Realtime {
         )
     }
 
-    /// What the columns mean.
+    /// Returns the meaning of the columns.
     pub(crate) fn legend(&self) -> String {
         let mut legend = "Commit: writes for each. Uncleaned: the longest access without what it waited for the card's own cleaning; with root: of those in which SteadyFS wrote a root.\n\
              Below a rate: the buffer that it needs. ≥: still growing, or too short a run; near mean: above 95 % of the mean rate. Written: bytes to the medium for each byte of the caller. Flushes: of the device, for each access.\n\
@@ -121,7 +121,7 @@ impl Realtime {
         legend
     }
 
-    /// Names of the columns of [`Row::cells`].
+    /// Returns the names of the columns of [`Row::cells`].
     pub(crate) fn head(&self) -> Vec<String> {
         let mut head = ["", "commit", "mean", "rate", "longest", "uncleaned", "with root"].map(String::from).to_vec();
         let rates = self.rows.first().map(|row| row.backlog.clone()).unwrap_or_default();
@@ -130,7 +130,7 @@ impl Realtime {
         head
     }
 
-    /// The rows as a table.
+    /// Returns the rows as a table.
     fn table(&self) -> String {
         let head = self.head();
         let mut align = vec![Align::Left];

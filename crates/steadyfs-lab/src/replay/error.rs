@@ -1,21 +1,21 @@
-//! Why a trace could not be read: where, what was found, and what was expected.
+//! Errors in a trace: the place, the found text, and the expected text.
 
 use super::unit::TimeUnit;
 use std::fmt;
 use std::io;
 
-/// Why a trace could not be read: where, what was found, and what was expected.
+/// An error in a trace: the place, the found text, and the expected text.
 #[derive(Debug)]
 pub struct TraceError {
     /// Name of the file, as given.
     pub file: String,
-    /// Line in the file, from one; `None` when the file as a whole is meant.
+    /// Line in the file, from one; `None` if the error concerns the file as a whole.
     pub line: Option<u64>,
-    /// What is wrong there.
+    /// The problem at this place.
     pub problem: Problem,
 }
 
-/// What is wrong with a trace.
+/// A problem in a trace.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Problem {
@@ -45,7 +45,7 @@ pub enum Problem {
     WriteSizes {
         /// Bytes of the writes before.
         before: u64,
-        /// Bytes of this one.
+        /// Bytes of this write.
         found: u64,
     },
     /// The writes of a log of fio have another size than the caller gave.
@@ -74,7 +74,7 @@ pub enum Problem {
         /// The unit of the ends.
         end: TimeUnit,
     },
-    /// No column is known to hold durations, or starts and ends.
+    /// No column is recognised as durations, or as starts and ends.
     NoColumn {
         /// The columns found, separated by commas.
         found: String,
@@ -108,16 +108,16 @@ pub enum Problem {
         /// The end as it stands.
         end: String,
     },
-    /// A time is longer than 30 years, which no access is: the unit is probably wrong.
+    /// A time is longer than 30 years. No access takes so long, so the unit is probably wrong.
     TooLong {
         /// The field as it stands.
         found: String,
-        /// The unit it was read in.
+        /// The unit in which the field was read.
         unit: TimeUnit,
     },
 }
 
-/// Reads and trims in words.
+/// Numbers of reads and trims, displayed in words.
 pub(super) struct Accesses {
     pub reads: u64,
     pub trims: u64,

@@ -1,13 +1,13 @@
-//! Latency logs of fio (`write_lat_log`): which lines are writes, and of how many bytes.
+//! Latency logs of fio (`write_lat_log`): the lines that are writes, and the bytes of each write.
 //!
 //! ```text
 //! time (ms), value, direction, block size [, offset] [, priority] [, issue time]
 //! time (ms), mean, maximum, direction, 0, ...                      with log_window_value=both
 //! ```
 //!
-//! With `log_avg_msec` a line is about a window of time: its block size is 0. fio 2 writes values
-//! in microseconds, fio 3 in nanoseconds. fio 2, and fio 3 before 3.15, write no priority: such a
-//! log needs the unit from the caller.
+//! With `log_avg_msec` a line is about a window of time: its block size is 0. Values are in
+//! microseconds in logs of fio 2, and in nanoseconds in logs of fio 3. Logs of fio 2, and of fio 3
+//! before 3.15, have no priority. Such a log needs the unit from the caller.
 //!
 //! Source: "Log File Formats" in the documentation of fio.
 
@@ -15,21 +15,21 @@ use super::error::{Accesses, Problem};
 use super::unit::TimeUnit;
 use std::ops::RangeInclusive;
 
-/// Columns of a log.
+/// Number of columns of a log.
 const COLUMNS: RangeInclusive<usize> = 4..=8;
-/// Columns at least where the mean and the maximum of a window stand beside each other.
+/// Minimum number of columns if the mean and the maximum of a window are beside each other.
 const BOTH_COLUMNS: usize = 6;
-/// Columns of a log that has either an offset or a priority.
+/// Number of columns of a log that has either an offset or a priority.
 const OFFSET_OR_PRIORITY: usize = 5;
 
 /// The content of a log of fio beside the times of its writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fio {
-    /// Bytes of each write; 0 before the first one.
+    /// Bytes of each write; 0 before the first write.
     pub write_bytes: u64,
-    /// Reads, which are left out.
+    /// Number of reads, which are left out.
     pub reads: u64,
-    /// Trims, which are left out.
+    /// Number of trims, which are left out.
     pub trims: u64,
 }
 
@@ -80,8 +80,8 @@ pub(super) fn is_fio(fields: &[&str]) -> bool {
     COLUMNS.contains(&fields.len()) && fields.iter().all(|field| is_whole(field)) && (is_direction(fields[2]) || has_both(fields))
 }
 
-/// Returns true if the line has a mean and a maximum of a window. The direction is one column
-/// further then.
+/// Returns true if the line has a mean and a maximum of a window. Its direction is then one column
+/// further.
 fn has_both(fields: &[&str]) -> bool {
     fields.len() >= BOTH_COLUMNS && !is_direction(fields[2]) && is_direction(fields[3]) && fields[4] == "0"
 }
@@ -96,7 +96,7 @@ fn is_direction(field: &str) -> bool {
     ["0", "1", "2"].contains(&field)
 }
 
-/// Returns true for a whole number, in decimal or, with `0x` in front, in hexadecimal.
+/// Returns true for a whole number, in decimal or, with the prefix `0x`, in hexadecimal.
 fn is_whole(field: &str) -> bool {
     match field.strip_prefix("0x") {
         Some(digits) => !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit()),

@@ -1,30 +1,33 @@
-//! What the first line of a trace tells: which columns hold times, and in which unit.
+//! The first line of a trace: the columns with times, and their unit.
 
 use super::error::Problem;
 use super::fio::is_fio;
 use super::unit::TimeUnit;
 
-/// The columns that hold the times.
+/// The columns with the times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Columns {
     /// One column of durations.
     Duration(usize),
     /// A column of starts and a column of ends.
     StartEnd(usize, usize),
-    /// A latency log of fio, of which `fio` has the columns. Only writes count.
+    /// A latency log of fio. The module `fio` has the columns. Only writes count.
     Fio,
 }
 
-/// Words for a column of durations; an earlier one is preferred, because `time` may also be a time of day.
+/// Words for a column of durations. An earlier word is preferred, because `time` may also be a time
+/// of day.
 const DURATION_WORDS: [&str; 9] = ["duration", "latency", "elapsed", "access", "delta", "dt", "busy", "response", "time"];
 const START_WORDS: [&str; 3] = ["start", "begin", "from"];
 const END_WORDS: [&str; 5] = ["end", "stop", "finish", "finished", "to"];
 
-/// Finds the columns, their unit, and whether these fields are a header, from the fields of the first line.
+/// Finds the columns and their unit, from the fields of the first line. The third value is true if
+/// these fields are a header.
 pub(super) fn columns_of(fields: &[&str], given: Option<TimeUnit>) -> Result<(Columns, TimeUnit, bool), Problem> {
     let numbers = fields.iter().filter(|field| field.replace(',', ".").parse::<f64>().is_ok()).count();
     let named: Vec<Vec<String>> = fields.iter().map(|field| words(field)).collect();
-    // One number and nothing else is a column of durations without a header; a trailing separator does not change it.
+    // One number and nothing else is a column of durations without a header, even if a separator
+    // follows.
     let filled = fields.iter().filter(|field| !field.is_empty()).count();
     if numbers == 1 && filled == 1 && !fields[0].is_empty() {
         let unit = given.ok_or(Problem::UnitMissing { column: String::new() })?;
@@ -56,7 +59,7 @@ pub(super) fn columns_of(fields: &[&str], given: Option<TimeUnit>) -> Result<(Co
 /// Finds columns by the words in their names.
 fn named_columns(named: &[Vec<String>]) -> Option<Columns> {
     let with = |wanted: &[&str]| named.iter().position(|words| words.iter().any(|word| wanted.contains(&word.as_str())));
-    // "time" may be a time of day, so starts and ends go before it.
+    // "time" may be a time of day, so starts and ends come before it.
     let (last, certain) = DURATION_WORDS.split_last()?;
     let duration = certain.iter().find_map(|word| with(&[word]));
     let span = || Some(Columns::StartEnd(with(&START_WORDS)?, with(&END_WORDS)?));
@@ -68,12 +71,13 @@ fn named_columns(named: &[Vec<String>]) -> Option<Columns> {
     duration.map(Columns::Duration).or_else(span).or_else(|| named_time().map(Columns::Duration))
 }
 
-/// The unit in a column's name: the last of its words that is one.
+/// Returns the unit in a column's name: the last of its words that is a unit.
 fn unit_of(words: &[String]) -> Option<TimeUnit> {
     words.iter().rev().find_map(|word| word.parse().ok())
 }
 
-/// The words of a name, in lower case: split at everything but letters, and before capitals (`durationUs`).
+/// Returns the words of a name, in lower case. They end at everything but letters, and before
+/// capitals (`durationUs`).
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;

@@ -1,4 +1,4 @@
-//! Units of time, by the names that traces give them.
+//! Units of time, with the names that traces use.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,7 +17,7 @@ pub enum TimeUnit {
 }
 
 impl TimeUnit {
-    /// The nanoseconds in one unit.
+    /// Returns the nanoseconds in one unit.
     pub fn ns(self) -> u32 {
         match self {
             TimeUnit::Nanoseconds => 1,
@@ -60,7 +60,7 @@ impl FromStr for TimeUnit {
     fn from_str(text: &str) -> Result<TimeUnit, UnknownTimeUnit> {
         Ok(match text.trim().to_lowercase().as_str() {
             "ns" | "nsec" | "nanosecond" | "nanoseconds" => TimeUnit::Nanoseconds,
-            // Both Greek letters in use for micro, and the Latin one in its place.
+            // The two Greek characters in use for micro, and the Latin letter in their place.
             "us" | "\u{b5}s" | "\u{3bc}s" | "usec" | "microsecond" | "microseconds" => TimeUnit::Microseconds,
             "ms" | "msec" | "millisecond" | "milliseconds" => TimeUnit::Milliseconds,
             "s" | "sec" | "second" | "seconds" => TimeUnit::Seconds,

@@ -1,11 +1,11 @@
-//! Axes of a figure: where a value stands, and where ticks belong.
+//! Axes of a figure: the coordinates of values, and the places of ticks.
 
-/// How values are spread along an axis.
+/// Spread of the values along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
     /// Evenly.
     Linear,
-    /// By their logarithm; the range starts above zero.
+    /// By their logarithm. The range starts above zero.
     Logarithmic,
 }
 
@@ -16,14 +16,14 @@ pub struct Axis {
     pub low: f64,
     /// The highest value.
     pub high: f64,
-    /// How values are spread.
+    /// Spread of the values.
     pub spread: Spread,
     /// Coordinates of `low` and `high` in pixels.
     pub pixels: (f64, f64),
 }
 
 impl Axis {
-    /// The coordinate of a value in pixels, rounded to a tenth.
+    /// Returns the coordinate of a value in pixels, rounded to a tenth.
     pub fn at(&self, value: f64) -> f64 {
         let place = |value: f64| if self.spread == Spread::Linear { value } else { value.max(self.low).ln() };
         let share = (place(value) - place(self.low)) / (place(self.high) - place(self.low)).max(f64::MIN_POSITIVE);
@@ -31,7 +31,8 @@ impl Axis {
         (pixel * 10.0).round() / 10.0
     }
 
-    /// Values for ticks: powers of ten on a logarithmic axis, else about `count` multiples of 1, 2 or 5 times one.
+    /// Returns values for ticks. On a logarithmic axis these are powers of ten, else about `count`
+    /// multiples of 1, 2 or 5 times a power of ten.
     pub fn ticks(&self, count: usize) -> Vec<f64> {
         match self.spread {
             Spread::Linear => multiples(self.low, self.high, decimal_step((self.high - self.low) / count as f64)),
@@ -42,20 +43,20 @@ impl Axis {
         }
     }
 
-    /// Values for ticks of an axis of bytes: about `count` multiples of a power of two.
+    /// Returns values for ticks of an axis of bytes: about `count` multiples of a power of two.
     pub fn byte_ticks(&self, count: usize) -> Vec<f64> {
         let step = ((self.high - self.low) / count as f64).max(1.0).log2().ceil().exp2();
         multiples(self.low, self.high, step)
     }
 }
 
-/// The smallest of 1, 2, 5 times a power of ten that is not below `least`.
+/// Returns the smallest of 1, 2, 5 times a power of ten that is not below `least`.
 fn decimal_step(least: f64) -> f64 {
     let power = 10_f64.powf(least.max(f64::MIN_POSITIVE).log10().floor());
     [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power).into_iter().find(|&step| step >= least * 0.999).unwrap_or(least)
 }
 
-/// The multiples of `step` within a range.
+/// Returns the multiples of `step` within a range.
 fn multiples(low: f64, high: f64, step: f64) -> Vec<f64> {
     let first = (low / step - 1e-6).ceil() as i64;
     let last = (high / step + 1e-6).floor() as i64;

@@ -1,4 +1,5 @@
-//! The figure of file systems side by side: the access times of the run and those of its peers, in order, on the same axes.
+//! The figure of file systems side by side: the access times of the run and of its peers, in order,
+//! on the same axes.
 
 use super::Report;
 use super::axis::{Axis, Spread};
@@ -14,24 +15,27 @@ use std::collections::BTreeMap;
 
 /// Height of the plotting area in pixels.
 const HEIGHT: f64 = 320.0;
-/// Points drawn at most, of all together: the figure stands in documents, and stays small.
+/// Maximum number of drawn points, of all series together. The figure is for documents, and stays
+/// small.
 const POINTS: usize = 4_000;
-/// Letters of a name at most; a longer one is cut.
+/// Maximum letters of a name; a longer name is cut.
 const LETTERS: usize = 24;
 /// Height of a line of the texts beside the plotting area in pixels.
 const LINE: f64 = 17.0;
-/// Height of such a text, of three lines and some room, in pixels.
+/// Height of such a text, with three lines and some room, in pixels.
 const BLOCK: f64 = 3.0 * LINE + 6.0;
-/// The axis is logarithmic where the longest access of one is this many times that of another.
+/// The axis is logarithmic if the longest access of one series is more than this many times the
+/// longest access of another.
 const FAR_APART: u64 = 16;
-/// Who has so many times fewer accesses than another is drawn over the whole width all the same.
+/// If a series has more than this many times fewer accesses than another, each series is drawn over
+/// the whole width.
 const FEWER: usize = 10;
-/// Dots of so few accesses are larger.
+/// Series with at most this many accesses have larger dots.
 const FEW: usize = 100;
 /// Classes of the peers' dots and names.
 const PEERS: [[&str; 2]; 3] = [["dots peer", "name"], ["dots peer p1", "name p1"], ["dots peer p2", "name p2"]];
 
-/// The access times of one of them, and the text beside them.
+/// The access times of one file system, and the text beside them.
 struct Series<'a> {
     access_ns: &'a [u64],
     stats: Stats,
@@ -44,7 +48,7 @@ struct Series<'a> {
 }
 
 impl<'a> Series<'a> {
-    /// `None` when there are no accesses.
+    /// Returns the series; `None` if there are no accesses.
     fn of([dots, name]: [&'static str; 2], label: &str, access_ns: &'a [u64], refused: u64) -> Option<Series<'a>> {
         let stats = Stats::of(access_ns)?;
         let longest = format!("longest {}", format_duration(stats.max_ns as f64));
@@ -54,12 +58,12 @@ impl<'a> Series<'a> {
         Some(Series { access_ns, stats, dots: format!("{dots}{size}"), name, texts })
     }
 
-    /// Letters of the longest text.
+    /// Returns the letters of the longest text.
     fn letters(&self) -> usize {
         self.texts.iter().map(|text| text.chars().count()).max().unwrap_or(0)
     }
 
-    /// Writes the text beside the plotting area, its middle at `y`.
+    /// Writes the text beside the plotting area, with its middle at `y`.
     fn name(&self, canvas: &mut Canvas, y: f64) {
         for (line, text) in self.texts.iter().enumerate() {
             let class = if line == 0 { self.name } else { "" };
@@ -68,7 +72,8 @@ impl<'a> Series<'a> {
     }
 }
 
-/// Draws the access times of the run and of its peers in order, with the promised longest access of the run as a line.
+/// Draws the access times of the run and of its peers in order. A line marks the promised longest
+/// access of the run.
 pub(super) fn beside(report: &Report) -> String {
     let ours = Series::of(["dots ours", "name ours"], "SteadyFS", &report.access_ns, 0);
     let theirs =
@@ -108,11 +113,11 @@ pub(super) fn beside(report: &Report) -> String {
     canvas.finish()
 }
 
-/// The axis of access times, and where the promise stands on it.
+/// The axis of access times, and the place of the promise on it.
 struct Scale {
     y: Axis,
     bound_at_ms: Option<f64>,
-    /// How a linear axis breaks; none of a logarithmic one.
+    /// Break of a linear axis; `None` for a logarithmic axis.
     view: Option<View>,
 }
 
@@ -143,13 +148,14 @@ impl Scale {
     }
 }
 
-/// The name of the axis of accesses where each has one of its own: how many there are of each.
+/// Returns the name of the axis of accesses if each series has its own: it contains the number of
+/// accesses of each.
 fn counts(all: &[Series<'_>]) -> String {
     let each = all.iter().map(|series| format!("{} of {}", format_count(series.access_ns.len() as u64), series.texts[0]));
     format!("accesses in order, each over the whole width: {}", each.collect::<Vec<_>>().join(", "))
 }
 
-/// The name of the axis of accesses, which says how many of them are drawn.
+/// Returns the name of the axis of accesses. It contains the number of drawn accesses.
 fn axis_name(all: &[Series<'_>], drawn: &[Vec<(usize, u64)>]) -> String {
     let [drawn, of] = [drawn.iter().map(Vec::len).sum(), all.iter().map(|series| series.access_ns.len()).sum::<usize>()];
     match drawn == of {
@@ -158,7 +164,7 @@ fn axis_name(all: &[Series<'_>], drawn: &[Vec<(usize, u64)>]) -> String {
     }
 }
 
-/// A name that fits beside the plotting area.
+/// Returns a name that fits beside the plotting area.
 fn short(label: &str) -> String {
     match label.char_indices().nth(LETTERS) {
         Some(_) => label.chars().take(LETTERS - 1).chain(['…']).collect(),
@@ -166,9 +172,10 @@ fn short(label: &str) -> String {
     }
 }
 
-/// Picks at most `points` of the values, with their indices in ascending order: the extremes of every stretch, and one value of
-/// every stretch at random. Extremes alone would leave the middle of a cloud empty, and every twentieth value would always meet the same
-/// phase of a file system that does something at every fourth write. The same values give the same picks.
+/// Picks at most `points` of the values, with their indices in ascending order. It picks the
+/// extremes of every stretch, and one value of every stretch at random. Extremes alone would leave
+/// the middle of a cloud empty. Every twentieth value would always meet the same phase of a file
+/// system with extra work at every fourth write. The same values give the same picks.
 fn thin(values: &[u64], points: usize) -> Vec<(usize, u64)> {
     if values.len() <= points {
         return downsample(values, points);
@@ -182,12 +189,12 @@ fn thin(values: &[u64], points: usize) -> Vec<(usize, u64)> {
     picked.into_iter().collect()
 }
 
-/// Places for the texts of the series, as near to their levels as leaves room for each, between `top` and `bottom`: texts that would lie over each
-/// other move together.
+/// Returns places for the texts of the series between `top` and `bottom`, as near to their levels
+/// as the room allows. Texts that would overlap move together.
 fn apart(levels: &[f64], top: f64, bottom: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..levels.len()).collect();
     order.sort_by(|&a, &b| levels[a].total_cmp(&levels[b]));
-    // Groups of texts that touch: how many, and the sum of their levels.
+    // Groups of texts that touch: number of texts, and sum of their levels.
     let mut groups: Vec<(usize, f64)> = Vec::new();
     let middle = |(count, sum): (usize, f64)| {
         let half = count as f64 * BLOCK / 2.0;
@@ -269,7 +276,8 @@ mod tests {
         assert!(svg.len() < 120_000, "{}", svg.len());
         let picked = thin(&ours, POINTS / 2);
         assert!(picked.contains(&(77_777, 90_000_000)));
-        // Each fourth access takes longer, as where a journal writes a page for four; seen are the others as well.
+        // Each fourth access takes longer, as if a journal wrote a page for four. The others must
+        // be visible too.
         let fourth: Vec<_> =
             (0..100_000).map(|index| if index % 4 == 0 { 9_000 + index % 3 } else { 5_000 + index % 1_000 }).collect();
         let others = thin(&fourth, 2_000).iter().filter(|(_, ns)| (5_200..5_800).contains(ns)).count();

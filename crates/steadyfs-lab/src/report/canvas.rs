@@ -1,4 +1,4 @@
-//! An SVG in the making: its size, its style, and what figures are made of.
+//! An SVG under construction: its size, its style, and the elements of figures.
 
 use super::axis::{Axis, Spread};
 use super::escape;
@@ -6,16 +6,16 @@ use std::fmt::Write;
 
 /// Width of every figure in pixels.
 const WIDTH: f64 = 840.0;
-/// Where the plotting area begins on the left.
+/// Left edge of the plotting area.
 pub const LEFT: f64 = 78.0;
-/// Room at the right of it.
+/// Room at the right of the plotting area.
 pub const RIGHT: f64 = 36.0;
-/// Where it begins below the title.
+/// Top edge of the plotting area, below the title.
 pub const TOP: f64 = 62.0;
-/// Room below it.
+/// Room below the plotting area.
 pub const BOTTOM: f64 = 52.0;
 
-/// Width of a letter at most, on average, in pixels.
+/// Maximum average width of a letter in pixels.
 const LETTER: f64 = 7.4;
 /// Length of the line from a level to its name in pixels.
 const LEADER: f64 = 16.0;
@@ -35,15 +35,15 @@ text{fill:#9aa5b5}.title{fill:#e6eaf0}.paper{fill:#151a21}.e0{fill:#2a5296}.e1{f
 .grid{stroke:#262e39}.dots{stroke:#6ea3ff}.bars,.area{fill:#6ea3ff}.line{stroke:#6ea3ff}\
 .bound{stroke:#ff8a5c}.boundtext{fill:#ff8a5c}.name.ours{fill:#6ea3ff}.halo{stroke:#151a21}.dots.peer{stroke:#9aa5b5}.dots.p1{stroke:#e08cc2}.dots.p2{stroke:#4cc2b0}.name.p1{fill:#e08cc2}.name.p2{fill:#4cc2b0}}";
 
-/// An SVG in the making.
+/// An SVG under construction.
 pub struct Canvas {
     svg: String,
-    /// Where the plotting area ends on the right.
+    /// Right edge of the plotting area.
     pub right: f64,
 }
 
 impl Canvas {
-    /// An empty figure with a title, and a line below that.
+    /// Returns an empty figure with a title, and a line below the title.
     pub fn new(height: f64, title: &str, subtitle: &str) -> Canvas {
         let mut canvas = Canvas { svg: String::new(), right: WIDTH - RIGHT };
         canvas.put(&format!(
@@ -78,7 +78,7 @@ impl Canvas {
         self.put(&format!("<path class=\"{class}\" d=\"{path}\"/>"));
     }
 
-    /// Draws the ticks of a vertical axis with a line across the plot at each.
+    /// Draws the ticks of a vertical axis, with a line across the plot at each.
     pub fn vertical(&mut self, axis: &Axis, ticks: &[(f64, String)]) {
         for (value, label) in ticks {
             let y = axis.at(*value);
@@ -97,7 +97,7 @@ impl Canvas {
         self.text((LEFT + self.right) / 2.0, bottom + 38.0, "middle", "", name);
     }
 
-    /// The SVG.
+    /// Returns the SVG.
     pub fn finish(mut self) -> String {
         self.svg.push_str("</svg>\n");
         self.svg
@@ -108,7 +108,7 @@ impl Canvas {
         self.right = WIDTH - RIGHT.max(LETTER * letters as f64 + LEADER + 12.0);
     }
 
-    /// A horizontal axis over the width of the plotting area.
+    /// Returns a horizontal axis over the width of the plotting area.
     pub fn across(&self, low: f64, high: f64) -> Axis {
         Axis { low, high, spread: Spread::Linear, pixels: (LEFT, self.right) }
     }
@@ -120,7 +120,7 @@ impl Canvas {
         self.text(end + 4.0, at + 4.0, "start", "", name);
     }
 
-    /// Writes a text beside the plotting area, its middle at `y`.
+    /// Writes a text beside the plotting area, with its middle at `y`.
     pub fn beside(&mut self, y: f64, class: &str, text: &str) {
         self.text(self.right + LEADER, y + 4.0, "start", class, text);
     }

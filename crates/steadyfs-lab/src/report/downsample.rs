@@ -1,9 +1,10 @@
-//! Thins a sequence for drawing without losing what matters: the smallest and the greatest value of every stretch.
+//! Thinning of a sequence for drawing. It keeps the smallest and the greatest value of every
+//! stretch.
 
 /// Picks at most `points` (at least two) of the values, with their indices in ascending order.
 ///
-/// The sequence is cut into equal stretches, and each gives its first minimum and its first maximum, so peaks survive
-/// any thinning. A sequence that fits is returned whole.
+/// The sequence is cut into equal stretches. Each stretch contributes its first minimum and its
+/// first maximum, so peaks survive any thinning. A sequence that fits is returned whole.
 pub fn downsample(values: &[u64], points: usize) -> Vec<(usize, u64)> {
     if values.len() <= points.max(2) {
         return values.iter().copied().enumerate().collect();

@@ -1,4 +1,5 @@
-//! The figures of a report as SVG: access times in order, their distribution, and the backlog over time.
+//! The figures of a report as SVG: access times in order, their distribution, and the backlog over
+//! time.
 
 use super::Report;
 use super::axis::{Axis, Spread};
@@ -16,29 +17,30 @@ use std::fmt::Write;
 const HEIGHT: f64 = 300.0;
 /// Height of one panel of the backlog figure in pixels.
 const PANEL_HEIGHT: f64 = 130.0;
-/// Points drawn at most: more than that are not distinguishable.
+/// Maximum number of drawn points: more are not distinguishable.
 const POINTS: usize = 20_000;
 /// Bins of the distribution.
 const BINS: usize = 80;
 
-/// A number without trailing zeros.
+/// Formats a number without trailing zeros.
 pub fn plain(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-/// Ticks with their labels.
+/// Returns ticks with their labels.
 pub fn label(ticks: Vec<f64>, text: impl Fn(f64) -> String) -> Vec<(f64, String)> {
     ticks.into_iter().map(|value| (value, text(value))).collect()
 }
 
-/// The ticks of access times: none beyond the break of the axis.
+/// Returns the ticks of access times. No tick lies beyond the break of the axis.
 pub(super) fn ms_ticks(axis: &Axis, view: &View, count: usize) -> Vec<(f64, String)> {
     let to_scale = Axis { high: view.scale_end_ms(), ..*axis };
     label(to_scale.ticks(count), |ms| format!("{} ms", plain(ms)))
 }
 
-/// Draws the access times in order, with the promised longest access as a line, and the names of the levels.
+/// Draws the access times in order, with the names of the levels. A line marks the promised longest
+/// access.
 pub(super) fn access_times(report: &Report) -> String {
     let bottom = TOP + HEIGHT;
     let mut canvas = Canvas::new(bottom + BOTTOM, &format!("{}: access times", report.title), &report.subtitle);
@@ -65,7 +67,8 @@ pub(super) fn access_times(report: &Report) -> String {
     canvas.finish()
 }
 
-/// One dot for each access, given by its index and its time in nanoseconds, as a path.
+/// Returns a path with one dot for each access, which is given by its index and its time in
+/// nanoseconds.
 pub(super) fn dots(points: &[(usize, u64)], x: &Axis, y: &Axis) -> String {
     let mut drawn = HashSet::new();
     let mut dots = String::new();
@@ -78,7 +81,7 @@ pub(super) fn dots(points: &[(usize, u64)], x: &Axis, y: &Axis) -> String {
     dots
 }
 
-/// Draws how many accesses took how long, the number on a logarithmic axis.
+/// Draws the number of accesses for each access time, with the number on a logarithmic axis.
 pub(super) fn distribution(report: &Report) -> String {
     let bottom = TOP + HEIGHT;
     let mut canvas = Canvas::new(bottom + BOTTOM, &format!("{}: distribution", report.title), &report.subtitle);
@@ -107,7 +110,8 @@ pub(super) fn distribution(report: &Report) -> String {
     canvas.finish()
 }
 
-/// Draws what is left in the buffer after each access, over time, in one panel for each input rate.
+/// Draws the bytes left in the buffer after each access, over time, in one panel for each input
+/// rate.
 pub(super) fn backlog(report: &Report) -> String {
     let gap = 44.0;
     let panels = report.rates.len().max(1) as f64;
@@ -123,7 +127,7 @@ pub(super) fn backlog(report: &Report) -> String {
     canvas.finish()
 }
 
-/// When accesses end that follow each other directly, in seconds.
+/// Returns the ends of accesses that follow each other directly, in seconds.
 pub(super) fn ends_s(access_ns: &[u64]) -> Vec<f64> {
     let end = |total: &mut f64, &ns: &u64| {
         *total += ns as f64 / 1e9;
@@ -151,7 +155,8 @@ fn backlog_panel(canvas: &mut Canvas, report: &Report, rate: u64, x: &Axis, ends
     level_panel(canvas, &name, &left, x, ends_s, (top, PANEL_HEIGHT));
 }
 
-/// Draws levels of a buffer at the ends of accesses, below a name, in a panel that begins at `top` and is so high.
+/// Draws levels of a buffer at the ends of accesses, below a name. The panel begins at `top` and
+/// has the given height.
 pub(super) fn level_panel(canvas: &mut Canvas, name: &str, left: &[u64], x: &Axis, ends_s: &[f64], (top, height): (f64, f64)) {
     let bottom = top + height;
     let most = left.iter().copied().max().unwrap_or(0).max(1024);

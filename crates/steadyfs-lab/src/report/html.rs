@@ -1,4 +1,5 @@
-//! The page: a template with style, script and data put into it, so that one file opens anywhere.
+//! The page: a template that is filled with style, script and data, so that one file opens
+//! anywhere.
 
 use super::levels::place;
 use super::opening::{opening_rate, sentence};
@@ -9,7 +10,7 @@ use serde_json::json;
 
 const TEMPLATE: &str = include_str!("../../assets/report.html");
 pub(super) const STYLE: &str = include_str!("../../assets/report.css");
-/// What a page's script prints numbers with, as the library does.
+/// Script with which a page prints numbers as the library does.
 pub const TEXT_SCRIPT: &str = include_str!("../../assets/text.js");
 const SCRIPT: &str =
     concat!(include_str!("../../assets/text.js"), include_str!("../../assets/draw.js"), include_str!("../../assets/report.js"));
@@ -44,7 +45,8 @@ pub(super) fn page(report: &Report) -> String {
     )
 }
 
-/// Puts values at the places `{{name}}` of a template, in one pass: what a value contains is never a place itself.
+/// Puts values at the places `{{name}}` of a template, in one pass. Text in a value is never a
+/// place itself.
 pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut page = String::new();
     let mut rest = template;
@@ -58,7 +60,7 @@ pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
     page + rest
 }
 
-/// The key numbers as markup. The second one is the buffer; it follows the slider.
+/// Returns the key numbers as markup. The second number is the buffer, which follows the slider.
 fn tiles(report: &Report) -> String {
     let mut tiles: Vec<_> = report.tiles.iter().map(tile_of).collect();
     let rate = opening_rate(report);
@@ -69,17 +71,17 @@ fn tiles(report: &Report) -> String {
     tiles.concat()
 }
 
-/// A key number.
+/// Returns a key number as markup.
 pub(super) fn tile_of(fact: &Fact) -> String {
     tile(&escape(&fact.label), &escape(&fact.value), &escape(&fact.note))
 }
 
-/// The same from markup.
+/// Returns a key number as markup, from parts that are markup.
 fn tile(label: &str, value: &str, note: &str) -> String {
     format!("<div class=\"tile\"><dt>{label}</dt><dd>{value}<small>{note}</small></dd></div>")
 }
 
-/// Numbers as rows of a table.
+/// Returns numbers as rows of a table.
 pub(super) fn facts(facts: &[Fact]) -> String {
     let row = |fact: &Fact| {
         let cells = [&fact.label, &fact.value, &fact.note].map(|text| escape(text));
@@ -88,7 +90,7 @@ pub(super) fn facts(facts: &[Fact]) -> String {
     facts.iter().map(row).collect()
 }
 
-/// Says what the figure of accesses shows.
+/// Returns the lead of the figure of accesses.
 fn access_lead(report: &Report) -> String {
     let mut lead = "One dot per access.".to_string();
     if !report.levels.is_empty() {
@@ -102,14 +104,14 @@ fn access_lead(report: &Report) -> String {
     lead
 }
 
-/// A number of the buffer for a rate, or the reason for which there is none.
+/// Returns a number of the buffer for a rate, or the reason why there is none.
 fn rate_text(report: &Report, rate: u64, bytes: impl Fn(Backlog) -> u64) -> String {
     let seen = need(&report.access_ns, report.write_bytes, rate);
     let load = Load::of(&report.access_ns, report.write_bytes, rate);
     buffer_text(seen.map(|need| bytes(need.worst)), seen.is_some_and(|need| need.grows), load)
 }
 
-/// The table of input rates as markup.
+/// Returns the table of input rates as markup.
 fn rate_rows(report: &Report) -> String {
     let row = |&rate: &u64| {
         let cells = [
@@ -129,7 +131,7 @@ fn rate_rows(report: &Report) -> String {
     report.rates.iter().map(row).collect()
 }
 
-/// Explains the words of the table, if it has any.
+/// Returns the explanation of the words in the table, if it has any.
 fn rates_lead(report: &Report) -> String {
     let (mut lead, of) = (Vec::new(), |rate| Load::of(&report.access_ns, report.write_bytes, rate));
     let has = |load| report.rates.iter().any(|&rate| of(rate) == load);
@@ -148,7 +150,7 @@ fn rates_lead(report: &Report) -> String {
     lead.join(" ")
 }
 
-/// The data for the script, as JSON that cannot end the element it stands in.
+/// Returns the data for the script, as JSON that cannot end its own element.
 fn data(report: &Report) -> String {
     let envelopes: Vec<_> = report.envelopes.iter().map(|e| [e.burst_ns, e.rate_ns]).collect();
     let view = report.view();
@@ -163,7 +165,7 @@ fn data(report: &Report) -> String {
         "levels": levels,
         "view": { "end_ms": view.end_ms, "bound_at_ms": view.bound_at_ms, "break_ms": view.break_ms },
     });
-    // JSON holds these letters within strings only, where an escape means the same.
+    // JSON contains these letters within strings only, where an escape means the same.
     value.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
@@ -177,7 +179,8 @@ mod tests {
     fn page_needs_nothing_from_anywhere_else() {
         let page = report().html();
         for reference in ["src=", "href=", "url(", "@import", "fetch(", "https://"] {
-            // The banner of uPlot names its home page and its licence; nothing loads them.
+            // The banner of uPlot contains links to its home page and its licence; nothing loads
+            // them.
             let own = page.replace(UPLOT_SCRIPT, "");
             assert!(!own.contains(reference), "{reference}");
         }
@@ -204,7 +207,7 @@ mod tests {
         assert_eq!(page.matches("\"access_ns\"").count(), 1);
     }
 
-    /// Markup without style and scripts.
+    /// Returns the markup without style and scripts.
     fn markup(report: &Report) -> String {
         let page = report.html();
         let body = &page[page.find("<body").unwrap()..];

@@ -1,17 +1,19 @@
-//! The levels of the figure of accesses: those that did the same on the chip take the same time, and get a name.
+//! The levels of the figure of accesses. Accesses with the same work on the chip take the same
+//! time, and their level gets a name.
 
 use super::view::View;
 use crate::evaluate::Work;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Levels that are named at most.
+/// Maximum number of named levels.
 const LEVELS: usize = 8;
-/// One in so many accesses makes a level that is seen as a stripe.
+/// A level is visible as a stripe if it has at least one in this many accesses.
 const VISIBLE: usize = 200;
-/// The middle half of a level lies within this share of the longest access; otherwise it is a cloud and gets no name.
+/// Share of the longest access within which the middle half of a level must lie. Otherwise the
+/// level is a cloud and gets no name.
 const NARROW: f64 = 0.1;
-/// A name stands no farther from its level than so many times its room.
+/// Maximum distance of a name from its level, as a multiple of the room for a name.
 const MOVED: f64 = 1.5;
 /// Room for a name, as a share of the axis: 16 of 300 pixels.
 const ROOM: f64 = 16.0 / 300.0;
@@ -21,22 +23,22 @@ const ROOM: f64 = 16.0 / 300.0;
 pub struct Level {
     /// Access time of the level, in nanoseconds.
     pub ns: u64,
-    /// What its accesses did.
+    /// Work of its accesses.
     pub name: String,
 }
 
 /// A level with the place of its name.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Label<'l> {
-    /// Where the level is, in milliseconds.
+    /// Time of the level, in milliseconds.
     pub(super) ms: f64,
-    /// Where its name stands, in milliseconds.
+    /// Place of the name, in milliseconds.
     pub(super) at_ms: f64,
     pub(super) name: &'l str,
 }
 
-/// Finds the levels worth a name: that of the longest access first, then those that hold a visible share, the largest
-/// first. `work` is what each access did.
+/// Finds the levels worth a name. The level of the longest access is first. The levels with a
+/// visible share follow, the largest first. `work` contains the work of each access.
 pub(super) fn levels(access_ns: &[u64], work: &[Work]) -> Vec<Level> {
     let Some((&longest_ns, &longest)) = access_ns.iter().zip(work).max_by_key(|(ns, _)| **ns) else { return Vec::new() };
     let near_ns = (NARROW * longest_ns as f64) as u64;
@@ -47,7 +49,7 @@ pub(super) fn levels(access_ns: &[u64], work: &[Work]) -> Vec<Level> {
         let [low, middle, high] = [1, 2, 3].map(|quarter| times[(times.len() - 1) * quarter / 4]);
         let of_longest = work == longest.without_reads();
         if of_longest && longest_ns - middle > near_ns {
-            // Others did the same and took less: the reads make the difference.
+            // Other accesses did the same and took less: the reads make the difference.
             first.name = format!("longest: {longest}");
         } else if of_longest {
             continue;
@@ -60,7 +62,7 @@ pub(super) fn levels(access_ns: &[u64], work: &[Work]) -> Vec<Level> {
     std::iter::once(first).chain(stripes.into_iter().map(|(_, level)| level)).take(LEVELS).collect()
 }
 
-/// The times of the accesses that did the same, reads left out.
+/// Returns the times of the accesses by their work, without reads.
 fn by_work(access_ns: &[u64], work: &[Work]) -> BTreeMap<Work, Vec<u64>> {
     let mut times: BTreeMap<Work, Vec<u64>> = BTreeMap::new();
     for (&ns, work) in access_ns.iter().zip(work) {
@@ -69,8 +71,9 @@ fn by_work(access_ns: &[u64], work: &[Work]) -> BTreeMap<Work, Vec<u64>> {
     times
 }
 
-/// Gives names places of their own, near their levels and in their order. A name for which others would have to move too
-/// far is left out; earlier levels are placed first, and the answer keeps their order.
+/// Gives names places of their own, near their levels and in their order. A name is left out if
+/// others would have to move too far. Earlier levels are placed first, and the result keeps their
+/// order.
 pub(super) fn place<'l>(levels: &'l [Level], view: &View) -> Vec<Label<'l>> {
     let room = ROOM * view.end_ms;
     let mut placed: Vec<Label<'l>> = Vec::new();
@@ -86,11 +89,13 @@ pub(super) fn place<'l>(levels: &'l [Level], view: &View) -> Vec<Label<'l>> {
     placed
 }
 
-/// Moves names apart as little as it takes: those too close form a group around the mean of their levels.
+/// Moves names apart as little as possible. Names that are too close form a group around the mean
+/// of their levels.
 fn spread(labels: &mut [Label<'_>], room: f64) {
     let mut order: Vec<usize> = (0..labels.len()).collect();
     order.sort_by(|&a, &b| labels[a].ms.total_cmp(&labels[b].ms));
-    // Without the room for those below, names of a group stand at the same height, and groups ascend.
+    // Without the room for the names below, names of a group are at the same height, and groups
+    // ascend.
     let mut groups: Vec<(f64, f64)> = Vec::new();
     let height = |group: &(f64, f64)| group.0 / group.1;
     for (below, &index) in order.iter().enumerate() {
@@ -102,7 +107,7 @@ fn spread(labels: &mut [Label<'_>], room: f64) {
     }
     let heights = groups.iter().flat_map(|group| std::iter::repeat_n(height(group), group.1 as usize));
     for ((below, &index), height) in order.iter().enumerate().zip(heights) {
-        // The lowest name does not lie across the axis.
+        // The lowest name must not cross the axis.
         labels[index].at_ms = height.max(room / 2.0) + below as f64 * room;
     }
 }

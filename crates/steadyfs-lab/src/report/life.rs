@@ -1,4 +1,5 @@
-//! The report of `steady life`: how evenly the blocks wore, when they failed, and what was read back at the end.
+//! The report of `steady life`: the evenness of the wear, the failures of blocks, and the data read
+//! back at the end.
 
 use super::axis::{Axis, Spread};
 use super::canvas::{BOTTOM, Canvas, LEFT, TOP};
@@ -15,13 +16,14 @@ const TEMPLATE: &str = include_str!("../../assets/life.html");
 const HEIGHT: f64 = 260.0;
 /// Room for the legend of the blocks in pixels.
 const LEGEND: f64 = 24.0;
-/// Blocks that are drawn at most: more than that are no more to be seen.
+/// Maximum number of drawn blocks: more are not distinguishable.
 const BLOCKS: usize = 363;
 /// Height of the marks below a block in pixels.
 const MARK: f64 = 5.0;
-/// Classes of the parts of a bar, and what they are called where the life has so many.
+/// Classes of the parts of a bar, and their names if the life has this many parts.
 const STAGES: [(&str, &str); 4] = [("e0", "to 25 %"), ("e1", "to 50 %"), ("e2", "to 75 %"), ("e3", "to the end")];
-/// Before so many percent of the erases the evenness says little: many blocks have been erased once or not at all.
+/// Percentage of the erases from which the evenness is drawn. Before it, many blocks have been
+/// erased once or not at all.
 const EVEN_FROM: f64 = 5.0;
 
 /// A report of a life.
@@ -29,12 +31,12 @@ const EVEN_FROM: f64 = 5.0;
 pub struct LifeReport<'a>(&'a Life);
 
 impl<'a> LifeReport<'a> {
-    /// The report of a life.
+    /// Returns the report of a life.
     pub fn of(life: &'a Life) -> LifeReport<'a> {
         LifeReport(life)
     }
 
-    /// The result in a sentence.
+    /// Returns the result in a sentence.
     fn sentence(&self) -> String {
         let audit = &self.0.audit;
         let bytes = format_size(audit.bytes);
@@ -71,7 +73,7 @@ impl<'a> LifeReport<'a> {
         vec![evenness, first, Fact::new("Written until the end", written(life.writes), end), read]
     }
 
-    /// Erases of each block, in parts of the life.
+    /// Draws the erases of each block, in parts of the life.
     fn blocks(&self) -> String {
         let life = self.0;
         let counts = life.block_erases.last().map_or(&[][..], Vec::as_slice);
@@ -87,7 +89,7 @@ impl<'a> LifeReport<'a> {
         let x = canvas.across(0.0, counts.len().max(1) as f64);
         canvas.vertical(&y, &label(y.ticks(5), |count| format_count(count as u64)));
         canvas.horizontal(&x, bottom + MARK, &label(x.ticks(8), |block| format_count(block as u64)), "erase block");
-        // The end has its colour however early it came.
+        // The end has its own colour, however early it came.
         let stage_of = |part: usize| if part + 1 == life.block_erases.len() { STAGES.len() - 1 } else { part };
         let nothing = vec![0; counts.len()];
         let before = std::iter::once(&nothing).chain(&life.block_erases);
@@ -120,7 +122,7 @@ impl<'a> LifeReport<'a> {
         canvas.finish()
     }
 
-    /// A figure over what was written.
+    /// Draws a figure over the written bytes.
     fn over_time(&self, title: &str, subtitle: &str, lines: &[Line], text: &dyn Fn(f64) -> String) -> String {
         let end = (self.0.writes * self.0.write_bytes).max(1) as f64;
         let x = Axis { low: 0.0, high: end, spread: Spread::Linear, pixels: (0.0, 1.0) };
@@ -157,7 +159,7 @@ impl<'a> LifeReport<'a> {
 
     fn bad_blocks(&self) -> String {
         let mut line = self.line("bad blocks", "w3", &self.0.moments, |moment| moment.bad_blocks.into());
-        // Nothing is between two numbers of blocks.
+        // The line has steps, because nothing is between two numbers of blocks.
         let corners = line.points.windows(2).flat_map(|pair| [pair[0], (pair[1].0, pair[0].1)]);
         line.points = corners.chain(line.points.last().copied()).collect();
         let subtitle = format!("of {}, {} of which the volume knows at the end", self.0.blocks, self.0.known_bad_blocks);
@@ -204,12 +206,12 @@ impl Page for LifeReport<'_> {
     }
 }
 
-/// A count beside the mean.
+/// Returns the ratio of a count to the mean.
 fn ratio(count: u32, mean: f64) -> f64 {
     f64::from(count) / mean.max(1.0)
 }
 
-/// Bars of blocks from a count to another, each over the room of `step` blocks.
+/// Returns bars of blocks from one count to another, each over the room of `step` blocks.
 fn bars(blocks: impl Iterator<Item = (usize, u32, u32)>, step: usize, x: &Axis, y: &Axis) -> String {
     let mut path = String::new();
     for (at, from, to) in blocks.filter(|(_, from, to)| from < to) {
@@ -221,7 +223,7 @@ fn bars(blocks: impl Iterator<Item = (usize, u32, u32)>, step: usize, x: &Axis, 
     path
 }
 
-/// Marks below blocks.
+/// Returns marks below blocks.
 fn marks(blocks: impl Iterator<Item = usize>, x: &Axis, bottom: f64) -> String {
     let mut path = String::new();
     for block in blocks {

@@ -1,4 +1,4 @@
-//! A figure of lines whose names stand beside their ends.
+//! A figure of lines with their names beside their ends.
 
 use super::axis::{Axis, Spread};
 use super::canvas::{BOTTOM, Canvas, TOP};
@@ -15,15 +15,15 @@ pub(super) struct Line {
     pub(super) points: Vec<(f64, f64)>,
 }
 
-/// What stands around the lines.
+/// The parts around the lines.
 pub(super) struct Figure<'a> {
     pub(super) title: &'a str,
     pub(super) subtitle: &'a str,
     /// The name of the horizontal axis.
     pub(super) across: &'a str,
-    /// Labels of the horizontal axis; those beside the lines are left out.
+    /// Labels of the horizontal axis. Labels outside the range of the lines are left out.
     pub(super) ticks: Vec<(f64, String)>,
-    /// How values of the vertical axis are written.
+    /// Format of the values of the vertical axis.
     pub(super) text: &'a dyn Fn(f64) -> String,
 }
 
@@ -61,7 +61,8 @@ impl Figure<'_> {
     }
 }
 
-/// Places as near to the levels as leaves `room` between each two, none below `bottom`.
+/// Returns places as near to the levels as possible, with `room` between each two, and none below
+/// `bottom`.
 pub fn spread(levels: &[f64], room: f64, bottom: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..levels.len()).collect();
     order.sort_by(|&a, &b| levels[b].total_cmp(&levels[a]));

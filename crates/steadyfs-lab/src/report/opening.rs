@@ -1,13 +1,13 @@
-//! What a report says before anybody touches it: one sentence, and the rate at which the slider stands.
+//! The opening of a report: one sentence, and the first rate of the slider.
 
 use super::Report;
 use crate::backlog::{LOAD_MAX_PERCENT, Load};
 use crate::units::format_duration;
 
-/// The rate at which the slider stands when nothing limits it, in bytes per second.
+/// First rate of the slider if nothing limits it, in bytes per second.
 const ANY_RATE: u64 = 1_000_000;
 
-/// Says how long the longest access took, and whether that was promised.
+/// Returns the sentence about the longest access and the promise.
 pub(super) fn sentence(report: &Report) -> String {
     let longest_ns = report.longest_ns();
     let longest = format_duration(longest_ns as f64);
@@ -16,8 +16,8 @@ pub(super) fn sentence(report: &Report) -> String {
     format!("Longest {longest}, promised {}: {verdict}.", format_duration(bound_ns as f64))
 }
 
-/// The highest offered rate, in bytes per second, for which the run has a buffer. If there is none, 95 % of
-/// the mean rate of the accesses, rounded down to three digits.
+/// Returns the highest offered rate, in bytes per second, for which the run has a buffer. If there
+/// is none, returns 95 % of the mean rate of the accesses, rounded down to three digits.
 pub(super) fn opening_rate(report: &Report) -> u64 {
     let has_buffer = |rate: u64| Load::of(&report.access_ns, report.write_bytes, rate) == Load::Below;
     if let Some(offered) = report.rates.iter().copied().filter(|&rate| has_buffer(rate)).max() {

@@ -1,28 +1,28 @@
-//! A page of tables and figures, in the order in which they are read: what somebody else has published, beside what was measured.
+//! A page of tables and figures, in reading order: published numbers beside measured numbers.
 
 use super::escape;
 use super::html::{STYLE, fill};
 
 const TEMPLATE: &str = include_str!("../../assets/paper.html");
 
-/// What such a page has.
+/// Content of such a page.
 pub struct Paper<'a> {
-    /// What made it.
+    /// Command that made the page.
     pub brand: &'a str,
-    /// Its title.
+    /// Title of the page.
     pub title: &'a str,
     /// The result in a sentence.
     pub headline: &'a str,
-    /// What was measured.
+    /// Description of the measurement.
     pub leads: Vec<String>,
     /// Sections, as markup.
     pub body: String,
-    /// Sources, and what else there is to say.
+    /// Sources and remarks.
     pub footer: &'a str,
 }
 
 impl Paper<'_> {
-    /// The page.
+    /// Returns the page.
     pub fn html(&self) -> String {
         let leads: String = self.leads.iter().map(|lead| format!("<p class=\"subtitle\">{}</p>\n", escape(lead))).collect();
         fill(
@@ -40,7 +40,7 @@ impl Paper<'_> {
     }
 }
 
-/// A section with a figure, and a sentence above it where there is one.
+/// Returns a section with a figure, and a sentence above it unless `lead` is empty.
 pub fn figure(lead: &str, svg: &str) -> String {
     let lead = if lead.is_empty() { String::new() } else { format!("<p class=\"lead\">{}</p>", escape(lead)) };
     format!("<section class=\"card figure\">{lead}{svg}</section>\n")
@@ -48,18 +48,18 @@ pub fn figure(lead: &str, svg: &str) -> String {
 
 /// A section with a table.
 pub struct Table<'a> {
-    /// What stands above it.
+    /// Heading of the table.
     pub heading: &'a str,
-    /// A sentence above it; may be empty.
+    /// A sentence above the table; may be empty.
     pub lead: &'a str,
     /// Names of the columns.
     pub head: &'a [&'a str],
-    /// Columns, from the left, that hold names.
+    /// Number of columns, from the left, that contain names.
     pub names: usize,
 }
 
 impl Table<'_> {
-    /// The section, with rows of text.
+    /// Returns the section, with rows of text.
     pub fn html(&self, rows: &[Vec<String>]) -> String {
         let head: String = self.head.iter().enumerate().map(|(at, name)| self.cell("th scope=\"col\"", at, name)).collect();
         let row = |row: &Vec<String>| {

@@ -1,4 +1,5 @@
-//! The report of `steady realtime`: the nine figures of an article, drawn from what was measured, and its numbers beside ours.
+//! The report of `steady realtime`: the nine figures of an article, drawn from measurements, and
+//! the article's numbers beside ours.
 
 use super::Page;
 use super::axis::{Axis, Spread};
@@ -11,18 +12,20 @@ use crate::realtime::{Medium, Realtime, Row, SPECIFICATION, WRITE_BYTES};
 use crate::units::{format_duration, format_rate, format_size};
 use std::fmt::Write;
 
-/// Height of the plotting area of a figure with one panel, and of one of two, in pixels.
+/// Height of the plotting area in pixels: of a figure with one panel, and of each panel in a figure
+/// with two.
 const HEIGHT: f64 = 260.0;
 const PANEL: f64 = 110.0;
 /// Room above a panel, for its name.
 const GAP: f64 = 44.0;
-/// Accesses that are drawn at most.
+/// Maximum number of drawn accesses.
 const BARS: usize = 1_400;
 /// The devices of the article.
 const INDUSTRIAL: &str = "sd-industrial";
 const CONSUMER: &str = "sd-consumer";
 const NAND: &str = "mt29f1g01abafd";
-/// Two sequences of ten accesses with the same longest one and as many of it, in milliseconds; 4,000 bytes each, at 1 MB/s.
+/// Two sequences of ten accesses, in milliseconds. Both have the same longest access, equally
+/// often. Each access writes 4,000 bytes, at an input rate of 1 MB/s.
 const APART: [u64; 10] = [2, 10, 2, 2, 2, 2, 10, 2, 2, 2];
 const ADJACENT: [u64; 10] = [2, 2, 10, 10, 2, 2, 2, 2, 2, 2];
 const SEQUENCE_BYTES: u64 = 4000;
@@ -34,48 +37,48 @@ Its Figure 5 names the input rate “average throughput”. Rates are decimal, b
 #[derive(Clone, Debug)]
 pub struct RealtimeReport<'a>(&'a Realtime);
 
-/// A figure: its file, what the article says of it, and what was measured.
+/// A figure: its file, its drawing, its lead, and its row in the table.
 struct Drawn {
     file: &'static str,
     svg: String,
     lead: &'static str,
-    /// What it shows, the article's number, and ours.
+    /// Name of the number, the article's number, and ours.
     row: [String; 3],
 }
 
 impl<'a> RealtimeReport<'a> {
-    /// The report of a result.
+    /// Returns the report of a result.
     pub fn of(realtime: &'a Realtime) -> RealtimeReport<'a> {
         RealtimeReport(realtime)
     }
 
-    /// A device as it is, by its place among them.
+    /// Returns a device without a file system, by its place among them.
     fn card(&self, index: usize) -> Option<(&'a Row, &'a str)> {
         let name = |row: &'a Row| if let Medium::Device(name) = &row.medium { Some((row, name.as_str())) } else { None };
         self.0.rows.iter().filter_map(name).nth(index)
     }
 
-    /// SteadyFS on raw flash.
+    /// Returns SteadyFS on raw flash.
     fn nand(&self) -> Option<(&'a Row, &'a str)> {
         let name = |row: &'a Row| if let Medium::RawFlash(name) = &row.medium { Some((row, name.as_str())) } else { None };
         self.0.rows.iter().find_map(name)
     }
 
-    /// The result in a sentence: what the rate needs on each medium.
+    /// Returns the result in a sentence: the buffer for the rate on each kind of medium.
     fn sentence(&self) -> String {
         let needs = |row: &Row| match row.backlog_at(self.0.rate).and_then(|backlog| backlog.buffer_bytes) {
             Some(bytes) => format!("{} {}", row.medium, format_size(bytes)),
             None if row.load_at(self.0.rate) == Load::NearMean => format!("{} no number, near its mean rate", row.medium),
             None => format!("{} none, above its mean rate", row.medium),
         };
-        // One of each kind: the table has all of them.
+        // One medium of each kind. The table has all of them.
         let kinds = self.0.rows.iter().map(|row| std::mem::discriminant(&row.medium)).collect::<Vec<_>>();
         let is_first = |(at, _): &(usize, &Row)| !kinds[..*at].contains(&kinds[*at]);
         let first: Vec<_> = self.0.rows.iter().enumerate().filter(is_first).map(|(_, row)| needs(row)).collect();
         format!("Buffer at {}: {}.", format_rate(self.0.rate as f64), first.join(", "))
     }
 
-    /// The figures, in the order of the article.
+    /// Returns the figures, in the order of the article.
     fn figures(&self) -> Vec<Drawn> {
         let mut drawn = hypothetical();
         if let Some((row, name)) = self.card(0) {
@@ -107,7 +110,7 @@ impl<'a> RealtimeReport<'a> {
         drawn
     }
 
-    /// All media, and the advice.
+    /// Returns the tables of all media, and of the advice.
     fn tables(&self) -> String {
         let head = self.0.head();
         let head: Vec<&str> = head.iter().map(String::as_str).collect();
@@ -151,12 +154,12 @@ impl Page for RealtimeReport<'_> {
     }
 }
 
-/// What the article says, or that it says nothing of this device.
+/// Returns the article's number, or a note that it has none for this device.
 fn told(article: &str) -> String {
     if article.is_empty() { "not this device".to_string() } else { article.to_string() }
 }
 
-/// Figures 1 and 2: that the order of accesses decides.
+/// Returns figures 1 and 2, which show that the order of accesses decides.
 fn hypothetical() -> Vec<Drawn> {
     let [apart, adjacent] = [APART, ADJACENT].map(|ms| ms.map(|ms| ms * 1_000_000));
     let named = [("longest accesses apart", &apart[..]), ("the same next to each other", &adjacent[..])];
@@ -189,7 +192,7 @@ fn hypothetical() -> Vec<Drawn> {
     ]
 }
 
-/// A figure of accesses.
+/// Returns a figure of accesses.
 fn accesses(file: &'static str, number: &str, row: &Row, name: &str, article: &'static str) -> Drawn {
     let longest = row.worst_ns.iter().copied().max().unwrap_or(0) as f64;
     let title = format!("{number}: the accesses in a row that took longest together");
@@ -205,7 +208,7 @@ fn accesses(file: &'static str, number: &str, row: &Row, name: &str, article: &'
     }
 }
 
-/// A figure of the buffer at a rate.
+/// Returns a figure of the buffer at a rate.
 fn buffer(file: &'static str, number: &str, row: &Row, name: &str, rate: u64, article: &str) -> Drawn {
     let most = levels(&row.worst_ns, WRITE_BYTES as u64, rate).into_iter().max().unwrap_or(0);
     let title = format!("{number}: buffer at {}", format_rate(rate as f64));
@@ -217,12 +220,12 @@ fn buffer(file: &'static str, number: &str, row: &Row, name: &str, rate: u64, ar
     }
 }
 
-/// What is left in the buffer behind each access.
+/// Returns the bytes left in the buffer after each access.
 fn levels(access_ns: &[u64], write_bytes: u64, rate: u64) -> Vec<u64> {
     backlog_series(access_ns, write_bytes, rate).iter().map(|level| level.left_bytes).collect()
 }
 
-/// Where the panels of a figure begin, how high each is, and where the last one ends.
+/// Returns the tops of the panels of a figure, their height, and the bottom of the last panel.
 fn panels(count: usize) -> (Vec<f64>, f64, f64) {
     let height = if count > 1 { PANEL } else { HEIGHT };
     let tops: Vec<_> = (0..count).map(|panel| TOP + GAP * 0.6 + panel as f64 * (height + GAP)).collect();
@@ -230,7 +233,7 @@ fn panels(count: usize) -> (Vec<f64>, f64, f64) {
     (tops, height, bottom)
 }
 
-/// How long accesses take, a bar for each from its begin to its end.
+/// Draws access times, with a bar for each access from its start to its end.
 fn bars(title: &str, subtitle: &str, sequences: &[(&str, &[u64])]) -> String {
     let (tops, height, bottom) = panels(sequences.len());
     let mut canvas = Canvas::new(bottom + BOTTOM, title, subtitle);
@@ -254,7 +257,8 @@ fn bars(title: &str, subtitle: &str, sequences: &[(&str, &[u64])]) -> String {
     canvas.finish()
 }
 
-/// What is left in a buffer over time, a panel for each sequence of accesses with its bytes and the rate.
+/// Draws the bytes left in a buffer over time, in a panel for each sequence of accesses. A sequence
+/// has its bytes of a write and its rate.
 fn fillings(title: &str, sequences: &[(&str, &[u64], u64, u64)]) -> String {
     let (tops, height, bottom) = panels(sequences.len());
     let mut canvas = Canvas::new(bottom + BOTTOM, title, "what is left behind each access");
@@ -269,7 +273,7 @@ fn fillings(title: &str, sequences: &[(&str, &[u64], u64, u64)]) -> String {
     canvas.finish()
 }
 
-/// The axis of time below the panels.
+/// Draws the axis of time below the panels.
 fn time_axis(canvas: &mut Canvas, x: &Axis, bottom: f64) {
     let ticks = label(x.ticks(8), |s| format_duration(1e9 * s));
     canvas.horizontal(x, bottom, &ticks, "time spent in accesses");
@@ -335,7 +339,7 @@ mod tests {
         assert!(html.len() < 600_000, "{}", html.len());
     }
 
-    /// What the article says of its cards is no number of another one.
+    /// The article's numbers for its cards are no numbers of other cards.
     #[test]
     fn other_devices_have_no_number_of_the_article_and_one_card_no_figure_6() {
         let realtime = realtime(&["mine"], "mt29f2g08abaea");

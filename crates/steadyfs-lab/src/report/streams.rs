@@ -1,4 +1,5 @@
-//! The report of `steady streams`: what the blocks hold, the write amplification over time, and all of it side by side.
+//! The report of `steady streams`: the contents of the blocks, the write amplification over time,
+//! and all runs side by side.
 
 use super::axis::{Axis, Spread};
 use super::canvas::{BOTTOM, Canvas, LEFT, TOP};
@@ -15,7 +16,7 @@ const TEMPLATE: &str = include_str!("../../assets/streams.html");
 const PANEL: f64 = 112.0;
 /// Room for the name of a panel in pixels.
 const HEAD: f64 = 26.0;
-/// Blocks of a panel at most: more than that are no more to be seen.
+/// Maximum number of drawn blocks of a panel: more are not distinguishable.
 const BLOCKS: usize = 180;
 /// Height of the plotting area of the amplification over time in pixels.
 const HEIGHT: f64 = 260.0;
@@ -24,31 +25,32 @@ const BAR: f64 = 13.0;
 /// Letters beside a figure: the longest name of a way and a number.
 const LETTERS: usize = 22;
 
-/// What is written in the figures, by job.
+/// Classes of the written pages in the figures, by job.
 const JOBS: [&str; 3] = ["j0", "j1", "j2"];
 
 /// A report of streams.
 #[derive(Clone, Debug)]
 pub struct StreamsReport<'a> {
     streams: &'a Streams,
-    /// The rows of what is shown at length: what was written first, at the first fill.
+    /// Rows that are shown at length: the first workload, at the first fill.
     shown: Vec<&'a Row>,
 }
 
 impl<'a> StreamsReport<'a> {
-    /// The report of a result.
+    /// Returns the report of a result.
     pub fn of(streams: &'a Streams) -> StreamsReport<'a> {
         let first = streams.rows.first();
         let is_shown = |row: &&Row| first.is_some_and(|first| row.writes == first.writes && row.fill == first.fill);
         StreamsReport { streams, shown: streams.rows.iter().filter(is_shown).collect() }
     }
 
-    /// What the figures of one workload show.
+    /// Returns the description of the figures of one workload.
     fn shown_of(&self) -> String {
         self.shown.first().map_or(String::new(), |row| format!("{} writes, {} full", row.writes, format_percent(row.fill)))
     }
 
-    /// The result in a sentence: of all that was written, the case that streams help most, the middle one, and the one that they help least.
+    /// Returns the result in a sentence. Of all cases, it names the case that streams help most,
+    /// the middle case, and the case that streams help least.
     fn sentence(&self) -> String {
         let mut cases = self.cases();
         cases.sort_by(|(_, a), (_, b)| gain(a).total_cmp(&gain(b)));
@@ -69,7 +71,8 @@ impl<'a> StreamsReport<'a> {
         }
     }
 
-    /// What was written, with its name: write amplification with one stream, and with the best of several.
+    /// Returns each case with its name: write amplification with one stream, and with the best of
+    /// several.
     fn cases(&self) -> Vec<(String, (f64, f64))> {
         let several = self.groups().into_iter().filter_map(|(name, rows)| {
             let one = rows.iter().find(|row| row.streams == "one")?.amplification;
@@ -79,7 +82,7 @@ impl<'a> StreamsReport<'a> {
         several.collect()
     }
 
-    /// Rows of the same writes and fill, and their name.
+    /// Returns the rows of the same writes and fill, with their name.
     fn groups(&self) -> Vec<(String, Vec<&Row>)> {
         let mut groups: Vec<(String, Vec<&Row>)> = Vec::new();
         for row in &self.streams.rows {
@@ -92,7 +95,7 @@ impl<'a> StreamsReport<'a> {
         groups
     }
 
-    /// What the blocks hold at the end, a panel for each way.
+    /// Draws the contents of the blocks at the end, in a panel for each way.
     fn blocks(&self) -> String {
         let bottom = TOP + self.shown.len() as f64 * (PANEL + HEAD);
         let mut canvas = Canvas::new(
@@ -112,7 +115,7 @@ impl<'a> StreamsReport<'a> {
                 row.streams, row.moved_per_page
             );
             canvas.text(LEFT, top - 8.0, "start", "", &text);
-            // As many as can be seen, evenly.
+            // As many blocks as are distinguishable, evenly spaced.
             let step = (all as f64 / BLOCKS as f64).max(1.0);
             let seen = ((all as f64 / step) as usize).min(BLOCKS);
             let columns: Vec<_> = (0..seen).map(|column| &row.map.blocks[(column as f64 * step) as usize]).collect();
@@ -133,7 +136,7 @@ impl<'a> StreamsReport<'a> {
         canvas.finish()
     }
 
-    /// Amplification over time, a line for each way.
+    /// Draws the amplification over time, with a line for each way.
     fn over_time(&self) -> String {
         let bottom = TOP + HEIGHT;
         let mut canvas = Canvas::new(bottom + BOTTOM, "Write amplification over time", &self.shown_of());
@@ -157,7 +160,7 @@ impl<'a> StreamsReport<'a> {
         canvas.finish()
     }
 
-    /// Amplification of every run as a bar.
+    /// Draws the amplification of every run as a bar.
     fn amplification(&self) -> String {
         let groups = self.groups();
         let height: f64 = groups.iter().map(|(_, rows)| HEAD + BAR * rows.len() as f64 + 8.0).sum();
@@ -227,12 +230,12 @@ impl Page for StreamsReport<'_> {
     }
 }
 
-/// What is left of the amplification.
+/// Returns the share of the amplification that is left.
 fn gain((one, best): &(f64, f64)) -> f64 {
     best / one
 }
 
-/// A row of the table.
+/// Returns a row of the table.
 fn table_row(row: &Row) -> String {
     let numbers = [
         format!("{:.3}", row.moved_per_page),
@@ -256,13 +259,14 @@ fn table_row(row: &Row) -> String {
     )
 }
 
-/// The class of a way's line or bar.
+/// Returns the class of a way's line or bar.
 fn class_of(way: &str) -> String {
     let index = Way::ALL.iter().position(|known| known.name() == way).unwrap_or(0);
     format!("w{index}")
 }
 
-/// The places of one kind in some blocks, as a path; neighbours in a block are one rectangle.
+/// Returns the places of one kind in some blocks, as a path. Neighbours in a block are one
+/// rectangle.
 fn cells(columns: &[&Vec<Cell>], kind: Cell, x: &Axis, top: f64) -> String {
     let mut path = String::new();
     for (column, cells) in columns.iter().enumerate() {
@@ -298,7 +302,8 @@ mod tests {
         let report = StreamsReport::of(&streams);
         let html = report.html();
         let one = &streams.rows[0];
-        // The kindest case is told as such, beside the one that streams help least.
+        // The sentence names the case that streams help most, beside the case that streams help
+        // least.
         let sentence = report.sentence();
         assert!(sentence.contains("at best") && sentence.contains(", at worst"), "{sentence}");
         assert!(sentence.contains(&format!("{:.2} →", one.amplification)) && html.contains(&escape(&sentence)), "{sentence}");

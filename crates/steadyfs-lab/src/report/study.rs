@@ -1,4 +1,5 @@
-//! The report of `steady streams --study`: the paper's numbers beside ours, the amplification by the number of streams, and time and amplification over the run.
+//! The report of `steady streams --study`. It has the paper's numbers beside ours, the
+//! amplification by the number of streams, and time and amplification over the run.
 
 use super::lines::{Figure, Line};
 use super::paper::{Paper, figure};
@@ -13,12 +14,12 @@ const FOOTER: &str = "S. Vishwakarma, A. Sharma, S. K. Kodase: Enhancing eMMC us
 pub struct StudyReport<'a>(&'a Study);
 
 impl<'a> StudyReport<'a> {
-    /// The report of a study.
+    /// Returns the report of a study.
     pub fn of(study: &'a Study) -> StudyReport<'a> {
         StudyReport(study)
     }
 
-    /// Amplification by the number of streams.
+    /// Draws the amplification by the number of streams.
     fn by_count(&self) -> String {
         let of = |system: &str| -> Vec<f64> {
             self.0
@@ -28,7 +29,7 @@ impl<'a> StudyReport<'a> {
                 .map(|run| run.amplification)
                 .collect()
         };
-        // A device of one stream stands at the left.
+        // A device of one stream is at the left.
         let lines = [("plain", "w0"), ("steadyfs", "w1")].map(|(system, class)| Line {
             name: name_of(system).to_string(),
             class,
@@ -45,7 +46,7 @@ impl<'a> StudyReport<'a> {
         figure.draw(&lines)
     }
 
-    /// What a number was over time, in a run at random at a fill, with one stream and with three.
+    /// Draws a number over time, for runs at random at one fill, with one stream and with three.
     fn over_time(&self, title: &str, values: impl Fn(&Run) -> &Vec<f64>, text: &dyn Fn(f64) -> String) -> String {
         const SHOWN: f64 = 0.9;
         let is_shown = |run: &&Run| run.writes == "random" && run.fill == SHOWN && !run.moved_apart;
@@ -104,12 +105,12 @@ impl Page for StudyReport<'_> {
     }
 }
 
-/// What a system is called in figures.
+/// Returns the name of a system in figures.
 fn name_of(system: &str) -> &str {
     if system == "plain" { "plain layer" } else { "SteadyFS" }
 }
 
-/// The table of a part.
+/// Returns the table of a part.
 fn section(part: &str, findings: &[&Finding]) -> String {
     let rows: String = findings.iter().enumerate().map(|(at, row)| table_row(row, findings.get(at + 1).copied())).collect();
     format!(
@@ -119,7 +120,7 @@ fn section(part: &str, findings: &[&Finding]) -> String {
     )
 }
 
-/// A row, and the sentence that explains it and those like it.
+/// Returns a row, and its explanation below it, unless the next row has the same explanation.
 fn table_row(row: &Finding, next: Option<&Finding>) -> String {
     let why = match !row.why.is_empty() && next.is_none_or(|next| next.why != row.why) {
         true => format!("<tr><td colspan=\"5\" class=\"why\">{}</td></tr>\n", escape(&row.why)),

@@ -1,4 +1,4 @@
-//! The report of access times: those of an evaluation, or of a trace.
+//! The report of access times, from an evaluation or from a trace.
 
 use super::levels::{self, Level};
 use super::view::View;
@@ -13,11 +13,11 @@ use std::path::Path;
 /// A number of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// What it is, in one to three words.
+    /// Name of the number, in one to three words.
     pub label: String,
     /// The number with its unit.
     pub value: String,
-    /// What to compare it with; may be empty.
+    /// A value to compare with; may be empty.
     pub note: String,
 }
 
@@ -27,12 +27,12 @@ impl Fact {
     }
 }
 
-/// What a report shows.
+/// Content of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// Headline: the device or the name of the trace.
     pub title: String,
-    /// One line below it: what was run.
+    /// One line below the headline: a description of the run.
     pub subtitle: String,
     /// The two or three numbers that matter most, beside the buffer.
     pub tiles: Vec<Fact>,
@@ -40,22 +40,23 @@ pub struct Report {
     pub facts: Vec<Fact>,
     /// Access times in nanoseconds, in order; at least one.
     pub access_ns: Vec<u64>,
-    /// Levels that the figure of accesses names, those that choose their place first ahead; none where only times are known.
+    /// Levels that the figure of accesses names. Earlier levels choose their place first. Empty if
+    /// only times are available.
     pub levels: Vec<Level>,
     /// Bytes of each write.
     pub write_bytes: u64,
     /// Input rates in bytes per second, offered beside the slider and drawn as SVG.
     pub rates: Vec<u64>,
-    /// The promised longest access in nanoseconds, drawn as a line; `None` when nothing is promised.
+    /// The promised longest access in nanoseconds, drawn as a line; `None` if nothing is promised.
     pub bound_ns: Option<u64>,
-    /// The promised envelopes; without a bound they are not used.
+    /// The promised envelopes. They are not used without a bound.
     pub envelopes: Vec<Envelope>,
     /// Other file systems, drawn beside the run in a figure of its own.
     pub peers: Vec<Peer>,
 }
 
 impl Report {
-    /// The report of an evaluation.
+    /// Returns the report of an evaluation.
     pub fn of_evaluation(outcome: &Outcome) -> Report {
         let e = &outcome.evaluation;
         let mut subtitle = e.title().replace('\n', ", ");
@@ -77,7 +78,7 @@ impl Report {
         }
     }
 
-    /// The report of a replayed trace: nothing is promised in it, and only times are known.
+    /// Returns the report of a replayed trace. It promises nothing, and contains only times.
     pub fn of_trace(trace: &Trace, summary: &Summary) -> Report {
         let throughput = summary.throughput_bytes_per_s.unwrap_or(f64::INFINITY);
         let name = Path::new(&trace.name).file_name().map_or(trace.name.clone(), |n| n.to_string_lossy().into_owned());
@@ -99,23 +100,24 @@ impl Report {
         }
     }
 
-    /// The longest access in nanoseconds.
+    /// Returns the longest access in nanoseconds.
     pub(super) fn longest_ns(&self) -> u64 {
         self.access_ns.iter().copied().max().unwrap_or(0)
     }
 
-    /// The axis of access times.
+    /// Returns the axis of access times.
     pub(super) fn view(&self) -> View {
         View::of(self.longest_ns(), self.bound_ns)
     }
 
-    /// The most bytes left that are promised at a rate; `None` when nothing finite is promised.
+    /// Returns the maximum bytes left that are promised at a rate; `None` if nothing finite is
+    /// promised.
     pub(crate) fn guaranteed_bytes(&self, rate: u64) -> Option<u64> {
         guaranteed_left_bytes(&self.envelopes, self.bound_ns?, self.write_bytes, rate)
     }
 }
 
-/// Microseconds as text.
+/// Formats microseconds as text.
 fn duration(us: f64) -> String {
     format_duration(us * 1e3)
 }
@@ -132,7 +134,7 @@ fn percentile_facts(mean_us: f64, p50_us: f64, p99_us: f64) -> Vec<Fact> {
     ]
 }
 
-/// What matters most of an evaluation.
+/// Returns the numbers of an evaluation that matter most.
 fn evaluation_tiles(e: &Evaluation) -> Vec<Fact> {
     let floor = match e.idle {
         Some(_) => "in bursts".to_string(),
@@ -145,7 +147,7 @@ fn evaluation_tiles(e: &Evaluation) -> Vec<Fact> {
     ]
 }
 
-/// The other numbers of an evaluation.
+/// Returns the other numbers of an evaluation.
 fn evaluation_facts(e: &Evaluation) -> Vec<Fact> {
     let mut facts = percentile_facts(e.mean_us, e.p50_us, e.p99_us);
     let wear = format!("{} to {}", e.erase_count.min, e.erase_count.max);

@@ -1,4 +1,5 @@
-//! The report of `steady transactions`: a note's numbers beside ours, who pays for a commit, and what became of finished copies.
+//! The report of `steady transactions`: a note's numbers beside ours, the call that pays for a
+//! commit, and the state of finished copies.
 
 use super::Page;
 use super::axis::Axis;
@@ -8,22 +9,23 @@ use super::paper::{Paper, Table, figure};
 use crate::transactions::{COLUMNS, Cache, Call, Copies, DeviceRows, Row, System, Transactions};
 use crate::units::{format_count, format_duration};
 
-/// What the note tells of Reliance Nitro on an SSD, in milliseconds: the transaction mask, how SteadyFS commits then, and create, write, flush and close.
+/// The note's numbers for Reliance Nitro on an SSD. Each row has the transaction mask, the commit
+/// event of SteadyFS for it, and the milliseconds of create, write, flush and close.
 const NOTE: [(&str, &str, [u32; 4]); 3] = [
     ("transact on close", "on close", [1, 6, 0, 956]),
     ("timed, each second", "timed, 1 s", [1, 3, 0, 0]),
     ("transact on flush", "on flush", [0, 4, 955, 1]),
 ];
-/// What it says of TexFAT, whose numbers are in a picture alone.
+/// The note's statement about TexFAT, whose numbers are in a picture alone.
 const TEXFAT: &str = "The note: TexFAT that writes through is faster on an SD card than on an SSD, where CreateFile and WriteFile take much longer.";
 const COPIES: &str = "The note: after a copy with exFAT was reported complete and power removed, a file was shorter than the original, and others had other contents.";
 const FOOTER: &str = "Datalight: Myth Busting: SSDs are Faster than SDs – or Are They? Its calls are CreateFile, WriteFile, FlushFileBuffers and CloseHandle; FSDMGR_CachedWrite flushes the device. \
 SteadyFS stands for Reliance Nitro; FAT that never flushes for exFAT, FAT that flushes after each call for TexFAT written through. Its “SD has no internal cache” is no more true of cards of class A2 (SD 6.0).";
 
-/// Height of a bar and of the line above it in pixels.
+/// Height of a bar, and of the line above it, in pixels.
 const BAR: f64 = 11.0;
 const LINE: f64 = 17.0;
-/// Room above the first bar of a panel, and below its last.
+/// Room above the first bar of a panel, and below its last bar.
 const HEAD: f64 = 30.0;
 const FOOT: f64 = 40.0;
 
@@ -32,17 +34,17 @@ const FOOT: f64 = 40.0;
 pub struct TransactionsReport<'a>(&'a Transactions);
 
 impl<'a> TransactionsReport<'a> {
-    /// The report of a result.
+    /// Returns the report of a result.
     pub fn of(transactions: &'a Transactions) -> TransactionsReport<'a> {
         TransactionsReport(transactions)
     }
 
-    /// The first device with a cache: what the note calls an SSD.
+    /// Returns the first device with a cache, which the note calls an SSD.
     fn cached(&self) -> Option<&'a DeviceRows> {
         self.0.devices.iter().find(|device| matches!(device.cache, Cache::Volatile { .. }))
     }
 
-    /// The result in a sentence.
+    /// Returns the result in a sentence.
     fn sentence(&self) -> String {
         let Some(device) = self.cached() else {
             return "Create, write, flush, close: the commit is paid by the call that was chosen.".to_string();
@@ -62,7 +64,7 @@ impl<'a> TransactionsReport<'a> {
         }
     }
 
-    /// The note's masks beside ours.
+    /// Returns the note's masks beside ours.
     fn masks(&self) -> String {
         let Some(device) = self.cached() else { return String::new() };
         let mut rows = Vec::new();
@@ -88,7 +90,7 @@ impl<'a> TransactionsReport<'a> {
         table.html(&rows)
     }
 
-    /// FAT that writes through, on each device that bears one.
+    /// Returns the results of FAT that writes through, on each device that supports it.
     fn texfat(&self) -> String {
         let texfat = System::FatWrittenThrough.to_string();
         let row = |device: &DeviceRows| {
@@ -101,7 +103,7 @@ impl<'a> TransactionsReport<'a> {
         if rows.is_empty() { String::new() } else { table.html(&rows) }
     }
 
-    /// What became of finished copies.
+    /// Returns the state of finished copies.
     fn lost(&self) -> String {
         let of = |device: &DeviceRows| -> Vec<Vec<String>> {
             let row = |copies: &Copies| [device.device.clone(), copies.name()].into_iter().chain(copies.cells()).collect();
@@ -113,7 +115,7 @@ impl<'a> TransactionsReport<'a> {
         if rows.is_empty() { String::new() } else { table.html(&rows) }
     }
 
-    /// All rows of a device.
+    /// Returns all rows of a device.
     fn all(device: &DeviceRows) -> String {
         let head: Vec<_> = std::iter::once("Commit").chain(COLUMNS).collect();
         let rows: Vec<_> = device.rows.iter().map(|row| std::iter::once(row.name()).chain(row.cells()).collect()).collect();
@@ -122,7 +124,7 @@ impl<'a> TransactionsReport<'a> {
         Table { heading: &device.device, lead: &lead, head: &head, names: 1 }.html(&rows)
     }
 
-    /// The calls as bars, a panel for each device.
+    /// Draws the calls as bars, in a panel for each device.
     fn calls(&self) -> String {
         const CLASSES: [&str; 5] = ["j1", "j2", "j0", "e0", "dead"];
         let bars = |device: &DeviceRows| -> Vec<Bar> {
@@ -138,7 +140,7 @@ impl<'a> TransactionsReport<'a> {
         stacks.draw(&panels, ticks)
     }
 
-    /// What became of copies as bars.
+    /// Draws the state of copies as bars.
     fn copies(&self) -> String {
         const CLASSES: [&str; 4] = ["j2", "j1", "j0", "dead"];
         let bars = |device: &DeviceRows| -> Vec<Bar> {
@@ -186,7 +188,8 @@ impl Page for TransactionsReport<'_> {
 /// The name of a bar, and its parts.
 type Bar = (String, Vec<f64>);
 
-/// Bars of several parts, each below its name, in a panel with a scale of its own for each device.
+/// Bars of several parts, each below its name, in a panel for each device. Each panel has a scale
+/// of its own.
 struct Stacks<'a> {
     title: &'a str,
     subtitle: &'a str,

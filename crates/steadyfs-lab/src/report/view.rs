@@ -1,22 +1,23 @@
-//! The axis of access times: how far it goes, and where the promised longest access stands on it.
+//! The axis of access times: its end, and the place of the promised longest access on it.
 
-/// The axis breaks when the promise is more than this many times the longest access: the accesses would fill less than
-/// half of the figure.
+/// The axis breaks if the promise is more than this many times the longest access. Without a break,
+/// the accesses would fill less than half of the figure.
 const FAR: f64 = 2.0;
 
 /// An axis of access times that begins at zero; all in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct View {
-    /// Where the axis ends.
+    /// End of the axis.
     pub(super) end_ms: f64,
-    /// Where the promise is drawn; `None` when nothing is promised.
+    /// Place of the promise; `None` if nothing is promised.
     pub(super) bound_at_ms: Option<f64>,
-    /// Where the axis breaks; beyond that stands the promise alone, not to scale. `None` when it does not break.
+    /// Place of the break; `None` if the axis does not break. Beyond the break there is only the
+    /// promise, not to scale.
     pub(super) break_ms: Option<f64>,
 }
 
 impl View {
-    /// The axis for a longest access and a promise, in nanoseconds.
+    /// Returns the axis for a longest access and a promise, in nanoseconds.
     pub(super) fn of(longest_ns: u64, bound_ns: Option<u64>) -> View {
         let longest_ms = longest_ns.max(1) as f64 / 1e6;
         let bound_ms = bound_ns.map(|ns| ns as f64 / 1e6);
@@ -28,7 +29,7 @@ impl View {
         }
     }
 
-    /// Where the scale ends: at the break, or at the end of the axis.
+    /// Returns the end of the scale: the break, or the end of the axis.
     pub(super) fn scale_end_ms(&self) -> f64 {
         self.break_ms.unwrap_or(self.end_ms)
     }

@@ -1,4 +1,4 @@
-//! The chip of the runs: a profile of NAND, or the one that stands for the flash of an eMMC.
+//! The chip of the runs: a profile of NAND, or the profile that stands for the flash of an eMMC.
 
 use super::error::StreamsError;
 use super::options::{EMMC, Options};
@@ -27,7 +27,7 @@ impl Device {
         Ok(Device { nand: nand.clone(), profile, geometry })
     }
 
-    /// An erased chip.
+    /// Returns an erased chip.
     pub(super) fn chip(&self, options: &Options) -> Nand {
         let timing = NandTiming::of(&self.nand, options.timing.choice());
         Nand::with_geometry(self.geometry, timing, options.seed).with_on_chip_copy(self.nand.on_chip_copy)

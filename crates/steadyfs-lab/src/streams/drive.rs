@@ -1,4 +1,4 @@
-//! One disk from empty to measured.
+//! A run of one disk, from empty to measured.
 
 use super::device::Device;
 use super::error::StreamsError;
@@ -16,33 +16,33 @@ use steadyfs::media::{Flash, Timing};
 use steadyfs::{Access, Bound};
 use steadyfs_sim::{Counters, Nand};
 
-/// Parts of the run of which each has its write amplification.
+/// Number of parts of the run. Each has its own write amplification.
 const PARTS: u64 = 60;
 
-/// A disk, and what its calls took.
+/// A disk, and the costs of its calls.
 struct Drive<'m> {
     disk: Disk<'m, TagTracker<Nand>>,
     timing: Timing,
     item: &'m Item,
     page: Vec<u8>,
     tally: Tally,
-    /// Hears now and then how many more pages were written.
+    /// Receives now and then the number of further pages that were written.
     tell: &'m dyn Fn(u64),
 }
 
-/// What the calls took since the last look.
+/// Costs of the calls since the last reset.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     writes: u64,
-    /// Trims included.
+    /// Time of all writes and trims.
     time_ns: u64,
-    /// The longest write.
+    /// Longest write.
     max_ns: u64,
-    /// The longest that was promised of one.
+    /// Longest bound of a write.
     bound_ns: u64,
 }
 
-/// Runs one item. `tell` hears now and then how many more pages were written.
+/// Runs one item. `tell` receives now and then the number of further pages that were written.
 pub(super) fn run(item: &Item, device: &Device, options: &Options, tell: &dyn Fn(u64)) -> Result<Row, StreamsError> {
     let config = item.way.config(&device.geometry, item.streams);
     let mut memory = vec![0; config.memory_bytes(&device.geometry)];
@@ -59,7 +59,7 @@ pub(super) fn run(item: &Item, device: &Device, options: &Options, tell: &dyn Fn
 }
 
 impl Drive<'_> {
-    /// Writes every page once, and mixes them up if that is wanted.
+    /// Writes every page once. If the options require it, mixes the pages up.
     fn fill(&mut self, workload: &Workload, options: &Options) -> Result<(), StreamsError> {
         for page in 0..self.item.pages {
             let job = if options.mixed { 0 } else { workload.job_of(page) };
@@ -75,7 +75,7 @@ impl Drive<'_> {
         Ok(())
     }
 
-    /// Lets the workload go on, and measures its end.
+    /// Continues the workload, and measures its end.
     fn measure(mut self, workload: &mut Workload, device: &Device, ram_bytes: u64) -> Result<Row, StreamsError> {
         let pages = u64::from(self.item.pages);
         let (settle, all) = (self.item.passes[0] * pages, self.item.passes.iter().sum::<u64>() * pages);
@@ -135,7 +135,7 @@ impl Drive<'_> {
         }
     }
 
-    /// Writes a page, durable.
+    /// Writes a page durably.
     fn write(&mut self, page: u32, job: u8) -> Result<(), StreamsError> {
         let stream = if self.item.way.is_given() { self.item.map[usize::from(job)] } else { 0 };
         self.page[..4].copy_from_slice(&page.to_le_bytes());
@@ -164,7 +164,7 @@ impl Drive<'_> {
         Ok(())
     }
 
-    /// Holds a call to its bound; the time that it took.
+    /// Checks that a call stayed within its bound. Returns its time.
     fn held(&mut self, before: &Counters, bound: &Bound) -> Result<u64, StreamsError> {
         let spent = self.disk.flash().counts().since(before);
         let observed = cost(&spent);
@@ -187,13 +187,13 @@ impl Drive<'_> {
         }
     }
 
-    /// Pages programmed for each page that was written.
+    /// Returns the pages programmed for each written page.
     fn amplification(&self, from: &Counts, to: &Counts) -> f64 {
         (to.programs - from.programs) as f64 / (to.data - from.data).max(1) as f64
     }
 }
 
-/// What the chip has done.
+/// Counters of the chip.
 #[derive(Clone, Copy)]
 struct Counts {
     time_ns: u64,

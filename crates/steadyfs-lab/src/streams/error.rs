@@ -1,10 +1,10 @@
-//! Why no streams were measured.
+//! The errors of a measurement of streams.
 
 use crate::evaluate::EvaluateError;
 use std::fmt;
 use steadyfs::{Bound, ConfigError, Cost, Error, MountError};
 
-/// Why nothing was measured.
+/// Reason for the failure of a measurement.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum StreamsError {
@@ -18,23 +18,23 @@ pub enum StreamsError {
     TooSmall {
         /// Logical pages that would be in use.
         pages: u32,
-        /// As many as are needed.
+        /// Logical pages that are needed.
         needed: u32,
     },
     /// A call failed.
     Call {
         /// The row.
         row: String,
-        /// What the disk said.
+        /// Error of the disk.
         error: Error,
     },
-    /// A call cost more than was promised.
+    /// A call cost more than its bound.
     BoundBroken {
         /// The row.
         row: String,
-        /// What it cost.
+        /// Cost of the call.
         observed: Cost,
-        /// What was promised.
+        /// Bound of the call.
         bound: Bound,
     },
 }

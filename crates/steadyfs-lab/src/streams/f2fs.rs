@@ -1,7 +1,10 @@
-//! Writes as of a file system like F2FS: six logs of segments, cleaned by the file system itself.
+//! Writes like those of a file system like F2FS: six logs of segments, cleaned by the file system
+//! itself.
 //!
-//! What is written is a log of its own above the device: a page goes to the segment that its log fills, never to where it was before, and a segment of which nothing is
-//! needed any more is discarded. What the file system moves to clean its segments goes to the cold logs, as F2FS has it; to the device these are writes like others.
+//! The file system is a log of its own above the device. A page goes to the segment that its log
+//! fills, never to its old place. A segment without needed pages is discarded. To clean its
+//! segments, the file system moves pages to the cold logs, as F2FS does. For the device these are
+//! ordinary writes.
 
 use super::layer::{Event, Layer};
 use super::step::Step;
@@ -9,13 +12,15 @@ use fastrand::Rng;
 use std::collections::VecDeque;
 use steadyfs::streams::{F2fsLog, f2fs_stream};
 
-/// Pages of a segment: 2 MiB of a device of 64 GB, scaled so that a superblock of the simulated chip is several segments too.
+/// Pages of a segment. They stand for 2 MiB of a device of 64 GB, scaled so that a superblock of
+/// the simulated chip also has several segments.
 pub(super) const SEGMENT_PAGES: u32 = 8;
-/// Segments that the main area has at least.
+/// Minimum number of segments in the main area.
 pub(super) const SEGMENTS_MIN: u32 = 160;
 /// Share of the main area that files use.
 const UTILIZATION: f64 = 0.85;
-/// The logs with their shares of the pages and of the updates: of a device with a few busy directories and databases, and much that rests.
+/// The logs with their shares of the pages and of the updates. They stand for a device with a few
+/// busy directories and databases, and much data at rest.
 const LOGS: [(F2fsLog, f64, f64); 6] = [
     (F2fsLog::HotNode, 0.01, 0.15),
     (F2fsLog::WarmNode, 0.04, 0.20),
@@ -28,16 +33,16 @@ const LOGS: [(F2fsLog, f64, f64); 6] = [
 /// The file system.
 pub(super) struct F2fs {
     layer: Layer,
-    /// The first page of each log's content, and the end of the last one.
+    /// First page of each log's content, and the end of the last log.
     begins: [u32; 7],
     /// The job of each segment: its log's temperature.
     jobs: Vec<u8>,
-    /// What the device will be told next.
+    /// Next steps for the device.
     queue: VecDeque<Step>,
 }
 
 impl F2fs {
-    /// A file system on a device of so many pages, its files written once.
+    /// Returns a file system on a device of `pages` pages, with its files written once.
     pub(super) fn new(pages: u32) -> F2fs {
         let segments = pages / SEGMENT_PAGES;
         let content = f64::from(segments * SEGMENT_PAGES) * UTILIZATION;
@@ -54,12 +59,12 @@ impl F2fs {
         f2fs
     }
 
-    /// The job of a page of the device.
+    /// Returns the job of a page of the device.
     pub(super) fn job_of(&self, page: u32) -> u8 {
         self.jobs.get((page / SEGMENT_PAGES) as usize).copied().unwrap_or(0)
     }
 
-    /// What the device is told next.
+    /// Returns the next step for the device.
     pub(super) fn next(&mut self, rng: &mut Rng) -> Step {
         loop {
             if let Some(step) = self.queue.pop_front() {
@@ -92,12 +97,13 @@ impl F2fs {
     }
 }
 
-/// The log of a page of the content.
+/// Returns the log of a page of the content.
 fn log_of(begins: &[u32; 7], page: u32) -> usize {
     begins[1..6].iter().filter(|&&begin| page >= begin).count()
 }
 
-/// The job of a head: hot, warm or cold. The last two are those of moved pages, which go to the cold logs.
+/// Returns the job of a head: hot, warm or cold. The last two heads are for moved pages, which go
+/// to the cold logs.
 fn job_of_head(head: usize) -> u8 {
     LOGS.get(head).map_or(2, |&(log, _, _)| f2fs_stream(log, 3))
 }
@@ -125,7 +131,8 @@ mod tests {
                 }
             }
         }
-        // A quarter of the updates or more is of each temperature but the cold one, and no more than 1 / (1 - 0.85) pages are written for an update.
+        // Hot and warm logs each have a quarter of the updates or more. An update writes at
+        // most 1 / (1 - 0.85) pages.
         assert!(jobs.iter().all(|&count| count > 700) && trims > 1_000, "{jobs:?}, {trims} trims");
     }
 }

@@ -1,10 +1,10 @@
-//! One run: what is written at which fill, and how the disk uses streams.
+//! One run: the workload, the fill, and the use of streams by the disk.
 
 use super::options::Options;
 use super::way::Way;
 use super::workload::{JOBS_MAX, Writes};
 
-/// How often all pages are written at random first, where they are to be mixed up.
+/// Number of times that all pages are written at random first, if they must be mixed up.
 pub(super) const MIX_UP: u64 = 4;
 
 /// One run.
@@ -13,12 +13,12 @@ pub(super) struct Item {
     pub(super) writes: Writes,
     pub(super) fill: f64,
     pub(super) way: Way,
-    /// Streams of the disk, where the way has several.
+    /// Streams of the disk, if the way has several.
     pub(super) streams: u8,
     /// Stream of each job.
     pub(super) map: [u8; JOBS_MAX],
     pub(super) passes: [u64; 2],
-    /// Logical pages that hold something.
+    /// Logical pages that are in use.
     pub(super) pages: u32,
 }
 
@@ -27,7 +27,8 @@ impl Item {
         format!("{} at {:.0} %, {}", self.writes, 100.0 * self.fill, self.way)
     }
 
-    /// Pages that are written until it is measured, those included that mix all of them up first.
+    /// Returns the number of pages that the run writes in all, with the pages that mix up the disk
+    /// first.
     pub(super) fn writes(&self, options: &Options) -> u64 {
         let mixed = if options.mixed { MIX_UP } else { 0 };
         u64::from(self.pages) * (1 + mixed + self.passes.iter().sum::<u64>())

@@ -1,42 +1,45 @@
-//! A plain log of blocks: pages are appended to the block of a head, and where blocks run out those with least in use are moved.
+//! A plain log of blocks. Pages are appended to the block of a head. If blocks run out, the blocks
+//! with the fewest pages in use are moved.
 //!
-//! It is a translation layer as the multi-stream paper has it, and a log-structured file system above one. Victims are chosen without a look at heads; it keeps
-//! no journal, loses everything with the power, and promises nothing.
+//! It is a translation layer like that in the multi-stream paper, and also a log-structured file
+//! system above such a layer. It chooses victims without regard to heads. It keeps no journal,
+//! loses everything at a power cut, and promises nothing.
 
 use std::collections::VecDeque;
 
-/// No page, no place.
+/// No page, or no place.
 const NONE: u32 = u32::MAX;
 
-/// What a write did to the medium.
+/// An effect of a write on the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
     /// A page was programmed, for the caller or by a move, through a head.
     Program { place: u32, head: usize, is_moved: bool },
-    /// Nothing of a block is needed any more.
+    /// A block has no needed page any more.
     Freed { block: u32 },
 }
 
 /// The log.
 pub(super) struct Layer {
     pages_per_block: u32,
-    /// Of each page its place, and of each place its page.
+    /// Place of each page, and page of each place.
     places: Vec<u32>,
     owners: Vec<u32>,
-    /// Pages in use of each block.
+    /// Number of pages in use in each block.
     live: Vec<u32>,
     /// The block of each head, and the next place in it.
     heads: Vec<Option<(u32, u32)>>,
-    /// Heads of the caller; behind them those of moved pages.
+    /// Number of heads of the caller. The heads of moved pages follow them.
     caller_heads: usize,
     free: VecDeque<u32>,
-    /// Written blocks by pages in use, and where in that list each is.
+    /// Written blocks by the number of pages in use, and the index of each block in its list.
     written: Vec<Vec<u32>>,
     at: Vec<u32>,
 }
 
 impl Layer {
-    /// An erased medium of so many blocks, for so many pages, with so many heads for the caller and for moved pages.
+    /// Returns an erased medium of `blocks` blocks for `pages` pages. It has `caller_heads` heads
+    /// for the caller, and `moved_heads` heads for moved pages.
     pub(super) fn new(blocks: u32, pages_per_block: u32, pages: u32, caller_heads: usize, moved_heads: usize) -> Layer {
         let spare = blocks * pages_per_block - pages;
         let needed = (caller_heads + 2 * moved_heads + 2) as u32 * pages_per_block;
@@ -54,7 +57,8 @@ impl Layer {
         }
     }
 
-    /// Writes a page through a head; what has to be moved goes through the head that `moved_to` names, counted from the first one of moved pages.
+    /// Writes a page through a head. Moved pages go through the head that `moved_to` returns,
+    /// counted from the first head of moved pages.
     pub(super) fn write(&mut self, page: u32, head: usize, moved_to: &dyn Fn(u32) -> usize, tell: &mut dyn FnMut(Event)) {
         if self.heads[head].is_none() {
             self.clean(moved_to, tell);
@@ -62,7 +66,7 @@ impl Layer {
         self.append(page, head, false, tell);
     }
 
-    /// Forgets a page.
+    /// Discards a page.
     pub(super) fn trim(&mut self, page: u32) {
         let place = std::mem::replace(&mut self.places[page as usize], NONE);
         if place != NONE {
@@ -70,12 +74,13 @@ impl Layer {
         }
     }
 
-    /// Pages in use of the written block that has fewest.
+    /// Returns the pages in use of the written block with the fewest.
     pub(super) fn fewest_in_use(&self) -> u32 {
         self.written.iter().position(|blocks| !blocks.is_empty()).unwrap_or(0) as u32
     }
 
-    /// Moves blocks until the caller may begin one and each head of moved pages one more.
+    /// Moves blocks until there are enough free blocks: one for the caller, and one more for each
+    /// head of moved pages.
     fn clean(&mut self, moved_to: &dyn Fn(u32) -> usize, tell: &mut dyn FnMut(Event)) {
         let reserve = self.heads.len() - self.caller_heads + 1;
         while self.free.len() <= reserve {
@@ -114,7 +119,7 @@ impl Layer {
         tell(Event::Program { place, head, is_moved });
     }
 
-    /// A place is not needed any more.
+    /// Marks a place as no longer needed.
     fn drop_place(&mut self, place: u32) {
         self.owners[place as usize] = NONE;
         let block = place / self.pages_per_block;
@@ -149,7 +154,7 @@ mod tests {
     use super::*;
     use fastrand::Rng;
 
-    /// Programs for each write, of so many pages in so many blocks, at random.
+    /// Returns the programs for each random write, with `pages` pages in `blocks` blocks.
     fn amplification(pages: u32, blocks: u32) -> f64 {
         let mut layer = Layer::new(blocks, 16, pages, 1, 1);
         let (mut rng, mut programs) = (Rng::with_seed(1), 0);
@@ -186,7 +191,8 @@ mod tests {
     fn the_fuller_the_more_is_moved() {
         let [half, most] = [800, 1_440].map(|pages| amplification(pages, 100));
         assert!((1.0..1.2).contains(&half), "{half}");
-        // Random writes over a share r of all places: more than nothing, less than the moves of blocks that hold as much as the mean, 1 / (1 - r).
+        // Random writes over a share r of all places have moves. These are fewer than if each
+        // victim had the mean number of pages in use, which gives 1 / (1 - r).
         assert!(most > 2.0 && most < 1.0 / (1.0 - 0.9), "{most}");
     }
 }

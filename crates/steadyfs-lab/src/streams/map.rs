@@ -1,21 +1,22 @@
-//! What the blocks of a disk hold: of each place the job whose page it is, and whether that is the newest copy.
+//! The contents of a disk's blocks. For each place they show the job of its page, or that the copy
+//! is dead.
 
 use super::workload::Workload;
 use crate::evaluate::tracker::TagTracker;
 use steadyfs_sim::Nand;
 
-/// What a place holds.
+/// Content of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cell {
     /// Nothing.
     Blank,
-    /// A page that was written again since, or one of the disk's own.
+    /// A page that was written again since, or a page of the disk's own.
     Dead,
     /// A page of a job.
     Live(u8),
 }
 
-/// The places of each block that ever held a logical page, in the order in which they were programmed.
+/// The places of each block with a live page, in the order in which they were programmed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Map {
     /// The blocks.
@@ -35,7 +36,8 @@ impl Map {
         Map { blocks: blocks.filter(|cells| cells.iter().any(|cell| matches!(cell, Cell::Live(_)))).collect() }
     }
 
-    /// Of the blocks that hold live pages, those whose live pages are all of one job.
+    /// Returns the number of blocks whose live pages are all of one job, and the number of blocks
+    /// with live pages.
     pub fn pure(&self) -> (usize, usize) {
         let is_pure = |cells: &&Vec<Cell>| {
             let mut live = cells.iter().filter(|cell| matches!(cell, Cell::Live(_)));

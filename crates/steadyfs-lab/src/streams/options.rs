@@ -1,34 +1,36 @@
-//! What is run: a chip, and which writes, fills and ways.
+//! Options of the runs: a chip, and the writes, fills and ways.
 
 use super::way::Way;
 use super::workload::Writes;
 use crate::evaluate::Timing;
 
-/// The device that is taken where none is named, in the place of a profile.
+/// Name of the default device, in the place of a profile.
 pub const EMMC: &str = "emmc-like";
 
-/// What is run.
+/// Options of the runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// NAND profile: a built-in name or a file in TOML, or [`EMMC`]. Default that.
+    /// NAND profile: a built-in name or a file in TOML, or [`EMMC`]. Default [`EMMC`].
     pub device: String,
     /// Blocks of the chip, from its beginning; `None` for all. Default none.
     pub blocks: Option<u32>,
     /// Times of the simulated chip. Default typical.
     pub timing: Timing,
-    /// What is written. Default all.
+    /// Workloads. Default all.
     pub writes: Vec<Writes>,
-    /// Shares of the disk that hold something. Where ways are compared the disk is the smallest of theirs. Default 0.8 and 0.9.
+    /// Shares of the disk that are in use. The disk is as small as the smallest of the compared
+    /// ways. Default 0.8 and 0.9.
     pub fills: Vec<f64>,
-    /// What is compared. Default all.
+    /// Ways that are compared. Default all.
     pub ways: Vec<Way>,
-    /// Streams of a disk that has several, 2 to 4. Default 3.
+    /// Streams of a disk with several, 2 to 4. Default 3.
     pub streams: u8,
-    /// Whether all pages are mixed up by one stream first: the document begins with an erased device. Default no.
+    /// True if one stream mixes up all pages first. The paper begins with an erased device. Default
+    /// no.
     pub mixed: bool,
     /// Seed of the places; the same seed gives the same run. Default 1.
     pub seed: u64,
-    /// Runs at a time. Default as many as the machine has processors.
+    /// Number of runs at a time. Default: the number of processors of the machine.
     pub threads: usize,
 }
 

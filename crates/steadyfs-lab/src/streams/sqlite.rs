@@ -1,14 +1,15 @@
-//! What SQLite wrote, recorded by `tools/sqlite-trace.py`, again and again. Its files lie one behind the other.
+//! Recorded writes of SQLite, from `tools/sqlite-trace.py`, repeated without end. Its files lie one
+//! after another.
 
-/// See the tool for the format.
+/// The recorded trace. See the tool for the format.
 const TRACE: &str = include_str!("../../assets/sqlite.trace");
 
-/// What SQLite does.
+/// A change that SQLite makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touch {
-    /// It writes a page.
+    /// SQLite writes a page.
     Write(u32),
-    /// It cuts a file off, or removes it.
+    /// SQLite cuts a file off, or removes it.
     Cut { page: u32, count: u32 },
 }
 
@@ -19,7 +20,7 @@ struct File {
     pages: u32,
 }
 
-/// The trace, and where in it one is.
+/// The trace, and a position in it.
 pub struct Replay {
     files: Vec<File>,
     touches: Vec<Touch>,
@@ -27,7 +28,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// The begin of the trace.
+    /// Returns the trace at its start.
     pub fn new() -> Replay {
         let (head, calls) = TRACE.split_once("\n\n").expect("the trace names its files first");
         let mut begin = 0;
@@ -44,18 +45,18 @@ impl Replay {
         Replay { files, touches, at: 0 }
     }
 
-    /// Pages of all files.
+    /// Returns the pages of all files.
     pub fn pages() -> u32 {
         let files = Replay::new().files;
         files.last().map_or(0, |file| file.begin + file.pages)
     }
 
-    /// The name of the file that has a page.
+    /// Returns the name of the file that contains a page.
     pub fn file_of(&self, page: u32) -> Option<&'static str> {
         self.files.iter().find(|file| (file.begin..file.begin + file.pages).contains(&page)).map(|file| file.name)
     }
 
-    /// What is done next.
+    /// Returns the next change.
     pub fn next(&mut self) -> Touch {
         let touch = self.touches[self.at];
         self.at = (self.at + 1) % self.touches.len();
@@ -63,7 +64,7 @@ impl Replay {
     }
 }
 
-/// What a line of the trace says.
+/// Returns the changes in a line of the trace.
 fn touches(files: &[File], line: &str) -> Vec<Touch> {
     let (is_cut, line) = line.strip_prefix('-').map_or((false, line), |line| (true, line));
     let (place, more) = line.split_once('+').unwrap_or((line, "0"));

@@ -1,10 +1,10 @@
-//! A step of a workload: what the disk is told.
+//! A step of a workload: a command for the disk.
 
 /// A step of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// A page is written by a job.
+    /// A job writes a page.
     Write { page: u32, job: u8 },
-    /// Pages are not needed any more.
+    /// Pages are no longer needed.
     Trim { page: u32, count: u32 },
 }

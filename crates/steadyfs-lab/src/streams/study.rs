@@ -1,8 +1,15 @@
-//! The multi-stream paper beside SteadyFS: each of its numbers, and what its figures show, measured again.
+//! The multi-stream paper beside SteadyFS: each number of the paper, and each statement of its
+//! figures, measured again.
 //!
-//! Vishwakarma, Sharma and Kodase wrote 1,400 GB to an eMMC of 64 GB with superblocks of 48 MB. Here two systems write as often over a device that is smaller: *plain*, a translation
-//! layer as theirs, with as many superblocks as their device has but fewer pages in each; and SteadyFS on the flash of [`EMMC`](super::EMMC). Their text gives few results as numbers; what is
-//! in its figures alone cannot be read there, and is said to be so.
+//! Vishwakarma, Sharma and Kodase wrote 1,400 GB to an eMMC of 64 GB with superblocks of 48 MB.
+//! Here two systems write a smaller device as many times over:
+//!
+//! - *plain*, a translation layer like theirs, with as many superblocks as their device but fewer
+//!   pages in each
+//! - SteadyFS on the flash of [`EMMC`](super::EMMC)
+//!
+//! Their text has few results as numbers. Results that are only in its figures cannot be read
+//! there, and the study states this.
 //!
 //! ```text
 //!   case           what both systems write                figures    what the paper's text gives as numbers
@@ -32,16 +39,18 @@ use plain::{BLOCKS, SHOWN_BLOCKS, Shape};
 use steadyfs::media::Flash;
 use steadyfs::streams::context_stream;
 
-/// What is run.
+/// Options of the study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StudyOptions {
-    /// Blocks of SteadyFS's chip; the superblocks of the plain layer have a quarter as many pages, 8 at least. Default 256.
+    /// Blocks of SteadyFS's chip. Each superblock of the plain layer has a quarter as many pages,
+    /// but at least 8. Default 256.
     pub blocks: u32,
-    /// Passes over the pages in use, in each run once the device is full; `None` for as many as write what the paper has written. Default none.
+    /// Passes over the pages in use, in each run once the device is full. With `None`, the runs of
+    /// the paper's jobs write as much as the paper, and the others make 12 passes. Default none.
     pub passes: Option<u64>,
     /// Seed of the places; the same seed gives the same run. Default 1.
     pub seed: u64,
-    /// Runs at a time. Default as many as the machine has processors.
+    /// Number of runs at a time. Default: the number of processors of the machine.
     pub threads: usize,
 }
 
@@ -52,10 +61,10 @@ impl Default for StudyOptions {
     }
 }
 
-/// Runs all of it. `tell` hears the share that is done, and what was run last.
+/// Makes all runs. `tell` receives the share that is done, and the name of the last run.
 ///
 /// # Errors
-/// The first one of [`StreamsError`].
+/// The first [`StreamsError`].
 pub fn run(study: &StudyOptions, tell: &(dyn Fn(f64, &str) + Sync)) -> Result<Study, StreamsError> {
     let options = Options { blocks: Some(study.blocks), seed: study.seed, threads: study.threads, ..Options::default() };
     let device = Device::of(&options)?;
@@ -82,7 +91,7 @@ pub fn run(study: &StudyOptions, tell: &(dyn Fn(f64, &str) + Sync)) -> Result<St
     Ok(Study { scale, seed: study.seed, findings: findings::all(&runs, &device.geometry, pages_per_block, spare), runs })
 }
 
-/// The items of SteadyFS: all on a disk that is as large as the smallest of theirs.
+/// Returns the items of SteadyFS, all on a disk as large as the smallest of theirs.
 fn items<'c>(cases: &'c [Case], device: &Device, options: &Options) -> Result<Vec<(Item, &'c Case)>, StreamsError> {
     let mut disk = u32::MAX;
     for (way, streams) in [(Way::One, 1), (Way::Given, STREAMS_MAX), (Way::GivenAged, 3)] {
@@ -105,11 +114,11 @@ fn items<'c>(cases: &'c [Case], device: &Device, options: &Options) -> Result<Ve
         };
         Ok((item, case))
     };
-    // More streams than it has are more of the plain layer alone.
+    // If moves keep streams apart, only the plain layer runs with more streams than SteadyFS has.
     cases.iter().filter(|case| !case.moved_apart || case.ids <= STREAMS_MAX).map(item).collect()
 }
 
-/// The run of a row.
+/// Returns the run of a row.
 fn of_row(case: &Case, row: Row, device: &Device) -> Run {
     Run {
         system: STEADYFS.to_string(),
@@ -131,7 +140,7 @@ fn of_row(case: &Case, row: Row, device: &Device) -> Run {
     }
 }
 
-/// Pages of the chip beyond those that SteadyFS shows, for each of these.
+/// Returns the pages of the chip beyond the pages that SteadyFS shows, for each shown page.
 fn spare_share(run: &Run, device: &Device) -> f64 {
     let raw = f64::from(device.geometry.pages_per_block * device.geometry.block_count);
     raw / (f64::from(run.pages) / run.fill) - 1.0
@@ -148,8 +157,9 @@ mod tests {
         let options = StudyOptions { blocks: 192, passes: Some(2), seed: 1, threads: 2 };
         let study = run(&options, &|_, _| {}).unwrap();
         for run in &study.runs {
-            // A page that is written is programmed once at least. Where a share r of all pages is in use, a victim that is moved has no more than the mean
-            // of all blocks in use, so that there are at most 1 / (1 - r) programs; SteadyFS has journal, map and roots beside them.
+            // Each written page is programmed at least once. If a share r of all pages is in use, a
+            // moved victim has at most the mean number of pages in use of all blocks. So there are
+            // at most 1 / (1 - r) programs. SteadyFS also programs its journal, map and roots.
             let is_plain = run.system != STEADYFS;
             let shown = f64::from(SHOWN_BLOCKS) / f64::from(BLOCKS);
             let most = if is_plain { 1.0 / (1.0 - run.fill * shown) + 1.0 } else { 2.0 / (1.0 - run.fill * 0.9) };

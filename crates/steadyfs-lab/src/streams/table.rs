@@ -12,35 +12,36 @@ use steadyfs::media::Geometry;
 pub struct Row {
     /// Name of [`Writes`](super::Writes).
     pub writes: String,
-    /// Share of the disk that holds something.
+    /// Share of the disk that is in use.
     pub fill: f64,
     /// Name of the [`Way`](super::Way).
     pub streams: String,
-    /// Logical pages that hold something.
+    /// Logical pages that are in use.
     pub pages: u32,
-    /// Pages that reclamation moved for each page written, leaves of the map among them.
+    /// Pages that reclamation moved for each written page, including leaves of the map.
     pub moved_per_page: f64,
-    /// Pages programmed for each page written, everything included.
+    /// Pages programmed for each written page, everything included.
     pub amplification: f64,
-    /// Mean time of a durable write of one logical page, in microseconds; that of trims between them included.
+    /// Mean time of a durable write of one logical page, in microseconds. It includes the time of
+    /// trims between the writes.
     pub mean_us: f64,
-    /// The longest write.
+    /// Longest write, in microseconds.
     pub max_us: f64,
-    /// The longest that was promised.
+    /// Longest bound of a write, in microseconds.
     pub bound_us: f64,
-    /// Bytes written a second, as long as the chip does nothing else.
+    /// Bytes written per second, as long as the chip does nothing else.
     pub bytes_per_s: f64,
-    /// Erases.
+    /// Number of erases.
     pub erases: u64,
     /// Bytes that can be written at this pace until all erases are used.
     pub life_bytes: u64,
-    /// RAM of the disk.
+    /// RAM of the disk, in bytes.
     pub ram_bytes: u64,
     /// Amplification in each of 60 equal parts of the run, from the filled disk to the end.
     pub over_time: Vec<f64>,
     /// Mean time of a write in each of these parts, in microseconds.
     pub mean_us_over_time: Vec<f64>,
-    /// What the blocks hold at the end.
+    /// Contents of the blocks at the end.
     #[serde(skip)]
     pub map: Map,
 }
@@ -54,11 +55,11 @@ pub struct Streams {
     pub page_bytes: u32,
     /// Pages of a block.
     pub pages_per_block: u32,
-    /// Blocks.
+    /// Number of blocks.
     pub blocks: u32,
-    /// Streams of a disk that has several.
+    /// Streams of a disk with several.
     pub stream_count: u8,
-    /// Whether the pages were mixed up by one stream first.
+    /// True if one stream mixed up the pages first.
     pub mixed: bool,
     /// Seed of the places.
     pub seed: u64,
@@ -80,7 +81,7 @@ impl Streams {
         }
     }
 
-    /// The chip and the run in one line.
+    /// Returns the chip and the run in one line.
     pub fn title(&self) -> String {
         let block_bytes = u64::from(self.page_bytes) * u64::from(self.pages_per_block);
         let begin = if self.mixed { "mixed up by one stream first" } else { "erased first" };

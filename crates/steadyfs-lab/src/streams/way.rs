@@ -1,4 +1,4 @@
-//! How a disk uses streams.
+//! The ways in which a disk uses streams.
 
 use crate::evaluate::UnknownName;
 use std::fmt;
@@ -6,26 +6,26 @@ use std::str::FromStr;
 use steadyfs::Config;
 use steadyfs::media::Geometry;
 
-/// How a disk uses streams.
+/// A way in which a disk uses streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Way {
     /// One stream.
     One,
-    /// The jobs name theirs.
+    /// The jobs name their streams.
     Given,
-    /// The same, and moved pages keep to blocks of their stream.
+    /// The jobs name their streams, and moved pages keep to blocks of their stream.
     GivenAged,
-    /// The disk finds them.
+    /// The disk finds the streams.
     Automatic,
-    /// The same, and moved pages are kept apart.
+    /// The disk finds the streams, and moved pages are kept apart.
     AutomaticAged,
 }
 
 impl Way {
-    /// All of them.
+    /// All ways.
     pub const ALL: [Way; 5] = [Way::One, Way::Given, Way::GivenAged, Way::Automatic, Way::AutomaticAged];
 
-    /// The name, as on the command line and in JSON.
+    /// Returns the name, as on the command line and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Way::One => "one",
@@ -44,7 +44,7 @@ impl Way {
         matches!(self, Way::Given | Way::GivenAged)
     }
 
-    /// The settings of a disk with so many streams.
+    /// Returns the settings of a disk with `streams` streams.
     pub(super) fn config(self, geometry: &Geometry, streams: u8) -> Config {
         let usual = Config::for_disk(geometry);
         if self == Way::One {

@@ -1,4 +1,4 @@
-//! What is written, and by whom.
+//! The workloads: the written pages, and the jobs that write them.
 
 use super::f2fs::{F2fs, SEGMENT_PAGES, SEGMENTS_MIN};
 use super::sqlite::{Replay, Touch};
@@ -11,46 +11,50 @@ use steadyfs::streams::sqlite_stream;
 
 /// The regions of the three jobs, in parts of the whole.
 const SHARES: [f64; 3] = [2.0, 101.0, 709.0];
-/// How often the three jobs write where their regions are alike, in parts of the whole: the other reading of the same numbers.
+/// Rates of the three jobs if their regions have one size, in parts of the whole. This is the other
+/// reading of the same numbers.
 const RATES: [f64; 3] = [709.0, 101.0, 2.0];
-/// Jobs that there are at most.
+/// Maximum number of jobs.
 pub(super) const JOBS_MAX: usize = 8;
-/// Skew of the Zipf distribution, as YCSB has it.
+/// Skew of the Zipf distribution, as in YCSB.
 const ZIPF_SKEW: f64 = 0.99;
-/// Parts of a mix: a database with its share of the pages and of the writes, a log, and media.
+/// Parts of a mix of a database, a log, and media: shares of the database and of the log, in the
+/// pages and in the writes.
 const MIX_PAGES: [f64; 2] = [0.02, 0.08];
 const MIX_WRITES: [f64; 2] = [0.4, 0.3];
 /// Logical pages of a media file.
 const FILE_PAGES: u32 = 64;
 
-/// What is written.
+/// A workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Writes {
-    /// Three jobs, each in order and around in a region of its own.
+    /// Three jobs. Each writes in order and around in a region of its own.
     Sequential,
-    /// The same at random.
+    /// Three jobs. Each writes at random in a region of its own.
     Random,
-    /// Single pages, of which few are hot.
+    /// Single pages, of which a few are hot.
     Zipf,
-    /// All pages in order and around, as a log: there is nothing to be won.
+    /// All pages in order and around, as a log. Streams gain nothing.
     Log,
     /// A database at random, a log in order, media files replaced whole.
     Mix,
-    /// Two SQLite databases, recorded, beside data that rests.
+    /// Two recorded SQLite databases, beside data at rest.
     Sqlite,
-    /// Three jobs at random in regions of one size, of which one writes 709, one 101 and one 2 times as often; of the study alone.
+    /// Three jobs at random in regions of one size. Their rates are 709 : 101 : 2. For the study
+    /// only.
     Rates,
-    /// Eight jobs, equally often, at random in regions of which each is twice as large as the one before; of the study alone.
+    /// Eight jobs, equally often, at random. Each region is twice as large as the one before. For
+    /// the study only.
     Lives,
-    /// The six logs of a file system like F2FS; of the study alone.
+    /// The six logs of a file system like F2FS. For the study only.
     F2fs,
 }
 
 impl Writes {
-    /// All that can be chosen by name.
+    /// All workloads that can be chosen by name.
     pub const ALL: [Writes; 6] = [Writes::Sequential, Writes::Random, Writes::Zipf, Writes::Log, Writes::Mix, Writes::Sqlite];
 
-    /// The name, as on the command line and in JSON.
+    /// Returns the name, as on the command line and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Writes::Sequential => "sequential",
@@ -65,12 +69,12 @@ impl Writes {
         }
     }
 
-    /// Whether it is known which job a write is of.
+    /// Returns true if the job of each write is defined.
     pub fn has_jobs(self) -> bool {
         !matches!(self, Writes::Zipf | Writes::Log)
     }
 
-    /// Logical pages that it needs at least.
+    /// Returns the minimum number of logical pages.
     pub(super) fn pages_min(self) -> u32 {
         match self {
             Writes::Sequential | Writes::Random => 2 * (SHARES.iter().sum::<f64>() / SHARES[0]) as u32,
@@ -103,19 +107,19 @@ impl FromStr for Writes {
 pub struct Workload {
     writes: Writes,
     rng: Rng,
-    /// Where the region of each job begins, and where the last one ends.
+    /// Start of the region of each job, and end of the last region.
     regions: Vec<u32>,
     cursors: [u32; 3],
-    /// Pages left of the file that is being replaced.
+    /// Pages that are left of the file being replaced.
     file_left: u32,
-    /// Zipf: for each rank the share of it and those before; and where the ranks lie.
+    /// For Zipf: the share of each rank and the ranks before it, and the place of each rank.
     zipf: Vec<(f64, u32)>,
     replay: Replay,
     f2fs: Option<F2fs>,
 }
 
 impl Workload {
-    /// Begins a workload over so many logical pages.
+    /// Begins a workload over `pages` logical pages.
     pub fn new(writes: Writes, pages: u32, seed: u64) -> Workload {
         let mut rng = Rng::with_seed(seed);
         let part = |share: f64| (f64::from(pages) * share) as u32;
@@ -137,7 +141,8 @@ impl Workload {
         Workload { writes, rng, regions, cursors: [0; 3], file_left: 0, zipf, replay: Replay::new(), f2fs }
     }
 
-    /// The job that a page belongs to: of SQLite the file's stream where there are three, of F2FS the temperature of the page's log.
+    /// Returns the job of a page. For SQLite it is the file's stream of three. For F2FS it is the
+    /// temperature of the page's log.
     pub fn job_of(&self, page: u32) -> u8 {
         match self.writes {
             Writes::F2fs => self.f2fs.as_ref().map_or(0, |f2fs| f2fs.job_of(page)),
@@ -146,7 +151,7 @@ impl Workload {
         }
     }
 
-    /// What is done next.
+    /// Returns the next step.
     pub fn next(&mut self) -> Step {
         let page = match self.writes {
             Writes::Sequential => {
@@ -185,7 +190,7 @@ impl Workload {
         Step::Write { page, job: self.job_of(page) }
     }
 
-    /// The next page of a job that writes in order and around.
+    /// Returns the next page of a job that writes in order and around.
     fn in_order(&mut self, job: usize) -> u32 {
         let size = self.regions[job + 1] - self.regions[job];
         let at = self.cursors[job];
@@ -211,7 +216,7 @@ impl Workload {
     }
 }
 
-/// The distribution over ranks, which lie scattered.
+/// Returns the distribution over ranks. The places of the ranks are scattered.
 fn zipf_of(pages: u32, rng: &mut Rng) -> Vec<(f64, u32)> {
     let mut places: Vec<u32> = (0..pages).collect();
     rng.shuffle(&mut places);

@@ -1,8 +1,8 @@
-//! What was asked for and cannot be done.
+//! Requests that cannot be carried out.
 
 use std::fmt;
 
-/// What was asked for cannot be done, as one sentence.
+/// A request that cannot be carried out, as one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadInput(pub String);
 

@@ -1,16 +1,17 @@
-//! Panics as values: an assertion of the oracle, of a simulated chip or of the core that does not hold is a failure of the run.
+//! Panics as values. A failed assertion of the oracle, of a simulated chip or of the core is a
+//! failure of the run.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
 thread_local! {
-    /// Whether this thread keeps its panics to itself.
+    /// True if this thread does not print its panics.
     static QUIET: Cell<bool> = const { Cell::new(false) };
     static MESSAGE: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Calls `act`; a panic in it becomes its message, with the place.
+/// Calls `act`. A panic in it becomes its message, with the place.
 pub fn caught<T>(act: impl FnOnce() -> T) -> Result<T, String> {
     install();
     let before = QUIET.replace(true);
@@ -19,7 +20,7 @@ pub fn caught<T>(act: impl FnOnce() -> T) -> Result<T, String> {
     result.map_err(|_| MESSAGE.take())
 }
 
-/// Puts a hook before the one that is there. Other threads do not notice.
+/// Installs a hook before the existing hook. It does not affect other threads.
 fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -1,11 +1,12 @@
-//! The two faces of a volume, files or a disk: each has steps and an oracle of its own, and the same is done with both.
+//! The two faces of a volume: files, or a disk. Each has steps and an oracle of its own, and both
+//! support the same operations.
 
 use crate::model::steps::Op;
 use crate::model::{Chip, Device, disk, oracle};
 use std::fmt;
 use steadyfs::{Access, BlockState, Error, MountError};
 
-/// What must be there.
+/// The states that the volume may have.
 #[derive(Clone)]
 pub(super) enum Model {
     Files(oracle::Model),
@@ -26,7 +27,7 @@ pub(super) enum Session<'a> {
 }
 
 impl Model {
-    /// Mounts. The owner compares.
+    /// Mounts. The caller compares.
     pub fn mount<'a>(&'a mut self, access: Access, device: &'a mut Device) -> Result<Session<'a>, MountError> {
         match self {
             Self::Files(model) => {
@@ -36,7 +37,8 @@ impl Model {
         }
     }
 
-    /// Looks at a disk through a mount for reading; that of a volume with files says what it may show in other tests.
+    /// Compares a disk through a mount for reading, unless the chip is locked. Other tests check
+    /// such mounts of volumes with files.
     pub fn glance(&mut self, device: &mut Device) -> Result<(), MountError> {
         match self {
             Self::Disk(model) if !device.fail().is_locked() => disk::Session::glance(device, model),
@@ -45,7 +47,7 @@ impl Model {
     }
 }
 
-/// Does the same with either face.
+/// Evaluates one expression for either face.
 macro_rules! either {
     ($self:expr, $session:ident => $act:expr) => {
         match $self {
@@ -56,12 +58,12 @@ macro_rules! either {
 }
 
 impl Session<'_> {
-    /// Compares everything with what may be there after a mount.
+    /// Compares everything with the states that are allowed after a mount.
     pub fn compare(&mut self) -> Result<(), Error> {
         either!(self, session => session.compare())
     }
 
-    /// Compares everything with what must be there now.
+    /// Compares everything with the current state.
     pub fn check(&mut self) -> Result<(), Error> {
         either!(self, session => session.check())
     }
@@ -70,7 +72,7 @@ impl Session<'_> {
         either!(self, session => session.unmount())
     }
 
-    /// Makes a step that ends no mount.
+    /// Makes a step that does not end the mount.
     pub fn step(&mut self, step: &Step) -> Result<(), Error> {
         match (self, step) {
             (Self::Files(session), Step::Files(op)) => session.step(op),
@@ -96,7 +98,8 @@ impl Session<'_> {
 }
 
 impl Step {
-    /// Whether it ends the mount, and if so whether it does without an unmount.
+    /// Returns `None` if the step does not end the mount. Otherwise, returns true if it ends the
+    /// mount without an unmount.
     pub fn ends_mount(&self) -> Option<bool> {
         match self {
             Self::Files(Op::Crash) | Self::Disk(disk::Step::Crash) => Some(true),

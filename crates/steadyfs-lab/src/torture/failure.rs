@@ -1,12 +1,13 @@
-//! What a run has found: something that did not hold.
+//! A violation that a run has found.
 
 use serde::{Deserialize, Serialize};
 
-/// Something that did not hold.
+/// A violation that a run has found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// Replays it: `steady torture --replay STRING`. As short as it could be made.
+    /// String that replays it: `steady torture --replay STRING`. It is as short as it could be
+    /// made.
     pub replay: String,
-    /// What was expected and what was found.
+    /// The expected and the found state.
     pub what: String,
 }

@@ -1,4 +1,4 @@
-//! What goes wrong beside power.
+//! Faults beside power cuts.
 
 use super::BadInput;
 use crate::model::{Device, Rng};
@@ -6,30 +6,32 @@ use std::fmt;
 use std::str::FromStr;
 use steadyfs_sim::fault::{BitErrorModel, Survivors};
 
-/// Something that goes wrong in a run.
+/// A fault in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The n-th program or copy of the workload fails, and its block goes bad.
     Program(u64),
     /// The n-th erase of the workload fails, and its block goes bad.
     Erase(u64),
-    /// So many blocks are bad from the factory.
+    /// This many blocks are bad from the factory.
     FactoryBad(u32),
     /// Every program and erase of a block fails.
     Block(u32),
-    /// So many bits of a codeword flip on average, of 64 that can be corrected.
+    /// This many bits of a codeword flip on average; 64 can be corrected.
     BitFlips(u32),
-    /// A cache before the chip answers first and programs later, up to so many operations; they are lost in the order in which they came.
+    /// A cache before the chip answers first and programs later. It holds up to this many
+    /// operations. A cut loses the last ones.
     WriteCache(u32),
-    /// The same of a device of sectors that loses any part of what it was given.
+    /// A cache like this before a device of sectors. A cut loses any part of its content.
     Reorder(u32),
-    /// The chip locks itself after so many operations of the workload.
+    /// The chip locks itself after this many operations of the workload.
     Lock(u64),
-    /// The chip says that the n-th program of the workload was made, and does not make it. No file system survives that.
+    /// The chip reports the n-th program of the workload as done, and does not make it. No file
+    /// system survives that.
     Lie(u64),
 }
 
-/// Kinds of faults, of which a seed draws the places.
+/// Kinds of faults. A seed draws their places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// Power cuts alone.
@@ -40,17 +42,18 @@ pub enum FaultKind {
     Erases,
     /// Blocks that are bad from the factory.
     BadBlocks,
-    /// A block of the ring of roots, or of the second superblock, that takes nothing any more.
+    /// A block of the ring of roots, or of the second superblock, on which every program and erase
+    /// fails.
     Ring,
     /// Bits that flip and can be corrected.
     BitFlips,
-    /// Writes that were not flushed vanish, the last ones first.
+    /// Writes that are not flushed vanish, the last ones first.
     WriteCache,
-    /// Any part of them vanishes; on managed flash only.
+    /// Any part of the writes that are not flushed vanishes; on managed flash only.
     Reorder,
-    /// The chip takes no program and no erase any more.
+    /// The chip refuses all further programs and erases.
     Lock,
-    /// A chip that lies about a program: what it loses must be found.
+    /// A chip that lies about a program. The torture must find the loss.
     Lie,
 }
 
@@ -68,8 +71,9 @@ const NAMES: [(FaultKind, &str); 10] = [
     (FaultKind::Lie, "lie"),
 ];
 
-/// Bits that flip as soon as they are programmed, never more than can be corrected: the model's numbers end at 64. With 36 on average,
-/// one codeword of 35 has so many that its page is to be moved.
+/// Bits flip as soon as they are programmed, but never more than can be corrected: the model's
+/// numbers end at 64. With 36 on average, one codeword in 35 has so many flips that its page must
+/// be moved.
 const FLIPS: BitErrorModel = BitErrorModel { strength: 64, codewords: 1, fresh: 36.0, weak_permille: 0, ..BitErrorModel::SLC };
 
 impl FaultKind {
@@ -87,18 +91,20 @@ impl FaultKind {
         Self::Lie,
     ];
 
-    /// Kinds that raw flash has: chips without a cache of their own, which do what they say.
+    /// Returns the kinds of faults of raw flash: chips without a cache of their own, which do not
+    /// lie.
     pub fn of_raw_flash() -> Vec<Self> {
         Self::ALL.into_iter().filter(|kind| !matches!(kind, Self::WriteCache | Self::Reorder | Self::Lie)).collect()
     }
 
-    /// Draws what fails in a workload of so many operations, on a volume whose ring lies in these blocks.
+    /// Draws the faults of a workload of `operations` operations, on a volume with its ring in the
+    /// blocks `ring`.
     pub(super) fn draw(self, seed: u64, operations: u64, ring: &[u32]) -> Vec<Fault> {
         let mut rng = Rng(seed ^ 0xFA17);
         match self {
             Self::None => Vec::new(),
             Self::Programs if rng.one_in(3) => {
-                // Two that follow each other: the repetition fails, too.
+                // Two that follow each other, so that the repetition fails, too.
                 let first = 1 + rng.below(operations);
                 vec![Fault::Program(first), Fault::Program(first + 1)]
             }
@@ -119,7 +125,7 @@ impl FaultKind {
 }
 
 impl Fault {
-    /// Plans it on a chip.
+    /// Plans the fault on a chip.
     pub(super) fn plan(self, device: &mut Device, seed: u64) {
         match self {
             Self::BitFlips(bits) => {
@@ -134,7 +140,7 @@ impl Fault {
             Self::Lie(n) => device.medium().lie_in = Some(n),
             Self::Program(n) => device.fail().fail_program(n),
             Self::Erase(n) => device.fail().fail_erase(n),
-            // The chip was made so.
+            // The chip was made with these blocks.
             Self::FactoryBad(_) => {}
         }
     }

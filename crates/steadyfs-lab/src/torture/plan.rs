@@ -1,21 +1,23 @@
-//! Which scenarios there are, in which order.
+//! The scenarios, and their order.
 
 use super::run::Run;
 use super::runner::Item;
 use super::workload::Workload;
 use super::{Mode, Options};
 
-/// A prime by which the items of a round are dealt out, so that a short run meets some of everything.
+/// A prime by which the items of a round are dealt out, so that a short run contains some of
+/// everything.
 const DEAL: u64 = 7919;
 
-/// Cuts of an item from which on none of its operations is left out: so many are nearly as good as all, of which there are a few hundred.
+/// Number of cuts of an item from which none of its operations is left out. This many are nearly as
+/// good as all, which are a few hundred.
 const WHOLE: u64 = 256;
 
-/// Shares of an exhaustive scenario. One takes some seconds.
+/// Number of shares of an exhaustive scenario. One share takes some seconds.
 const SLICES: u64 = 16;
 
 impl Options {
-    /// Items of one round.
+    /// Returns the number of items of one round.
     fn round(&self) -> u64 {
         (self.volumes.len() * self.workloads.len() * self.faults.len()) as u64 * self.slices()
     }
@@ -24,14 +26,15 @@ impl Options {
         if self.mode == Mode::Exhaustive { SLICES } else { 1 }
     }
 
-    /// Number of items, if there is an end.
+    /// Returns the number of items; `None` if there is no end.
     pub(super) fn items(&self) -> Option<u64> {
         let once = self.mode == Mode::Exhaustive || (self.cuts.is_none() && self.time.is_none());
         once.then(|| self.round())
     }
 
-    /// Cuts that are made in an item where so few were asked for that not every operation can be cut: they are spread over the round, or, as chains
-    /// of cuts are drawn anyway, made in its first item.
+    /// Returns the number of cuts of an item, if too few cuts were requested to cut every
+    /// operation. They are spread over the round. Chains of cuts are drawn anyway, so they are all
+    /// made in its first item.
     pub(super) fn share(&self) -> Option<u64> {
         let cuts = self.cuts?;
         let share = match self.mode {
@@ -42,7 +45,7 @@ impl Options {
         (share < WHOLE).then_some(share)
     }
 
-    /// The n-th item. Rounds come one after the other, each with another seed.
+    /// Returns the n-th item. Rounds follow each other, each with another seed.
     pub(super) fn item(&self, n: u64) -> Item {
         let (round, rest) = (n / self.round(), n % self.round());
         let rest = if self.round().is_multiple_of(DEAL) { rest } else { rest * DEAL % self.round() };
@@ -66,21 +69,22 @@ impl Options {
         Item { run, fault, slice, slices: self.slices(), share: self.share() }
     }
 
-    /// What a cut of the n-th item costs, more or less: every run reads the whole volume, and the sectors of a disk are compared sooner than the files
-    /// of a tree.
+    /// Returns the approximate cost of a cut of the n-th item. Every run reads the whole volume.
+    /// The sectors of a disk are compared faster than the files of a tree.
     pub(super) fn cut_work(&self, n: u64) -> u64 {
         let Run { volume, workload, .. } = self.item(n).run;
         let bytes = u64::from(volume.page_bytes) * u64::from(volume.pages_per_block) * u64::from(volume.block_count);
         (if workload == Workload::Disk { bytes / 4 } else { bytes }).max(1)
     }
 
-    /// The mean of that over a round.
+    /// Returns the mean of this cost over a round.
     pub(super) fn cut_work_mean(&self) -> f64 {
         let round = self.round();
         (0..round).map(|n| self.cut_work(n) as f64).sum::<f64>() / round as f64
     }
 
-    /// What decides the items, as text: work goes on only where this is the same.
+    /// Returns a text of everything that decides the items. Work continues only if this text is the
+    /// same.
     pub(super) fn identity(&self) -> String {
         let join = |values: Vec<String>| values.join("+");
         let volumes = join(self.volumes.iter().map(ToString::to_string).collect());

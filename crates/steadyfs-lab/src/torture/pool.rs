@@ -1,4 +1,4 @@
-//! All threads at work, until there is nothing left or time is up.
+//! All threads at work, until no work is left or the time is up.
 
 use super::runner::{Tally, runner};
 use super::state::State;
@@ -11,13 +11,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// How often somebody is told of the progress.
+/// Interval between reports of the progress.
 const TELL_EVERY: Duration = Duration::from_millis(100);
 
-/// How far it is.
+/// Progress of the work.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// Share of the work or the time.
+    /// Share of the work or of the time that is done.
     pub share: f64,
     /// Cuts so far.
     pub cuts: u64,
@@ -25,32 +25,35 @@ pub struct Progress {
     pub failures: usize,
 }
 
-/// What an item gave.
+/// Result of an item.
 struct Done {
-    /// Its number.
+    /// Number of the item.
     item: u64,
     tally: Tally,
-    /// Whether it came to its end.
+    /// True if the item is finished.
     is_whole: bool,
-    /// Cuts that were tried in it.
+    /// Number of cuts that were tried in the item.
     runs: u64,
 }
 
-/// What the threads know of each other.
+/// State that the threads share.
 #[derive(Default)]
 struct Shared {
     over: AtomicBool,
     next: AtomicU64,
-    /// Cuts that were tried so far, in items that are not done too: items take long, and not one as long as the other.
+    /// Number of cuts that were tried so far, also in unfinished items. Items take long, and not
+    /// all take equally long.
     runs: AtomicU64,
-    /// The work of these cuts, see [`Options::cut_work`]: on some volumes a cut takes five times as long as on others.
+    /// The work of these cuts, see [`Options::cut_work`]. On some volumes a cut takes five times as
+    /// long as on others.
     work: AtomicU64,
 }
 
-/// Tortures, on all threads, as long as `tell` returns that it is to go on. With `resume`, what was done is kept in that file, and work goes on from there.
+/// Runs the torture on all threads, as long as `tell` returns true. With `resume`, the file keeps
+/// the results, and work continues from there.
 ///
 /// # Errors
-/// The options are empty, or the file is of other options or cannot be read or written.
+/// The options are empty, or the file belongs to other options or cannot be read or written.
 pub fn run(options: &Options, resume: Option<&Path>, tell: &dyn Fn(Progress) -> bool) -> Result<Summary, BadInput> {
     options.check()?;
     let mut pool = Pool::new(options, State::load(resume, options)?);
@@ -67,7 +70,7 @@ pub fn run(options: &Options, resume: Option<&Path>, tell: &dyn Fn(Progress) -> 
     Ok(pool.summary())
 }
 
-/// Takes items until there are no more.
+/// Takes items until none is left.
 fn work(options: &Options, done: &[bool], shared: &Shared, sender: &mpsc::Sender<Done>) {
     let is_over = || shared.over.load(Ordering::Relaxed);
     while !is_over() {
@@ -92,21 +95,22 @@ fn work(options: &Options, done: &[bool], shared: &Shared, sender: &mpsc::Sender
     }
 }
 
-/// What the threads have done.
+/// Results of the threads.
 struct Pool<'o> {
     options: &'o Options,
     state: State,
-    /// Items that earlier invocations brought to an end.
+    /// Items that earlier invocations finished.
     done_before: Vec<bool>,
-    /// Where the number of cuts ends the work, items count in their order: what is done must not depend on which thread was faster. The next one...
+    /// The next item to count. If the number of cuts ends the work, items count in their order. The
+    /// result then does not depend on the speed of a thread.
     next: u64,
-    /// ...and those behind it that have come to their end.
+    /// Finished items after the next one.
     early: BTreeMap<u64, Done>,
-    /// What this invocation did of items that it did not bring to an end.
+    /// Results of items that this invocation did not finish.
     unfinished: Tally,
-    /// Items of earlier invocations, and cuts of them.
+    /// Number of items of earlier invocations, and number of their cuts.
     before: (u64, u64),
-    /// Cuts that were tried in the items that this invocation brought to an end.
+    /// Number of cuts that were tried in the items that this invocation finished.
     runs: u64,
     /// See [`Options::cut_work_mean`].
     cut_work_mean: f64,
@@ -131,7 +135,7 @@ impl<'o> Pool<'o> {
         }
     }
 
-    /// Takes what the threads send until they have all ended.
+    /// Takes the results that the threads send, until all threads have ended.
     fn collect(
         &mut self,
         receiver: &mpsc::Receiver<Done>,
@@ -145,7 +149,7 @@ impl<'o> Pool<'o> {
                     self.take(done);
                     result = result.and(self.state.save(false));
                 }
-                // The last item of each thread is not needed any more where the number of cuts ended the work.
+                // If the number of cuts ended the work, the last item of each thread is not needed.
                 Ok(_) if self.options.cuts.is_some() && self.is_full() => {}
                 Ok(Done { tally, .. }) => self.unfinished.add(&tally),
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
@@ -160,7 +164,7 @@ impl<'o> Pool<'o> {
         result.and(self.state.save(true))
     }
 
-    /// Takes an item that came to its end.
+    /// Takes a finished item.
     fn take(&mut self, done: Done) {
         if self.options.cuts.is_none() {
             return self.count(&done);
@@ -181,7 +185,8 @@ impl<'o> Pool<'o> {
         self.state.add(done.item, &done.tally);
     }
 
-    /// Takes what did not count yet. Behind the last cut that was asked for only failures do: nobody wants to miss one.
+    /// Takes the results that did not count yet. After the last requested cut only failures count,
+    /// so that none is missed.
     fn end(&mut self) {
         for done in std::mem::take(&mut self.early).into_values() {
             if self.is_full() {
@@ -192,18 +197,18 @@ impl<'o> Pool<'o> {
         }
     }
 
-    /// Whether as much was done as was asked for: so many cuts, or so many failures.
+    /// Returns true if the requested number of cuts is reached, or the number of failures.
     fn is_full(&self) -> bool {
         let tally = &self.state.tally;
         self.options.cuts.is_some_and(|cuts| tally.cuts >= cuts) || tally.failures.len() >= self.options.failures_max
     }
 
-    /// Whether the threads are to stop although there is more to do.
+    /// Returns true if the threads must stop although there is more to do.
     fn is_over(&self) -> bool {
         self.is_full() || self.options.time.is_some_and(|time| self.start.elapsed() >= time)
     }
 
-    /// How far this invocation is, which has tried so many cuts, that were so much work.
+    /// Returns the progress of this invocation, which has tried `runs` cuts with this much work.
     fn progress(&self, runs: u64, work: u64) -> Progress {
         let tally = &self.state.tally;
         let (items_before, cuts_before) = self.before;
@@ -216,10 +221,11 @@ impl<'o> Pool<'o> {
         Progress { share, cuts: cuts_before + runs, failures: tally.failures.len() }
     }
 
-    /// Cuts that will have been tried when so many items are done, if the others are as those that are. Items of all kinds are dealt out among each other.
+    /// Returns the number of tried cuts after `items` items, if all items are like the finished
+    /// ones. Items of all kinds are dealt out among each other.
     fn runs_of(&self, items: f64) -> f64 {
         match self.state.items_done() - self.before.0 {
-            // Nothing is known yet.
+            // There is no estimate yet.
             0 => f64::INFINITY,
             done => items * self.runs as f64 / done as f64,
         }
@@ -234,10 +240,10 @@ impl<'o> Pool<'o> {
 }
 
 impl Options {
-    /// Refuses what leaves nothing to do.
+    /// Refuses options that leave nothing to do.
     ///
     /// # Errors
-    /// A list is empty, a number is zero, or a volume cannot be.
+    /// A list is empty, a number is zero, or a volume is impossible.
     pub fn check(&self) -> Result<(), BadInput> {
         let empty = |what: &str| Err(BadInput(format!("no {what}: expected at least one")));
         if self.volumes.is_empty() {

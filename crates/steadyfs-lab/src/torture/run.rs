@@ -8,32 +8,38 @@ use std::fmt;
 use std::str::FromStr;
 use steadyfs_sim::Torn;
 
-/// Version of the strings. It changes when the same string would mean another run.
+/// Version of the strings. It changes if the same string would mean another run.
 const VERSION: &str = "t1";
 
-/// Everything that decides what happens: the same run gives the same outcome with the same version of this library.
+/// Everything that decides a run. The same run gives the same outcome with the same version of this
+/// library.
 ///
-/// Its text has fields between dashes: version, volume, workload, `s` and the seed, `n` and the number of steps, `a` and the number of
-/// steps after each cut, then `x` and ranges of steps that are left out, faults, and `c` and cuts. A cut is the number of the operation since power came back, and how it leaves
-/// the page: `t1-n256x16x32u1t6o46k16-log-s7-n40-a5-c12g.3m` cuts power in the 12th program or erase, which garbles its page, and again
-/// in the third operation after that.
+/// Its text has fields between dashes:
+///
+/// - version, volume, workload
+/// - `s` and the seed, `n` and the number of steps, `a` and the number of steps after each cut
+/// - `x` and ranges of steps that are left out, faults, and `c` and cuts
+///
+/// A cut is the number of the operation since power came back, and the state in which it leaves the
+/// page. `t1-n256x16x32u1t6o46k16-log-s7-n40-a5-c12g.3m` cuts power in the 12th program or erase,
+/// which garbles its page, and again in the third operation after that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The volume.
     pub volume: Volume,
-    /// What is done to it.
+    /// Workload on the volume.
     pub workload: Workload,
-    /// Draws the volume's past and the workload.
+    /// Seed of the volume's past and of the workload.
     pub seed: u64,
-    /// Steps of the workload that are drawn.
+    /// Number of steps of the workload that are drawn.
     pub steps: usize,
-    /// Steps of the volume's life after each cut.
+    /// Number of steps of the volume's life after each cut.
     pub after: usize,
     /// Ranges of steps that are left out, ascending.
     pub left_out: Vec<Span>,
-    /// What goes wrong beside power.
+    /// Faults beside the cuts.
     pub faults: Vec<Fault>,
-    /// Cuts, one after the other.
+    /// Cuts, one after another.
     pub cuts: Vec<Cut>,
 }
 
@@ -49,13 +55,14 @@ pub struct Span {
 /// A power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// The program, copy or erase that it meets, counted from 1 since the volume was mounted, mount included.
+    /// Number of the program, copy or erase that it meets. It counts from 1 at the start of the
+    /// mount.
     pub operation: u64,
-    /// What it leaves.
+    /// State that it leaves.
     pub torn: Torn,
 }
 
-/// Letters for what a cut leaves.
+/// Letters for the states that a cut leaves.
 const LETTERS: [(Torn, char); 5] =
     [(Torn::Old, 'o'), (Torn::Garbled, 'g'), (Torn::Metastable, 'm'), (Torn::Unstable, 'u'), (Torn::New, 'n')];
 
@@ -83,7 +90,7 @@ impl FromStr for Cut {
 }
 
 impl Run {
-    /// Whether a step is left out.
+    /// Returns true if a step is left out.
     pub(super) fn leaves_out(&self, step: usize) -> bool {
         self.left_out.iter().any(|span| (span.first..=span.last).contains(&step))
     }

@@ -1,4 +1,5 @@
-//! What a thread does with one scenario: cuts power in its operations, counts, and keeps what fails.
+//! The work of a thread on one scenario: it cuts power in the operations, counts, and keeps the
+//! failures.
 
 use super::Mode;
 use super::failure::Failure;
@@ -10,34 +11,36 @@ use crate::model::Rng;
 use serde::{Deserialize, Serialize};
 use steadyfs_sim::Torn;
 
-/// Chains of cuts that are drawn for a scenario.
+/// Number of chains of cuts that are drawn for a scenario.
 const CHAINS: u64 = 24;
-/// Cuts of a chain, more or less.
+/// Approximate number of cuts of a chain.
 const CHAIN_CUTS: u64 = 3;
-/// Cuts at an operation: one for each torn state, and a second one.
+/// Number of cuts at an operation: one for each torn state, and a second one.
 const OPERATION_CUTS: u64 = Torn::ALL.len() as u64 + 1;
 
-/// What was done, and what was found.
+/// Counts of the work, and the failures.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// Power cuts.
+    /// Number of power cuts.
     pub cuts: u64,
-    /// Those of them that left a page neither as it was nor as it should be, or a block half erased.
+    /// Number of cuts that left a page neither old nor new, or a block half erased.
     pub torn_cuts: u64,
-    /// Those of them that met a recovery or the calls just after it.
+    /// Number of cuts that met a recovery, or the calls just after it.
     pub double_cuts: u64,
-    /// States of the volume that were compared with what must be there, file by file or sector by sector.
+    /// Number of states of the volume that were compared with the model, file by file or sector by
+    /// sector.
     pub states: u64,
-    /// Faults planned beside the cuts: programs and erases that fail, blocks that are bad.
+    /// Number of faults planned beside the cuts: programs and erases that fail, blocks that are
+    /// bad.
     pub faults: u64,
-    /// Workloads that were cut.
+    /// Number of workloads that were cut.
     pub workloads: u64,
-    /// What was lost, if anything.
+    /// The failures, if there are any.
     pub failures: Vec<Failure>,
 }
 
 impl Tally {
-    /// Adds what another thread did.
+    /// Adds the tally of another thread.
     pub fn add(&mut self, other: &Self) {
         self.cuts += other.cuts;
         self.torn_cuts += other.torn_cuts;
@@ -55,15 +58,15 @@ impl Tally {
 pub(super) struct Item {
     pub run: Run,
     pub fault: FaultKind,
-    /// Operations whose number leaves this remainder...
+    /// Remainder of the numbers of its operations...
     pub slice: u64,
-    /// ...when divided by this.
+    /// ...when divided by this number.
     pub slices: u64,
-    /// Cuts, more or less, where not every operation is cut.
+    /// Approximate number of cuts, if not every operation is cut.
     pub share: Option<u64>,
 }
 
-/// Cuts power as the mode says. `false` in place of the tally's end means that time was up.
+/// Cuts power as the mode requires. Returns the tally, and `false` if the time was up.
 pub(super) fn runner(item: &Item, mode: Mode, is_over: &(dyn Fn() -> bool + Sync)) -> (Tally, bool) {
     let mut tally = Tally { workloads: u64::from(item.slice == 0), ..Tally::default() };
     let scenario = match Scenario::with_faults(&item.run, item.fault) {
@@ -93,10 +96,10 @@ pub(super) fn runner(item: &Item, mode: Mode, is_over: &(dyn Fn() -> bool + Sync
     (runner.tally, !matches!(result, Err(Stop::TimeIsUp)))
 }
 
-/// Why a scenario is left.
+/// Reason for leaving a scenario.
 enum Stop {
     TimeIsUp,
-    /// These cuts lost something.
+    /// These cuts led to a violation.
     Failed(Vec<Cut>, String),
 }
 
@@ -108,7 +111,8 @@ struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    /// Every operation in every torn state, or `most` of them, evenly; after one of the states another cut somewhere in the recovery or just after it.
+    /// Cuts every operation in every torn state, or `most` operations, evenly. After one of the
+    /// states, cuts again somewhere in the recovery or just after it.
     fn every(&mut self, operations: u64, most: u64) -> Result<(), Stop> {
         let stride = (operations / most).max(1);
         let first = if stride > 1 { 1 + self.rng.below(stride) } else { 1 };
@@ -129,7 +133,8 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Every operation in every torn state, and then every operation of the recovery and of the calls after it in every torn state.
+    /// Cuts every operation in every torn state, and then every operation of the recovery and of
+    /// the calls after it in every torn state.
     fn exhaustive(&mut self, operations: impl Iterator<Item = u64>) -> Result<(), Stop> {
         for operation in operations {
             for torn in Torn::ALL {
@@ -147,7 +152,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Chains of cuts anywhere, half of which meet the recovery of the one before.
+    /// Makes chains of cuts anywhere. Half of the later cuts meet the recovery of the cut before.
     fn chains(&mut self, operations: u64, count: u64) -> Result<(), Stop> {
         for _ in 0..count {
             let mut scene = self.scenario.start();
@@ -171,7 +176,8 @@ impl Runner<'_> {
         Cut { operation: 1 + self.rng.below(operations), torn }
     }
 
-    /// Goes on from a scene to the last of the cuts, and counts it. Nothing when it was not reached.
+    /// Continues from a scene to the last of the cuts, and counts it. Returns `None` if the cut was
+    /// not reached.
     fn cut(&mut self, scene: &Scene, cuts: &[Cut]) -> Result<Option<Scene>, Stop> {
         if (self.is_over)() {
             return Err(Stop::TimeIsUp);
@@ -197,7 +203,7 @@ impl Runner<'_> {
     }
 
     fn close(&mut self, mut scene: Scene, cuts: &[Cut]) -> Result<u64, Stop> {
-        // At the mount, after the last step, and after the last mount.
+        // One at the mount, one after the last step, and one after the last mount.
         self.tally.states += 3;
         self.scenario.close(&mut scene).map_err(|what| Stop::Failed(cuts.to_vec(), what))
     }

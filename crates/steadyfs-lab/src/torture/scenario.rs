@@ -1,4 +1,4 @@
-//! A volume on which reclamation is at work, a workload on it, and what happens when its power fails.
+//! A volume on which reclamation is at work, a workload on it, and the effect of its power cuts.
 
 use super::BadInput;
 use super::caught::caught;
@@ -12,9 +12,10 @@ use steadyfs::media::Flash;
 use steadyfs::{Access, BlockState, Error, MountError};
 use steadyfs_sim::fault::Operation;
 
-/// Cuts of a chain at most.
+/// Maximum number of cuts of a chain.
 pub(super) const CUTS_MAX: usize = 8;
-/// Reads of one life: many times what the longest takes, so a call that never ends is found.
+/// Maximum number of reads of one life. It is many times the reads of the longest life, and finds a
+/// call that never ends.
 const READS_MAX: u64 = 1 << 22;
 
 /// A workload on a stage.
@@ -23,49 +24,50 @@ pub(super) struct Scenario {
     stage: Arc<Stage>,
     /// The run without a cut.
     pub run: Run,
-    /// Steps of the run, and then those after each cut.
+    /// Steps of the run, and then the steps after each cut.
     ops: Arc<Vec<Step>>,
-    /// Steps until the first cut.
+    /// Number of steps until the first cut.
     steps: usize,
 }
 
-/// Where a run is.
+/// Position in a run.
 #[derive(Clone)]
 pub(super) struct Scene {
     device: Device,
     model: Model,
-    /// Steps that were begun.
+    /// Number of steps that were begun.
     next: usize,
-    /// Operations before each step of the first life, and in all.
+    /// Number of operations before each step of the first life.
     marks: Vec<u64>,
-    /// Power failed and was given back so often.
+    /// Number of times that power failed and came back.
     pub lives: usize,
-    /// A cut may have left a page that reads well or badly, and no mount has settled it since.
+    /// True if a cut may have left a page that reads well or badly, and no mount has settled it
+    /// since.
     torn: bool,
-    /// What happened, where somebody wants to know.
+    /// The story, if it is requested.
     story: Option<Vec<String>>,
 }
 
-/// How a life of the volume, from one mount to the next power failure, went.
+/// The course of a life of the volume, from one mount to the next power failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Life {
-    /// The cut met an operation, and left a page or a block as neither before nor after it, if `torn`.
+    /// The cut met an operation. If `torn`, it left a page or a block neither old nor new.
     Cut { torn: bool },
-    /// The cut was not reached in so many operations.
+    /// The cut was not reached in this many operations.
     Through(u64),
-    /// The chip locked itself first. What was committed can still be read.
+    /// The chip locked itself first. Committed data can still be read.
     Locked,
 }
 
 impl Scenario {
-    /// The scenario of a run, cuts left aside.
+    /// Returns the scenario of a run, without its cuts.
     pub fn of(run: &Run) -> Result<Self, String> {
         let bad = run.faults.iter().map(|fault| if let Fault::FactoryBad(count) = fault { *count } else { 0 }).sum();
         let stage = Arc::new(Stage::new(&run.volume, run.workload, run.seed, bad)?);
         Ok(Self::on(stage, run))
     }
 
-    /// The scenario with faults of a kind, drawn by the seed.
+    /// Returns the scenario with faults of a kind, drawn by the seed.
     pub fn with_faults(run: &Run, kind: FaultKind) -> Result<Self, String> {
         let faults = match kind {
             FaultKind::BadBlocks => kind.draw(run.seed, 1, &[]),
@@ -80,7 +82,7 @@ impl Scenario {
         Ok(Self::on(scenario.stage.clone(), &Run { faults, ..scenario.run }))
     }
 
-    /// The same stage with other steps and faults.
+    /// Returns a scenario on the same stage, with the steps and faults of `run`.
     fn on(stage: Arc<Stage>, run: &Run) -> Self {
         let after = run.after * CUTS_MAX;
         let drawn = run.workload.steps(run.seed, run.steps + after, &stage.sizes);
@@ -90,19 +92,21 @@ impl Scenario {
         Self { stage, run: Run { cuts: Vec::new(), ..run.clone() }, ops: Arc::new(ops), steps }
     }
 
-    /// The same volume with other steps or faults; its past stays, so factory bad blocks cannot change.
+    /// Returns the same volume with other steps or faults. Its past stays, so factory bad blocks
+    /// cannot change.
     pub fn again(&self, run: &Run) -> Self {
         Self::on(self.stage.clone(), run)
     }
 
-    /// The volume before the workload.
+    /// Returns the volume before the workload.
     pub fn start(&self) -> Scene {
         let mut device = self.stage.device.clone();
         self.run.faults.iter().for_each(|fault| fault.plan(&mut device, self.run.seed));
         Scene { device, model: self.stage.model.clone(), next: 0, marks: Vec::new(), lives: 0, torn: false, story: None }
     }
 
-    /// Operations before each step of the workload, and of all of it.
+    /// Returns the number of operations before each step of the workload, and of the whole
+    /// workload.
     pub fn marks(&self) -> Result<Vec<u64>, String> {
         let mut scene = self.start();
         let before = scene.device.cut().operations();
@@ -111,15 +115,16 @@ impl Scenario {
         Ok(scene.marks.into_iter().chain([all]).map(|mark| mark - before).collect())
     }
 
-    /// Operations of the workload without a cut.
+    /// Returns the number of operations of the workload without a cut.
     pub fn operations(&self) -> Result<u64, String> {
         self.marks().map(|marks| *marks.last().unwrap_or(&0))
     }
 
-    /// Mounts and takes steps until the cut or the end of this life's steps. Then power is off, and on again.
+    /// Mounts, and makes steps until the cut or the end of this life's steps. Then power goes off,
+    /// and on again.
     ///
     /// # Errors
-    /// What does not hold.
+    /// The description of a violation.
     pub fn live(&self, scene: &mut Scene, cut: Option<Cut>) -> Result<Life, String> {
         let before = scene.device.cut().operations();
         scene.device.medium().reads_left = READS_MAX;
@@ -130,7 +135,8 @@ impl Scenario {
         let result = caught(|| scene.work(&self.ops[..end]))?;
         let operations = scene.device.cut().operations() - before;
         let life = match result {
-            // What reclamation meets at the end of a call is not the call's error: the last one of the workload says nothing of the cut.
+            // An error of reclamation at the end of a call is not an error of the call. So the last
+            // call of the workload may not report the cut.
             Ok(()) | Err(MountError::Volume(Error::Device | Error::Unknown | Error::ReadOnly)) if scene.device.cut().is_off() => {
                 let met = scene.device.chip.records().last().map(|record| (record.operation, record.index));
                 let torn = cut.map_or(steadyfs_sim::Torn::New, |cut| cut.torn);
@@ -139,7 +145,8 @@ impl Scenario {
                 Life::Cut { torn: torn != steadyfs_sim::Torn::New || met.is_some_and(|(kind, _)| kind == Operation::Erase) }
             }
             Ok(()) => Life::Through(operations),
-            // What a cut left before the chip locked itself can be settled by nobody: it may read as anything.
+            // If the chip locked itself before a mount settled the cut, no mount can settle it any
+            // more. The page may read as anything.
             Err(MountError::Volume(error))
                 if scene.device.fail().is_locked() && (scene.torn || matches!(error, Error::ReadOnly | Error::Unknown)) =>
             {
@@ -157,9 +164,10 @@ impl Scenario {
         Ok(life)
     }
 
-    /// Goes on for some steps after the last cut, and looks at everything again after a power failure between two calls.
+    /// Continues for some steps after the last cut. Then compares everything again after a power
+    /// failure between two calls.
     ///
-    /// Returns the operations from the mount to the last step; none where the chip is locked.
+    /// Returns the number of operations from the mount to the last step; 0 if the chip is locked.
     pub fn close(&self, scene: &mut Scene) -> Result<u64, String> {
         let operations = match self.live(scene, None)? {
             Life::Through(operations) => operations,
@@ -170,13 +178,14 @@ impl Scenario {
         caught(|| scene.look())?.map(|()| operations).map_err(|error| format!("the last mount reported: {error}"))
     }
 
-    /// Makes a run: all its cuts, one after the other. Says how many of them met an operation.
+    /// Makes a run: all its cuts, one after another. Returns the number of cuts that met an
+    /// operation.
     pub fn play(&self, cuts: &[Cut]) -> Result<usize, String> {
         let mut scene = self.start();
         self.play_on(&mut scene, cuts)
     }
 
-    /// Makes a run and tells its story, whose end is what does not hold, if anything.
+    /// Makes a run. Returns its story, and its result: the violation, if there is one.
     pub fn tell(&self, cuts: &[Cut]) -> (Vec<String>, Result<usize, String>) {
         let mut scene = Scene { story: Some(Vec::new()), ..self.start() };
         let result = self.play_on(&mut scene, cuts);
@@ -192,19 +201,20 @@ impl Scenario {
         self.close(scene).map(|_| cuts.len())
     }
 
-    /// The run with cuts.
+    /// Returns the run with cuts.
     pub fn with_cuts(&self, cuts: &[Cut]) -> Run {
         Run { cuts: cuts.to_vec(), ..self.run.clone() }
     }
 
-    /// Faults that a run of this scenario meets at most.
+    /// Returns the maximum number of faults in a run of this scenario.
     pub fn faults(&self) -> u64 {
         self.run.faults.iter().map(|fault| if let Fault::FactoryBad(count) = fault { u64::from(*count) } else { 1 }).sum()
     }
 }
 
 impl Scene {
-    /// Mounts and makes the steps up to the end of `ops`; compares everything at the end.
+    /// Mounts, and makes the steps up to the end of `ops`. In later lives, compares everything at
+    /// the end.
     fn work(&mut self, ops: &[Step]) -> Result<(), MountError> {
         let mut known = self.lives == 0;
         loop {
@@ -219,7 +229,7 @@ impl Scene {
             if session.chip().inner().inner().is_locked() {
                 return Err(Error::ReadOnly.into());
             }
-            // The mount has settled what a cut left.
+            // The mount has settled the effect of a cut.
             self.torn = false;
             if !known {
                 session.compare()?;
@@ -247,18 +257,19 @@ impl Scene {
         }
     }
 
-    /// Mounts and compares everything; a chip that has locked itself is mounted for reading.
+    /// Mounts and compares everything. A chip that has locked itself is mounted for reading.
     fn look(&mut self) -> Result<(), MountError> {
         let locked = self.device.fail().is_locked();
         if locked && self.torn {
-            // Nobody can settle the page that was cut any more: it reads as it likes.
+            // No mount can settle the cut page any more: it may read as anything.
             return Ok(());
         }
         let access = if locked { Access::ReadOnly } else { Access::ReadWrite };
         Ok(self.model.mount(access, &mut self.device)?.compare()?)
     }
 
-    /// Blocks of the ring and of the second superblock; the first block is guaranteed to be good.
+    /// Returns the blocks of the ring and of the second superblock. The first block is guaranteed
+    /// to be good.
     fn ring(&mut self) -> Result<Vec<u32>, MountError> {
         let session = self.model.mount(Access::ReadOnly, &mut self.device)?;
         let blocks = 1..session.chip().geometry().block_count;

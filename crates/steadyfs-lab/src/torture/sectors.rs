@@ -1,4 +1,4 @@
-//! What is done to a disk while its power fails.
+//! Steps on a disk while its power fails.
 
 use crate::model::Rng;
 use crate::model::disk::Step;
@@ -12,10 +12,11 @@ pub(super) struct Disk {
     pub streams: u8,
 }
 
-/// Pages of a disk that most steps are about.
+/// Number of pages of a disk that most steps use.
 const BUSY_PAGES: u32 = 12;
 
-/// The steps that a seed draws: mostly writes, of whole pages, of a part of one, and of some pages at once.
+/// Returns the steps that a seed draws. Most are writes: of whole pages, of a part of a page, and
+/// of several pages at once.
 pub(super) fn sector_steps(seed: u64, disk: &Disk) -> impl Iterator<Item = Step> {
     let (mut rng, disk) = (Rng(seed ^ 0xD15C), *disk);
     std::iter::repeat_with(move || match rng.below(20) {
@@ -36,7 +37,7 @@ pub(super) fn sector_steps(seed: u64, disk: &Disk) -> impl Iterator<Item = Step>
     })
 }
 
-/// A sector: half of them anywhere, half where there is much to do.
+/// Returns a sector. Half of them are anywhere, and half are in the busy pages.
 fn sector(rng: &mut Rng, disk: &Disk) -> u32 {
     let busy = disk.sectors.min(BUSY_PAGES * disk.page_sectors);
     let first = if rng.one_in(2) { busy } else { disk.sectors };
@@ -51,12 +52,12 @@ fn write(rng: &mut Rng, disk: &Disk) -> Step {
         4..=6 => (sector, 1 + rng.below((per_page - within).into()) as u32),
         _ => (sector, 1 + rng.below(u64::from(disk.sectors - sector).min(u64::from(3 * per_page))) as u32),
     };
-    // A stream has its part of the disk; now and then a page changes its stream.
+    // Each stream has its part of the disk; now and then a page changes its stream.
     let stream = if rng.one_in(8) { rng.below(disk.streams.into()) } else { u64::from(sector % u32::from(disk.streams)) };
     Step::Write { sector, count, durable: rng.one_in(4), stream: stream as u8 }
 }
 
-/// A few pages, or many, some of which are left whole at either end.
+/// Trims a few pages, or many. A page that is covered in part at either end stays whole.
 fn trim(rng: &mut Rng, disk: &Disk) -> Step {
     let sector = sector(rng, disk);
     let pages = if rng.one_in(8) { 40 } else { 3 };

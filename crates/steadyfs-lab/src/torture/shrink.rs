@@ -5,7 +5,7 @@ use super::run::{Cut, Run, Span};
 use super::scenario::Scenario;
 use steadyfs_sim::Torn;
 
-/// Runs that a shrink may take: a second, or two.
+/// Maximum number of runs of a shrink: a second or two.
 const RUNS_MAX: usize = 600;
 
 /// Shrinks a run that fails.
@@ -63,19 +63,20 @@ impl Shrink {
         }
     }
 
-    /// Leaves out what comes after the step of the first cut, or after the first step where the mount is cut; the steps after the cut are drawn anyhow.
+    /// Leaves out the steps after the step of the first cut. If the mount is cut, keeps the first
+    /// step. The steps after the cut are drawn in any case.
     fn shorten(&mut self) {
         let Some(first) = self.cuts.first() else { return };
         let Ok(marks) = self.scenario.marks() else { return };
         let begun = marks.iter().take_while(|mark| **mark < first.operation).count();
-        // Steps that were left out count as well.
+        // Steps that are left out also count.
         let kept = (0..self.scenario.run.steps).filter(|step| !self.scenario.run.leaves_out(*step));
         let Some(last) = kept.take(begun.max(1)).last() else { return };
         let run = Run { steps: last + 1, ..self.scenario.run.clone() };
         self.try_take(self.scenario.again(&run), self.cuts.clone());
     }
 
-    /// Leaves out half of the steps, then quarters, down to single ones.
+    /// Leaves out half of the steps, then quarters, down to single steps.
     fn drop_steps(&mut self) {
         let steps = self.scenario.run.steps;
         let mut length = steps.next_power_of_two() / 2;
@@ -101,13 +102,14 @@ impl Shrink {
             return;
         };
         let (Ok(before), Ok(after)) = (self.scenario.marks(), scenario.marks()) else { return };
-        // Marks count from the end: the cut is in the last step that counts.
+        // The cut is in the last step that begins before it. Dropped steps shift the index of this
+        // step.
         let begun = before.iter().take_while(|mark| **mark < first.operation).count();
         let Some(step) = begun.checked_sub(1) else { return };
         let dropped = before.len() - after.len();
         let Some(start) = step.checked_sub(dropped).and_then(|step| after.get(step)) else { return };
         let operation = (start + first.operation).saturating_sub(before[step]);
-        // The same place in the step first, and then those about it.
+        // The same place in the step is first, then its neighbours.
         for operation in [operation, operation + 1, operation.saturating_sub(1)].into_iter().filter(|n| *n > 0) {
             let mut cuts = self.cuts.clone();
             cuts[0].operation = operation;
@@ -133,7 +135,7 @@ impl Shrink {
     }
 }
 
-/// Ranges with one more, joined where they meet.
+/// Adds a range to ranges, and joins ranges that meet.
 fn with_span(spans: &[Span], span: Span) -> Vec<Span> {
     let mut all: Vec<Span> = spans.iter().copied().chain([span]).collect();
     all.sort_by_key(|span| span.first);

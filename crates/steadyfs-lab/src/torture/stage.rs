@@ -10,7 +10,8 @@ use crate::model::steps::{Limits, Op, random_steps};
 use crate::model::{Device, disk, oracle};
 use steadyfs::{Access, MountError};
 
-/// Percent of a disk that is written, by the seed: all of it can be, and stays so until some is trimmed.
+/// Percentage of a disk that is written, chosen by the seed. A disk may be full, and stays so until
+/// a trim.
 const DISK_FILLS: [u64; 3] = [100, 60, 90];
 
 /// A volume before the workload.
@@ -21,17 +22,17 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Makes a volume for a workload, on a chip of which `bad` blocks are bad from the factory.
+    /// Makes a volume for a workload, on a chip with `bad` bad blocks from the factory.
     ///
     /// # Errors
-    /// What does not hold already.
+    /// The description of a violation before the workload.
     pub fn new(volume: &Volume, workload: Workload, seed: u64, bad: u32) -> Result<Self, String> {
         let made = caught(|| match workload {
             Workload::Disk => Self::disk(volume, seed, bad),
             _ => Self::files(volume, workload, seed, bad),
         });
         let mut stage = made??;
-        // What was not committed goes, and the state is known.
+        // Uncommitted changes are lost, so that there is one possible state.
         stage.device.power_cycle();
         caught(|| stage.model.mount(Access::ReadWrite, &mut stage.device).and_then(|mut session| Ok(session.compare()?)))?
             .map_err(|error| error.to_string())?;
@@ -61,7 +62,7 @@ impl Stage {
             let sizes = Disk { sectors, page_sectors, streams: device.config.streams };
             let mut model = disk::Model::new(sectors);
             disk::fill(&mut device, &mut model, DISK_FILLS[(seed % 3) as usize])?;
-            // Only writes leave it as full as it is.
+            // Only writes and flushes leave the disk as full as it is.
             let past = sector_steps(!seed, &sizes).filter(|step| matches!(step, disk::Step::Write { .. } | disk::Step::Flush));
             let turns = turns(volume, device.config.unit_pages, seed);
             {
@@ -74,7 +75,8 @@ impl Stage {
     }
 }
 
-/// Steps of a past. The seed decides where between two roots and in which block the workload begins.
+/// Returns the number of steps of a past. The seed decides in which block, and at which place
+/// between two roots, the workload begins.
 fn turns(volume: &Volume, unit_pages: u16, seed: u64) -> usize {
     let frames = u64::from(volume.pages_per_block / u32::from(unit_pages)) * u64::from(volume.block_count);
     (frames + seed % 97) as usize

@@ -1,4 +1,4 @@
-//! What was done, in a file, so that work can go on after it was interrupted.
+//! The results in a file, so that work can continue after an interruption.
 
 use super::runner::Tally;
 use super::{BadInput, Options};
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How often the file is written.
+/// Interval between writes of the file.
 const SAVE_EVERY: Duration = Duration::from_secs(2);
 
-/// Items that came to their end, and what they gave.
+/// Finished items, and their results.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct State {
     options: String,
-    /// First and last of each range of items, ascending.
+    /// First and last item of each range, ascending.
     items: Vec<(u64, u64)>,
     pub tally: Tally,
     #[serde(skip)]
@@ -23,7 +23,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Reads what was done. Nothing was, if there is no file.
+    /// Reads the results. Without a file, there are none yet.
     pub fn load(path: Option<&Path>, options: &Options) -> Result<Self, BadInput> {
         let empty = Self {
             options: options.identity(),
@@ -43,7 +43,7 @@ impl State {
         Ok(Self { path: empty.path, ..found })
     }
 
-    /// Notes that an item came to its end.
+    /// Records a finished item.
     pub fn add(&mut self, n: u64, tally: &Tally) {
         self.tally.add(tally);
         let index = self.items.partition_point(|range| range.0 < n);
@@ -58,7 +58,7 @@ impl State {
         self.items = joined;
     }
 
-    /// Which items came to their end, by their number.
+    /// Returns a list with true at the number of each finished item.
     pub fn done(&self) -> Vec<bool> {
         let mut done = vec![false; self.items.last().map_or(0, |range| range.1 as usize + 1)];
         for (first, last) in &self.items {
@@ -67,12 +67,12 @@ impl State {
         done
     }
 
-    /// Number of items that came to their end.
+    /// Returns the number of finished items.
     pub fn items_done(&self) -> u64 {
         self.items.iter().map(|(first, last)| last - first + 1).sum()
     }
 
-    /// Writes the file, if there is one and it is old, or `now`.
+    /// Writes the file, if there is one. Writes it if it is old, or if `now`.
     pub fn save(&mut self, now: bool) -> Result<(), BadInput> {
         let Some(path) = &self.path else { return Ok(()) };
         if !now && self.saved.is_some_and(|saved| saved.elapsed() < SAVE_EVERY) {
@@ -80,7 +80,7 @@ impl State {
         }
         let failed = |error: &dyn std::fmt::Display| BadInput(format!("{}: cannot be written: {error}", path.display()));
         let text = serde_json::to_string(self).map_err(|error| failed(&error))?;
-        // Whoever interrupts this finds the old file or the new one.
+        // An interruption leaves the old file or the new one.
         let beside = path.with_extension("new");
         std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path)).map_err(|error| failed(&error))?;
         self.saved = Some(Instant::now());

@@ -1,4 +1,4 @@
-//! What a torture did and found, for people and programs.
+//! The results of a torture, for people and programs.
 
 use super::Options;
 use super::runner::Tally;
@@ -6,19 +6,20 @@ use serde::{Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;
 
-/// What was done and found. As JSON: `cuts`, `torn_cuts`, `double_cuts`, `states`, `faults`, `workloads`, `failures` (strings for
-/// `steady torture --replay`), `reasons` (what each of them found), `mode`, `seed`, `complete`, `seconds`.
+/// The results. As JSON: `cuts`, `torn_cuts`, `double_cuts`, `states`, `faults`, `workloads`,
+/// `failures` (strings for `steady torture --replay`), `reasons` (the description of each failure),
+/// `mode`, `seed`, `complete`, `seconds`.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// What was done and found.
+    /// Counts of the work, and the failures.
     pub tally: Tally,
-    /// Whether everything that was asked for was done; nothing where there is no end to it.
+    /// True if all requested work was done; `None` if the work has no end.
     pub complete: Option<bool>,
-    /// How long this invocation took.
+    /// Duration of this invocation.
     pub duration: Duration,
     mode: String,
     seed: u64,
-    /// Whether only a part of the operations of each workload was cut.
+    /// True if only a part of the operations of each workload was cut.
     is_part: bool,
 }
 
@@ -28,7 +29,7 @@ impl Summary {
     }
 }
 
-/// The names of the JSON.
+/// Fields of the JSON.
 #[derive(Serialize)]
 struct Numbers<'s> {
     mode: &'s str,

@@ -1,4 +1,4 @@
-//! The volume that is tortured: a chip of some shape, and the settings of the volume on it.
+//! The tortured volume: a chip of some shape, and the settings of the volume on it.
 
 use super::BadInput;
 use crate::model::Device;
@@ -13,14 +13,15 @@ use steadyfs::media::{Flash, Geometry};
 use steadyfs_sim::Profile;
 use steadyfs_sim::profile::Chip as Kind;
 
-/// A chip and the settings of the volume on it. Its text, such as `n256x16x32u1t6o46k16`, is part of every replay string.
+/// A chip and the settings of the volume on it. Its text, such as `n256x16x32u1t6o46k16`, is part
+/// of every replay string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Volume {
-    /// Which rules the chip keeps.
+    /// Kind of the chip, which decides its rules.
     pub chip: Chip,
     /// Bytes of a program page.
     pub page_bytes: u32,
-    /// Program pages of a block. On NOR: its bytes divided by `page_bytes`.
+    /// Program pages of a block. On NOR: bytes of a block divided by `page_bytes`.
     pub pages_per_block: u32,
     /// Blocks of the chip.
     pub block_count: u32,
@@ -32,7 +33,7 @@ pub struct Volume {
     pub overlay_entries: u16,
     /// See [`Config::checkpoint_programs`].
     pub checkpoint_programs: u16,
-    /// Logical pages of write-back that are lent.
+    /// Logical pages of lent write-back memory.
     pub cache_pages: u16,
     /// See [`Config::streams`].
     pub streams: u8,
@@ -57,18 +58,18 @@ pub enum Chip {
     NandCopy,
     /// NOR.
     Nor,
-    /// NOR of which four erase sectors are a block.
+    /// NOR with four erase sectors in a block.
     NorGroups,
     /// Managed flash, with the tag of a page before it.
     Sectors,
-    /// The same, with tags in a table.
+    /// Managed flash, with tags in a table.
     SectorsTable,
-    /// The same, with tags within their pages.
+    /// Managed flash, with tags within their pages.
     SectorsWithin,
 }
 
-/// Grounds that have a name. The small ones have the smallest tables that the rules allow, so that folds and roots come every
-/// few calls.
+/// Volumes with a name. The small ones have the smallest tables that the rules allow, so that leaf
+/// write-backs and roots come every few calls.
 const NAMED: [(&str, &str); 19] = [
     ("small", "n256x16x32u1t6o46k16"),
     ("small-copy", "c256x32x32u2t6o46k16"),
@@ -91,10 +92,10 @@ const NAMED: [(&str, &str); 19] = [
     ("large-pages-within", "i4096x256x32u32t8o60k200"),
 ];
 
-/// Bytes of the log of a leaf's page, where nothing else is said.
+/// Default bytes of the log of a leaf's page.
 const LEAF_LOG_BYTES: u8 = 96;
 
-/// Pages of the journal's buffer on NOR, where nothing else is said: 512 bytes, or a page.
+/// Returns the default pages of the journal's buffer on NOR: 512 bytes, or a page.
 const fn journal_pages_of(page_bytes: u32) -> u8 {
     if page_bytes < 512 { (512 / page_bytes) as u8 } else { 1 }
 }
@@ -103,15 +104,15 @@ const fn journal_pages_of(page_bytes: u32) -> u8 {
 const GROUP_SECTORS: u32 = 4;
 
 impl Volume {
-    /// Names of those that `steady torture` takes when none is named.
+    /// Names of the volumes that `steady torture` takes by default.
     pub const GROUNDS: [&str; 4] = ["small", "small-copy", "small-nor", "nand"];
 
-    /// Names that [`str::parse`] knows.
+    /// Returns the names that [`str::parse`] accepts.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMED.iter().map(|(name, _)| *name)
     }
 
-    /// A chip with the recommended settings.
+    /// Returns a chip with the recommended settings.
     ///
     /// # Errors
     /// The chip cannot hold a volume.
@@ -148,10 +149,10 @@ impl Volume {
         volume.config().map(|_| volume)
     }
 
-    /// The first blocks of a device, with the recommended settings.
+    /// Returns the first blocks of a device, with the recommended settings.
     ///
     /// # Errors
-    /// So many blocks cannot hold a volume, or are more than the device has.
+    /// This many blocks cannot hold a volume, or are more than the device has.
     pub fn of_device(profile: &Profile, block_count: u32) -> Result<Self, BadInput> {
         let (chip, geometry) = match &profile.chip {
             Kind::Nand(nand) => (if nand.on_chip_copy { Chip::NandCopy } else { Chip::Nand }, nand.geometry()),
@@ -170,10 +171,10 @@ impl Volume {
         Self::recommended(chip, Geometry { block_count, ..geometry })
     }
 
-    /// The settings of the volume.
+    /// Returns the settings of the volume.
     ///
     /// # Errors
-    /// The rule of the settings that is broken.
+    /// The rule that the settings break.
     pub fn config(&self) -> Result<Config, BadInput> {
         self.check_chip()?;
         let geometry = self.medium(0).geometry();
@@ -195,15 +196,17 @@ impl Volume {
         config.check(&geometry).map(|()| config).map_err(|rule| BadInput(format!("geometry {self}: {rule}")))
     }
 
-    /// Whether there are disks on such a chip: pages that hold their tags are no whole sectors.
+    /// Returns true if such a chip can hold a disk. Pages that contain their tags are no whole
+    /// sectors.
     pub fn may_be_disk(&self) -> bool {
         self.chip != Chip::SectorsWithin
     }
 
-    /// The settings of a disk in its place: without files, and with logical pages of a sector at least.
+    /// Returns the settings of a disk in place of the volume: without files, and with logical pages
+    /// of at least a sector.
     ///
     /// # Errors
-    /// The rule of the settings that is broken.
+    /// The rule that the settings break.
     pub fn disk_config(&self) -> Result<Config, BadInput> {
         if !self.may_be_disk() {
             return Err(BadInput(format!(
@@ -217,7 +220,7 @@ impl Volume {
         checked.map(|()| config).map_err(|rule| BadInput(format!("a disk on geometry {self}: {rule}")))
     }
 
-    /// Refuses chips that cannot be simulated; the rules of the settings come later.
+    /// Refuses chips that cannot be simulated. The rules of the settings are checked later.
     fn check_chip(&self) -> Result<(), BadInput> {
         let Self { page_bytes, pages_per_block, block_count, .. } = *self;
         let bytes = u64::from(page_bytes) * u64::from(pages_per_block) * u64::from(block_count);
@@ -240,18 +243,18 @@ impl Volume {
         Ok(())
     }
 
-    /// Whether it is managed flash: sectors.
+    /// Returns true for managed flash.
     fn is_managed(&self) -> bool {
         matches!(self.chip, Chip::Sectors | Chip::SectorsTable | Chip::SectorsWithin)
     }
 
-    /// Bytes of a logical page.
+    /// Returns the bytes of a logical page.
     pub fn logical_bytes(&self) -> u64 {
         let tag_bytes = if self.chip == Chip::SectorsWithin { TAG_ROOM_BYTES } else { 0 };
         u64::from(self.page_bytes - tag_bytes) * u64::from(self.unit_pages)
     }
 
-    /// A layout with just so many sectors that blocks have as many pages as asked.
+    /// Returns a layout with exactly the sectors that give blocks the required number of pages.
     fn sector_layout(&self, tags: TagPlace) -> SectorLayout {
         let page_sectors = self.page_bytes / SECTOR_BYTES;
         let (head, each) = match tags {
@@ -286,19 +289,19 @@ impl Volume {
         }
     }
 
-    /// An empty volume on a chip on which `bad` blocks are bad from the factory.
+    /// Returns an empty volume on a chip with `bad` bad blocks from the factory.
     pub(super) fn device(&self, bad: u32, seed: u64) -> Result<Device, BadInput> {
         let device = Device::formatted(self.config()?, self.medium(seed).with_bad_blocks(bad, seed), seed);
         Ok(or_erased(device, seed).with_cache(self.cache_pages.into()))
     }
 
-    /// An empty disk on such a chip.
+    /// Returns an empty disk on such a chip.
     pub(super) fn disk(&self, bad: u32, seed: u64) -> Result<Device, BadInput> {
         Ok(or_erased(Device::formatted(self.disk_config()?, self.medium(seed).with_bad_blocks(bad, seed), seed), seed))
     }
 }
 
-/// Every other chip is erased by its format.
+/// Erases the whole chip for every other seed.
 fn or_erased(device: Device, seed: u64) -> Device {
     if seed.is_multiple_of(2) { device } else { device.formatted_erased() }
 }
@@ -339,7 +342,8 @@ impl fmt::Display for Volume {
 impl FromStr for Volume {
     type Err = BadInput;
 
-    /// Reads a name, the whole text, or `PAGE_BYTES x PAGES x BLOCKS`, which means NAND with the recommended settings.
+    /// Reads a name, the whole text, or `PAGE_BYTES x PAGES x BLOCKS`, which means NAND with the
+    /// recommended settings.
     fn from_str(text: &str) -> Result<Self, BadInput> {
         if let Some((_, full)) = NAMED.iter().find(|(name, _)| *name == text) {
             return full.parse();
@@ -374,7 +378,7 @@ impl FromStr for Volume {
         let leaf_log_bytes = logs.map_or(Ok(LEAF_LOG_BYTES), str::parse).map_err(|_| unknown())?;
         let (plain, group) = plain.split_once('g').unwrap_or((plain, "1"));
         let move_group = group.parse().map_err(|_| unknown())?;
-        // `l` as in lifetimes.
+        // `l` stands for lifetimes.
         let (plain, auto_streams) = plain.strip_suffix('l').map_or((plain, false), |rest| (rest, true));
         let (plain, streams) = plain[1..].split_once(['s', 'a']).unwrap_or((&plain[1..], "1"));
         let (moved_apart, streams) = (text.contains('a'), streams.parse().map_err(|_| unknown())?);
@@ -405,7 +409,7 @@ impl FromStr for Volume {
     }
 }
 
-/// Numbers with these letters between them.
+/// Reads numbers with these letters between them.
 fn numbers<const N: usize>(text: &str, letters: &str) -> Option<[u32; N]> {
     let (mut found, mut rest) = ([0; N], text);
     for (index, letter) in letters.chars().enumerate() {

@@ -1,4 +1,4 @@
-//! What is done to the volume while its power fails.
+//! The workloads on a volume while its power fails.
 
 use super::BadInput;
 use super::face::Step;
@@ -12,9 +12,10 @@ use steadyfs::CommitOn;
 /// Kinds of workloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workload {
-    /// Durable records at the end of a file, which is replaced when it is long.
+    /// Durable records at the end of a file. A long file is replaced.
     Log,
-    /// Settings that are written beside the old ones and renamed over them, and bytes changed in place.
+    /// Settings that are written beside the old ones and renamed over them, and bytes changed in
+    /// place.
     Configuration,
     /// Any call.
     Random,
@@ -26,7 +27,8 @@ pub enum Workload {
     Transactions,
     /// Pages anywhere in a full volume, and small changes just before whole pages.
     Reclaim,
-    /// Sectors of a disk on the chip, in place of files: writes, some of them durable, trims and flushes.
+    /// Sectors of a disk on the chip, in place of files: writes, some of them durable, trims and
+    /// flushes.
     Disk,
 }
 
@@ -72,7 +74,7 @@ impl Workload {
         Self::Disk,
     ];
 
-    /// Percent of the volume that is taken by files at rest.
+    /// Returns the percentage of the volume that files at rest take.
     pub(super) fn fill(self) -> u64 {
         match self {
             Self::Reclaim => 95,
@@ -81,7 +83,7 @@ impl Workload {
         }
     }
 
-    /// The steps that a seed draws.
+    /// Returns the steps that a seed draws.
     pub(super) fn steps(self, seed: u64, count: usize, sizes: &Sizes) -> Vec<Step> {
         match sizes {
             Sizes::Files(files) => self.file_steps(seed, count, files).into_iter().map(Step::Files).collect(),
@@ -89,7 +91,7 @@ impl Workload {
         }
     }
 
-    /// Those of a volume with files.
+    /// Returns the steps that a seed draws for a volume with files.
     pub(super) fn file_steps(self, seed: u64, count: usize, sizes: &Files) -> Vec<Op> {
         let mut rng = Rng(seed ^ 0x7082_7472 ^ (self as u64) << 40);
         match self {
@@ -112,12 +114,12 @@ impl Workload {
     }
 }
 
-/// A name in the root.
+/// Returns a name in the root.
 fn file(name: u64) -> At {
     At { directory: 0, name: name as u16 }
 }
 
-/// A run of records, and then the log begins anew: the old one stays under another name.
+/// Adds a run of records. Then the log begins anew, and the old log stays under another name.
 fn log(steps: &mut Vec<Op>, rng: &mut Rng) {
     for _ in 0..8 + rng.below(8) {
         let durable = !rng.one_in(8);
@@ -130,7 +132,8 @@ fn log(steps: &mut Vec<Op>, rng: &mut Rng) {
     steps.push(Op::Commit);
 }
 
-/// One setting changes: by a file that takes the place of the old one, in place, or as an attribute.
+/// Changes one setting: by a file that takes the place of the old one, in place, or as an
+/// attribute.
 fn configuration(steps: &mut Vec<Op>, rng: &mut Rng) {
     let at = file(8 + 8 * rng.below(4));
     match rng.below(4) {
@@ -151,7 +154,7 @@ fn configuration(steps: &mut Vec<Op>, rng: &mut Rng) {
     }
 }
 
-/// Some files are made and some removed, and then all of that is committed.
+/// Makes some files and removes some, and then commits all of that.
 fn small_files(steps: &mut Vec<Op>, rng: &mut Rng) {
     for _ in 0..1 + rng.below(4) {
         let at = file(rng.below(24));
@@ -159,7 +162,7 @@ fn small_files(steps: &mut Vec<Op>, rng: &mut Rng) {
             0..=1 => steps.push(Op::Remove { at }),
             2 => steps.push(Op::Append { at, bytes: 100 + rng.below(300) as usize, durable: false }),
             _ => match 1 + rng.below(140) as usize {
-                // What it names lies in the inode, or in a page of its own.
+                // The target lies in the inode, or in a page of its own.
                 bytes if bytes % 16 == 0 => steps.push(Op::Symlink { at, bytes: (2 * bytes) as u8 }),
                 bytes => steps.push(Op::Write { at, offset: 0, bytes, durable: false }),
             },
@@ -169,8 +172,8 @@ fn small_files(steps: &mut Vec<Op>, rng: &mut Rng) {
     steps.push(Op::Commit);
 }
 
-/// A transaction: a page of each of several files, small changes among them, and, so that the blocks of these pages are soon the
-/// emptiest, one page again and again.
+/// Adds a transaction: a page of each of several files, with small changes among them. One in three
+/// also writes one page again and again, so that the blocks of these pages are soon the emptiest.
 fn transaction(steps: &mut Vec<Op>, rng: &mut Rng, sizes: &Files) {
     let page = sizes.limits.logical_bytes;
     let bytes = page as usize;
@@ -195,7 +198,7 @@ fn transaction(steps: &mut Vec<Op>, rng: &mut Rng, sizes: &Files) {
     }
 }
 
-/// A page of the files at rest is written; before one in four a few bytes of it.
+/// Writes a page of the files at rest. In one of four cases, a few bytes of it are written before.
 fn overwrite(steps: &mut Vec<Op>, rng: &mut Rng, sizes: &Files) {
     let (page, place) = (sizes.limits.logical_bytes, rng.below(sizes.rest_pages.max(1)));
     let at = file(u64::from(AT_REST) + place / PAGES_AT_REST);
@@ -209,7 +212,8 @@ fn overwrite(steps: &mut Vec<Op>, rng: &mut Rng, sizes: &Files) {
     }
 }
 
-/// Events that commit in a workload: those that it names, and none by itself.
+/// Returns the events that commit in a workload: its explicit calls. In workloads of names and of
+/// small files, a full transaction also commits.
 pub(super) fn events(workload: Workload) -> CommitOn {
     match workload {
         Workload::Directories | Workload::SmallFiles => CommitOn::ON_FLUSH,

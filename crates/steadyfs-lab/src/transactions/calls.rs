@@ -1,4 +1,5 @@
-//! The four calls, timed on the device's clock, with the share of its cache.
+//! The four calls, timed on the device's clock, with the part of the time in which its cache
+//! empties.
 
 use super::copies::pages_of;
 use super::fat::{self, Disk};
@@ -11,29 +12,29 @@ use steadyfs::{Access, Config, FileSystem, OpenOptions};
 use steadyfs_sim::Metered;
 use steadyfs_sim::sectors::{Controller, Timed};
 
-/// Interval of the timed commit, and time that passes between two files.
+/// Interval of the timed commit, and of the rest between two files.
 const INTERVAL_NS: u64 = 1_000_000_000;
 
-/// The four calls, and what the clock or the application does behind them.
+/// The four calls, and the later work of the clock or the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
     /// A file is created.
     Create,
-    /// Bytes are written to it.
+    /// Bytes are written to the file.
     Write,
-    /// It is flushed.
+    /// The file is flushed.
     Flush,
-    /// It is closed.
+    /// The file is closed.
     Close,
     /// The commit of the clock or of the application, outside of the calls.
     After,
 }
 
 impl Call {
-    /// In their order.
+    /// All calls, in their order.
     pub const ALL: [Call; 5] = [Call::Create, Call::Write, Call::Flush, Call::Close, Call::After];
 
-    /// The call in a word.
+    /// Returns the call in a word.
     pub const fn name(self) -> &'static str {
         match self {
             Call::Create => "create",
@@ -45,10 +46,10 @@ impl Call {
     }
 }
 
-/// Time of a call, and the share of it in which the device emptied its cache, in nanoseconds.
+/// Time of a call, and the part of it in which the device emptied its cache, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallTime {
-    /// All of it.
+    /// The whole time.
     pub ns: u64,
     /// The device's flushes.
     pub flush_ns: u64,
@@ -57,7 +58,7 @@ pub struct CallTime {
 /// The times of one file.
 pub type Times = [CallTime; Call::ALL.len()];
 
-/// Where the clock of a medium stands.
+/// Reading of the clock of a medium.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stamp {
     pub(super) ns: u64,
@@ -65,18 +66,18 @@ pub(super) struct Stamp {
     pub(super) flushes: u64,
 }
 
-/// How the time of a medium is told, and what lets a second pass on it.
+/// Functions that read the clock of a medium, and that let a second pass on it.
 pub(super) struct Clock<F> {
     pub(super) now: fn(&F) -> Stamp,
     pub(super) rest: fn(&mut F),
 }
 
-/// Where the clock of a device stands.
+/// Returns the reading of a device's clock.
 fn now<C: Controller>(device: &Timed<C>) -> Stamp {
     Stamp { ns: device.time_ns(), flush_ns: device.flush_ns(), flushes: device.counters().flushes }
 }
 
-/// The times between stamps.
+/// Returns the times between stamps.
 fn between(stamps: &[Stamp]) -> Times {
     std::array::from_fn(|call| {
         let (before, after) = (stamps[call], stamps[call + 1]);
@@ -84,12 +85,13 @@ fn between(stamps: &[Stamp]) -> Times {
     })
 }
 
-/// What is written to a file.
+/// Returns the content of a file.
 fn content(number: u32, options: &Options) -> Vec<u8> {
     vec![number as u8 | 1; options.write_bytes as usize]
 }
 
-/// The four calls of SteadyFS on a new volume, which commits after some events; and the flushes of all files.
+/// Times the four calls of SteadyFS on a new volume, which commits after some events. Also returns
+/// the number of flushes for all files.
 pub(super) fn steadyfs<F: Flash>(
     mut flash: F,
     config: &Config,
@@ -102,7 +104,7 @@ pub(super) fn steadyfs<F: Flash>(
     let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut memory)?;
     fs.set_commit_on(events.commit_on());
     fs.set_commit_interval(INTERVAL_NS);
-    // The first change of all opens the volume, once in its life.
+    // The first change of a volume opens it, once in its life.
     fs.create_dir("files")?;
     fs.commit()?;
     let (mut times, begin) = (Vec::new(), (clock.now)(fs.flash()));
@@ -131,7 +133,7 @@ pub(super) fn steadyfs<F: Flash>(
     Ok((times, (clock.now)(fs.flash()).flushes - begin.flushes))
 }
 
-/// The same on a managed device.
+/// Times the four calls of SteadyFS on a managed device, as [`steadyfs`] does.
 pub(super) fn steadyfs_on_sectors<C: Controller>(
     device: Timed<C>,
     events: Events,
@@ -146,7 +148,7 @@ pub(super) fn steadyfs_on_sectors<C: Controller>(
     steadyfs(pages, &config, &clock, events, options)
 }
 
-/// The four calls of a FAT, and the flushes of all files.
+/// Times the four calls of a FAT. Also returns the number of flushes for all files.
 pub(super) fn fat<C: Controller>(
     system: System,
     device: Timed<C>,

@@ -1,4 +1,4 @@
-//! The copy that was finished, and then the power failed: what is there?
+//! Copies that were finished before power failed, and their state afterwards.
 
 use super::fat::{self, Disk};
 use super::{Options, System, TransactionsError};
@@ -10,30 +10,30 @@ use steadyfs::media::sectors::{SectorDevice, SectorLayout, SectorPages};
 use steadyfs::{Access, CommitOn, Config, FileSystem, OpenOptions};
 use steadyfs_sim::sectors::{Controller, Timed};
 
-/// Bytes that a copy moves at once.
+/// Bytes of one write of a copy.
 const PIECE_BYTES: usize = 16 << 10;
 
-/// What became of files whose copy had been finished when power failed.
+/// State of files whose copy was finished when power failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Copies {
     /// The file system.
     pub system: String,
-    /// Copies.
+    /// Number of copies.
     pub copies: u32,
     /// Files that compare equal.
     pub whole: u32,
-    /// Files that are shorter than what was copied.
+    /// Files that are shorter than the copied data.
     pub short: u32,
     /// Files of the right size with other bytes.
     pub wrong: u32,
-    /// Files that are not there.
+    /// Files that are missing.
     pub missing: u32,
-    /// Volumes that cannot be mounted any more; their files count as missing.
+    /// Volumes that can no longer be mounted; their files count as missing.
     pub unmountable: u32,
 }
 
 impl Copies {
-    /// Compares what was found with what was copied.
+    /// Compares the found data with the copied data.
     fn add(&mut self, copied: &[u8], found: Option<&[u8]>) {
         self.copies += 1;
         match found {
@@ -47,23 +47,24 @@ impl Copies {
     /// Names of the numbers of [`Copies::cells`].
     pub(crate) const COLUMNS: [&str; 4] = ["whole", "short", "wrong", "missing"];
 
-    /// The file system, and how many copies it made.
+    /// Returns the file system, and the number of its copies.
     pub(crate) fn name(&self) -> String {
         format!("{}, {} copies", self.system, format_count(self.copies.into()))
     }
 
-    /// What became of them.
+    /// Returns the numbers of whole, short, wrong and missing copies.
     pub(crate) fn cells(&self) -> [String; 4] {
         [self.whole, self.short, self.wrong, self.missing].map(|count| format_count(count.into()))
     }
 
-    /// Copies that are not whole.
+    /// Returns the number of copies that are not whole.
     pub fn lost(&self) -> u32 {
         self.copies - self.whole
     }
 }
 
-/// Copies files to a device, one after the other, and cuts power after each; `tell` hears the share that is done.
+/// Copies files to a device, one after another, and cuts power after each. `tell` receives the
+/// share that is done.
 pub(super) fn run<C: Controller + Clone>(
     system: System,
     device: &Timed<C>,
@@ -90,7 +91,7 @@ pub(super) fn run<C: Controller + Clone>(
     Ok(copies)
 }
 
-/// A device with an empty volume on it, flushed.
+/// Returns a device with an empty volume on it, flushed.
 fn empty_volume<C: Controller + Clone>(system: System, device: Timed<C>) -> Result<Timed<C>, TransactionsError> {
     if system != System::SteadyFs {
         let shared = Disk::share(device);
@@ -103,7 +104,7 @@ fn empty_volume<C: Controller + Clone>(system: System, device: Timed<C>) -> Resu
     Ok(FileSystem::format(pages, &config, &mut memory)?.into_device())
 }
 
-/// The device, divided as a small one is.
+/// Returns the device, with the layout of a small one.
 pub(super) fn pages_of<C: Controller>(device: Timed<C>) -> SectorPages<Timed<C>> {
     let layout = SectorLayout::for_device(device.sector_count().min(fat::VOLUME_SECTORS), 1 << 20);
     SectorPages::new(device, layout).expect("the lab's devices have room for it")
@@ -140,7 +141,7 @@ fn copy_to_steadyfs<C: Controller + Clone>(
     Ok(pages.into_device())
 }
 
-/// Cuts power right after the copy was finished, and gives it back.
+/// Cuts power right after the copy was finished, and turns it on again.
 fn cut<C: Controller>(mut device: Timed<C>) -> Timed<C> {
     device.sectors().cut_now();
     device.sectors().power_on();
@@ -169,7 +170,7 @@ fn copy_to_fat<C: Controller + Clone>(
         file.flush()?;
         drop(file);
         end_call()?;
-        // What follows is not the copy's: power fails here.
+        // Later writes are not part of the copy: power fails here.
         shared.borrow_mut().device.sectors().cut_now();
         Ok(())
     });

@@ -1,11 +1,11 @@
-//! Why no device was measured.
+//! The errors of the measurements.
 
 use crate::evaluate::EvaluateError;
 use std::fmt;
 use std::io;
 use steadyfs::{Error, MountError};
 
-/// Why nothing was measured.
+/// Reason for the failure of a measurement.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TransactionsError {

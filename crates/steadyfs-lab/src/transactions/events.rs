@@ -1,10 +1,10 @@
-//! After what a volume commits.
+//! The events after which a volume commits.
 
 use super::Options;
 use serde::{Deserialize, Serialize};
 use steadyfs::CommitOn;
 
-/// After what the volume commits.
+/// The event after which the volume commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Events {
@@ -16,9 +16,9 @@ pub enum Events {
     Flush,
     /// Anything has changed.
     EveryWrite,
-    /// The application commits behind each file.
+    /// The application commits after each file.
     Manual,
-    /// The application commits behind a series of files.
+    /// The application commits after a series of files.
     Series,
 }
 
@@ -27,7 +27,7 @@ impl Events {
     pub const ALL: [Events; 6] =
         [Events::Close, Events::Timed, Events::Flush, Events::EveryWrite, Events::Manual, Events::Series];
 
-    /// The choice in words, for series of so many files.
+    /// Returns the choice in words, with `series` files in a series.
     pub fn name(self, series: u32) -> String {
         match self {
             Events::Close => "on close".to_string(),
@@ -39,12 +39,12 @@ impl Events {
         }
     }
 
-    /// Files before a commit by hand.
+    /// Returns the number of files before a commit by hand.
     pub(super) fn series(self, options: &Options) -> u32 {
         if self == Events::Series { options.series.max(1) } else { 1 }
     }
 
-    /// The events after which the volume commits by itself.
+    /// Returns the events after which the volume commits by itself.
     pub(super) fn commit_on(self) -> CommitOn {
         let always = CommitOn::FULL.with(CommitOn::UNMOUNT);
         match self {

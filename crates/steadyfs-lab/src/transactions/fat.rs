@@ -1,4 +1,5 @@
-//! FAT: what stands for exFAT and TexFAT on managed flash, the FAT beside SteadyFS in `realtime`, and the one on its disk in `compare`.
+//! FAT: the stand-in for exFAT and TexFAT on managed flash, the FAT beside SteadyFS in `realtime`,
+//! and the FAT on its disk in `compare`.
 
 use fatfs::{FatType, FileSystem, FormatVolumeOptions, FsOptions};
 use std::cell::RefCell;
@@ -7,20 +8,21 @@ use std::rc::Rc;
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice};
 use steadyfs_sim::sectors::{Controller, Timed};
 
-/// Sectors of a volume of which only files are written: what reaches the device does not depend on how large it is.
+/// Sectors of a volume on which only files are written. The writes to the device do not depend on
+/// this size.
 pub const VOLUME_SECTORS: u32 = (256 << 20) / SECTOR_BYTES as u32;
 /// Bytes of a cluster.
 pub const CLUSTER_BYTES: u32 = 4096;
 
-/// Sectors that a FAT lies on.
+/// Sectors below a FAT.
 pub trait Device {
-    /// How many there are.
+    /// Returns the number of sectors.
     fn count(&self) -> u32;
-    /// Reads one.
+    /// Reads one sector.
     fn read(&mut self, sector: u32, data: &mut [u8; SECTOR_BYTES]) -> io::Result<()>;
-    /// Writes whole ones.
+    /// Writes whole sectors.
     fn write(&mut self, first: u32, data: &[u8]) -> io::Result<()>;
-    /// Makes everything durable that was written.
+    /// Makes all written data durable.
     fn flush(&mut self) -> io::Result<()>;
 }
 
@@ -39,12 +41,13 @@ impl<C: Controller> Device for Timed<C> {
     }
 }
 
-/// A device that the file system and who measures it share.
+/// A device that the file system and the measurement share.
 pub type Shared<D> = Rc<RefCell<Disk<D>>>;
 
-/// A device, and the sector that a FAT driver works on: it reaches the device when another one is needed, or the call ends.
+/// A device, and the sector on which a FAT driver works. A changed sector goes to the device when
+/// another sector is needed, or when the call ends.
 pub struct Disk<D> {
-    /// What is under it.
+    /// The device below the driver.
     pub device: D,
     window: Option<Window>,
 }
@@ -56,12 +59,12 @@ struct Window {
 }
 
 impl<D: Device> Disk<D> {
-    /// Gives a device to a FAT.
+    /// Puts a device below a FAT.
     pub fn share(device: D) -> Shared<D> {
         Rc::new(RefCell::new(Disk { device, window: None }))
     }
 
-    /// Hands over to the device what the driver has in its hands: a call has ended.
+    /// Writes the driver's changed sector to the device, because a call has ended.
     pub fn hand_over(&mut self) -> io::Result<()> {
         match &mut self.window {
             Some(window) if window.is_changed => {
@@ -72,13 +75,13 @@ impl<D: Device> Disk<D> {
         }
     }
 
-    /// The same, and has the device empty its cache.
+    /// Writes the driver's changed sector to the device, and flushes the device's cache.
     pub fn flush(&mut self) -> io::Result<()> {
         self.hand_over()?;
         self.device.flush()
     }
 
-    /// The sector that is worked on.
+    /// Returns the driver's sector. If it is another sector, reads it first.
     fn window(&mut self, sector: u32) -> io::Result<&mut Window> {
         if self.window.as_ref().is_none_or(|window| window.sector != sector) {
             self.hand_over()?;
@@ -98,7 +101,7 @@ impl<D: Device> Disk<D> {
 }
 
 impl<C: Controller> Disk<Timed<C>> {
-    /// Cuts power, and gives it back: what the driver had in its hands is gone as well.
+    /// Cuts power, and turns it on again. The driver's changed sector is lost as well.
     pub fn cut(&mut self) {
         self.device.sectors().cut_now();
         self.device.sectors().power_on();
@@ -106,7 +109,7 @@ impl<C: Controller> Disk<Timed<C>> {
     }
 }
 
-/// Bytes on a device, as `fatfs` wants them.
+/// Bytes on a device, in the form that `fatfs` requires.
 pub struct Bytes<D> {
     disk: Shared<D>,
     end: u64,
@@ -114,13 +117,13 @@ pub struct Bytes<D> {
 }
 
 impl<D: Device> Bytes<D> {
-    /// The first sectors of a device, as many as it has at most.
+    /// Returns the first `sectors` sectors of a device, or all of them if it has fewer.
     pub fn new(disk: &Shared<D>, sectors: u32) -> Self {
         let end = u64::from(disk.borrow().device.count().min(sectors)) * SECTOR_BYTES as u64;
         Self { disk: disk.clone(), end, at: 0 }
     }
 
-    /// Number of the sector in which the position lies, and the place in it.
+    /// Returns the number of the sector at the position, and the offset in it.
     fn place(&self) -> (u32, usize) {
         ((self.at / SECTOR_BYTES as u64) as u32, self.at as usize % SECTOR_BYTES)
     }
@@ -137,7 +140,7 @@ impl<D: Device> Read for Bytes<D> {
 }
 
 impl<D: Device> Write for Bytes<D> {
-    /// Whole sectors go to the device at once.
+    /// Writes whole sectors to the device at once.
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         let (sector, within) = self.place();
         let whole = data.len() / SECTOR_BYTES * SECTOR_BYTES;
@@ -156,7 +159,8 @@ impl<D: Device> Write for Bytes<D> {
         Ok(count)
     }
 
-    /// Who wants the cache emptied says so to the device.
+    /// Writes the driver's changed sector to the device. It does not flush the device's cache; call
+    /// the device for that.
     fn flush(&mut self) -> io::Result<()> {
         self.disk.borrow_mut().hand_over()
     }
@@ -184,7 +188,7 @@ pub fn format<D: Device>(disk: &Shared<D>, sectors: u32) -> io::Result<()> {
     disk.borrow_mut().flush()
 }
 
-/// The device again, once the file system has let go of it.
+/// Returns the device, after the file system has released it.
 pub fn take_back<D>(disk: Shared<D>) -> D {
     Rc::into_inner(disk).expect("the file system is unmounted").into_inner().device
 }
@@ -201,7 +205,7 @@ mod tests {
     use steadyfs_sim::managed::ManagedProfile;
     use steadyfs_sim::sectors::Managed;
 
-    /// A FAT of which each field of an entry was a write of its own took 30 ms to create a file on a card.
+    /// A FAT wrote each field of an entry by itself. It took 30 ms to create a file on a card.
     #[test]
     fn fields_of_a_sector_reach_the_device_together_when_the_call_ends() {
         let disk = Disk::share(Managed::of(&ManagedProfile::named("sd-consumer").unwrap(), 1));

@@ -1,11 +1,12 @@
-//! What to measure: devices, files and copies.
+//! Options of the measurement: devices, files and copies.
 
 use crate::evaluate::Timing;
 
-/// What to measure.
+/// Options of the measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Devices, raw or managed: built-in names or files in TOML. Default a NAND chip, an SD card and an SSD.
+    /// Devices, raw or managed: built-in names or files in TOML. Default a NAND chip, an SD card
+    /// and an SSD.
     pub devices: Vec<String>,
     /// Times of raw chips. Default typical.
     pub timing: Timing,
@@ -13,11 +14,11 @@ pub struct Options {
     pub write_bytes: u64,
     /// Files of each row. Default 100.
     pub files: u32,
-    /// Files before one commit, where a series of them is committed together. Default 8.
+    /// Files before one commit, in a series that is committed together. Default 8.
     pub series: u32,
     /// Copies after which power is cut, for each file system on each managed device. Default 1,000.
     pub copies: u32,
-    /// Seed of contents and of what cuts leave. Default 1.
+    /// Seed of the contents, and of the data that cuts leave. Default 1.
     pub seed: u64,
 }
 

@@ -1,8 +1,8 @@
-//! What is compared: SteadyFS, and FAT with and without flushes.
+//! The compared systems: SteadyFS, and FAT with and without flushes.
 
 use std::fmt;
 
-/// What is compared.
+/// A compared system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum System {
     /// SteadyFS, which flushes at commits.
@@ -14,7 +14,7 @@ pub enum System {
 }
 
 impl System {
-    /// All of them.
+    /// All systems.
     pub const ALL: [System; 3] = [System::SteadyFs, System::FatNeverFlushed, System::FatWrittenThrough];
 }
 

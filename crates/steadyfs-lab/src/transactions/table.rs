@@ -1,4 +1,4 @@
-//! The result: for each device a row of each file system and event, and what became of its copies.
+//! The result: for each device a row of each file system and event, and the state of its copies.
 
 use super::{Call, Copies, System, Times};
 use crate::table::{Align, table};
@@ -6,32 +6,32 @@ use crate::units::{format_count, format_duration, format_size};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Times of the calls under one choice of events, half of them at most, in microseconds of the device.
+/// Times of the calls under one choice of events. They are medians, in microseconds of the device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// The file system.
     pub system: String,
-    /// After what it commits; empty where nobody can choose.
+    /// Event after which it commits; empty if there is no choice.
     pub commit_on: String,
     /// Create, write, flush, close, and the commit that comes after the calls.
     pub us: [f64; Call::ALL.len()],
-    /// The share of each in which the device emptied its cache.
+    /// Part of each time in which the device emptied its cache.
     pub flush_us: [f64; Call::ALL.len()],
-    /// Mean of all that a file takes, its share of a commit of several included.
+    /// Mean time of a file, with its share of a commit of several files.
     pub file_us: f64,
-    /// Flushes of the device for each file, in the mean.
+    /// Mean number of flushes of the device for each file.
     pub flushes_per_file: f64,
-    /// The longest of the four calls.
+    /// Longest of the four calls.
     pub max_us: f64,
 }
 
 impl Row {
-    /// What the times of files say, of which so many have one commit.
+    /// Returns the row for the times of files, with one commit for `series` files.
     pub(super) fn of(system: System, commit_on: String, times: &[Times], flushes: u64, series: u32) -> Row {
-        // A series that was not complete has no commit.
+        // An incomplete series has no commit.
         let whole = &times[..times.len() / series as usize * series as usize];
         let median = |call: Call, of: &dyn Fn(&Times) -> u64| {
-            // What comes after the calls comes after the last one of a series.
+            // The time after the calls belongs to the last file of a series.
             let (skip, step) = if call == Call::After { (series as usize - 1, series as usize) } else { (0, 1) };
             let mut all: Vec<_> = whole.iter().skip(skip).step_by(step).map(of).collect();
             all.sort_unstable();
@@ -50,23 +50,23 @@ impl Row {
         }
     }
 
-    /// The time of a call, in microseconds.
+    /// Returns the time of a call, in microseconds.
     pub fn call_us(&self, call: Call) -> f64 {
         self.us[call as usize]
     }
 
-    /// The file system, and after what it commits.
+    /// Returns the file system, and the event after which it commits.
     pub fn name(&self) -> String {
         if self.commit_on.is_empty() { self.system.clone() } else { format!("{}, {}", self.system, self.commit_on) }
     }
 
-    /// The share of all times in which the device emptied its cache.
+    /// Returns the share of all times in which the device emptied its cache.
     fn flush_share(&self) -> Option<f64> {
         let (all, flushed): (f64, f64) = (self.us.iter().sum(), self.flush_us.iter().sum());
         (all > 0.0).then(|| flushed / all)
     }
 
-    /// The row in text, behind its name.
+    /// Returns the row as text, without its name.
     pub(crate) fn cells(&self) -> Vec<String> {
         let times = self.us.iter().copied().chain([self.file_us, self.max_us]).map(|us| format_duration(us * 1e3));
         let share = self.flush_share().map_or_else(|| "–".to_string(), |share| format!("{:.0} %", 100.0 * share));
@@ -74,17 +74,17 @@ impl Row {
     }
 }
 
-/// Whether a device answers writes before they are durable.
+/// Write cache of a device, which may answer writes before they are durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cache {
-    /// It is raw flash: a page that was programmed is there.
+    /// Raw flash: a programmed page is durable.
     RawFlash,
-    /// It has none: a write that was answered is there.
+    /// No cache: an answered write is durable.
     None,
-    /// It has one, which is empty when power fails.
+    /// A cache that loses its content when power fails.
     Volatile {
-        /// Its size.
+        /// Size of the cache.
         bytes: u64,
     },
 }
@@ -112,9 +112,10 @@ impl fmt::Display for Cache {
 pub struct Skipped {
     /// The file system.
     pub system: String,
-    /// After what it was to commit.
+    /// Event after which it was to commit.
     pub commit_on: String,
-    /// Why it was not measured: the volume has no room for it, or for so much before a commit.
+    /// Reason why it was not measured: the volume has no room for the files, or for the changes
+    /// before a commit.
     pub reason: String,
 }
 
@@ -124,30 +125,30 @@ impl fmt::Display for Skipped {
     }
 }
 
-/// What was measured on one device.
+/// Measurements of one device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeviceRows {
     /// Name of the device.
     pub device: String,
-    /// Whether it has a cache.
+    /// Write cache of the device.
     pub cache: Cache,
     /// Rows of calls.
     pub rows: Vec<Row>,
-    /// What became of finished copies; nothing on raw flash.
+    /// State of finished copies; empty on raw flash.
     pub copies: Vec<Copies>,
     /// Rows that were not measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skipped>,
 }
 
-/// All of it.
+/// The whole result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Transactions {
     /// Bytes written to each file.
     pub write_bytes: u64,
     /// Files of each row.
     pub files: u32,
-    /// Files before one commit, where a series of them has one.
+    /// Files before one commit, in a series.
     pub series: u32,
     /// Devices.
     pub devices: Vec<DeviceRows>,
@@ -157,12 +158,12 @@ pub struct Transactions {
 pub(crate) const COLUMNS: [&str; 9] = ["create", "write", "flush", "close", "after", "a file", "longest", "flushes", "cache"];
 
 impl Transactions {
-    /// What was measured, in one line.
+    /// Returns the measurement in one line.
     pub(crate) fn title(&self) -> String {
         format!("{} files of {}, one each second", format_count(self.files.into()), format_size(self.write_bytes))
     }
 
-    /// What the columns mean.
+    /// Returns the meaning of the columns.
     pub(crate) fn legend(&self) -> String {
         format!(
             "Create to after: medians. After: the commit that the clock or the application makes when the calls are over;\n\
@@ -214,7 +215,7 @@ mod tests {
     #[test]
     fn a_commit_of_a_series_counts_once_in_its_time_and_by_its_share_in_that_of_a_file() {
         let of = |ns: [u64; 5]| ns.map(|ns| CallTime { ns, flush_ns: ns / 2 });
-        // The last one has no commit.
+        // The last file has no commit.
         let times = [of([1000, 2000, 0, 3000, 0]), of([1000, 2000, 0, 3000, 90_000]), of([1000, 9000, 0, 3000, 0])];
         let row = Row::of(System::SteadyFs, "2 by hand".into(), &times, 6, 2);
         assert_eq!((row.us, row.flush_us[4]), ([1.0, 2.0, 0.0, 3.0, 90.0], 45.0));

@@ -1,4 +1,5 @@
-//! Rows of the write amplification: what wears, by fill, by the number of streams, and above the fill at which the paper turns streams off.
+//! Rows of the write amplification: the wear, by fill, by the number of streams, and above the fill
+//! at which the paper turns streams off.
 
 use super::case::{AS_SPARE, COUNTS, FILLS, JOBS, PLAIN, STEADYFS, STREAMS_MAX};
 use super::figures::{LESS_PERCENT, OFF_ABOVE_PERCENT, STREAMS};
@@ -7,10 +8,11 @@ use super::rows::{FIGURE, NOTHING, Runs, change, finding, less, percents, range,
 use crate::streams::Writes;
 use crate::units::format_percent;
 
-/// What is no difference of an amplification, as a share of it.
+/// Limit below which a gain of amplification counts as no difference, as a share of the
+/// amplification.
 const ALIKE: f64 = 0.02;
 
-/// All of them.
+/// Returns all rows.
 pub(super) fn all(runs: &Runs) -> Vec<Finding> {
     [endurance(runs), by_fill(runs), at_equal_spare(runs), by_count(runs), above_the_switch(runs)].concat()
 }
@@ -19,7 +21,7 @@ fn waf(run: &Run) -> f64 {
     run.amplification
 }
 
-/// The jobs at a fill.
+/// Returns the jobs at a fill, in words.
 fn at(writes: Writes, fill: f64) -> String {
     format!("{}, {} full", words(writes), format_percent(fill))
 }
@@ -62,7 +64,7 @@ fn by_fill(runs: &Runs) -> Vec<Finding> {
     rows
 }
 
-/// Why a reading of the three jobs gains more or less than the paper says.
+/// Returns the reason why a reading of the three jobs gains more or less than in the paper.
 fn why_less(runs: &Runs, writes: Writes) -> String {
     let gains = FILLS.map(|fill| less(runs.pair(PLAIN, writes, fill)));
     let (least, most) = range(&gains.map(|gain| 100.0 * gain));

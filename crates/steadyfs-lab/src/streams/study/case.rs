@@ -1,4 +1,4 @@
-//! The cases: what both systems write, and with how many streams.
+//! The cases: the workloads of both systems, and their numbers of streams.
 
 use super::figures;
 use crate::streams::workload::JOBS_MAX;
@@ -9,38 +9,39 @@ pub(super) const PLAIN: &str = "plain";
 /// The plain layer, with as large a share of spare pages as SteadyFS has.
 pub(super) const AS_SPARE: &str = "plain, spare as SteadyFS";
 pub(super) const STEADYFS: &str = "steadyfs";
-/// Streams that a SteadyFS disk has at most.
+/// Maximum number of streams of a SteadyFS disk.
 pub(super) const STREAMS_MAX: u8 = 4;
-/// Shares of the device that hold something.
+/// Shares of the device that are in use.
 pub(super) const FILLS: [f64; 3] = [0.8, 0.9, 0.97];
-/// What the endurance run writes: the paper's jobs as far as its text tells of them.
+/// Workloads of the endurance run: the paper's jobs, as far as its text describes them.
 pub(super) const JOBS: [Writes; 3] = [Writes::Sequential, Writes::Random, Writes::Rates];
-/// Numbers of streams of which the paper shows the gain.
+/// Numbers of streams for which the paper shows the gain.
 pub(super) const COUNTS: std::ops::RangeInclusive<u8> = 1..=8;
-/// Passes over the pages of cases other than the endurance run.
+/// Passes over the pages, in cases other than the endurance run.
 const PASSES: u64 = 12;
 
-/// A case: what both systems write.
+/// A case: a workload of both systems.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
     pub(super) writes: Writes,
     pub(super) fill: f64,
     /// Streams that the jobs name.
     pub(super) ids: u8,
-    /// Whether moved pages keep to blocks of their stream as well.
+    /// True if moved pages also keep to blocks of their stream.
     pub(super) moved_apart: bool,
-    /// Times the pages that are written once they are filled.
+    /// Passes over the pages after the fill.
     pub(super) passes: u64,
 }
 
 impl Case {
-    /// The stream that a job names: neighbours share one where there are fewer than jobs.
+    /// Returns the stream that a job names. Neighbours share a stream if there are fewer streams
+    /// than jobs.
     pub(super) fn id_of(&self, job: u8) -> u8 {
         let jobs = if self.writes == Writes::Lives { JOBS_MAX as u8 } else { 3 };
         (u16::from(job.min(jobs - 1)) * u16::from(self.ids) / u16::from(jobs)) as u8
     }
 
-    /// Streams that SteadyFS has for so many.
+    /// Returns the number of streams of SteadyFS in this case.
     pub(super) fn streams(&self) -> u8 {
         self.ids.min(STREAMS_MAX)
     }
@@ -54,12 +55,12 @@ impl Case {
     }
 }
 
-/// Passes after the fill until as much is written, for the size of the device, as the paper's.
+/// Returns the passes after the fill that write as much as the paper, for the size of the device.
 fn endurance_passes(fill: f64) -> u64 {
     (figures::WRITTEN_GB / figures::CAPACITY_GB / fill).round() as u64 - 1
 }
 
-/// The cases, in the order of their runs.
+/// Returns the cases, in the order of their runs.
 pub(super) fn cases(passes: Option<u64>) -> Vec<Case> {
     let mut cases = Vec::new();
     for writes in JOBS {

@@ -1,4 +1,4 @@
-//! A row for each number and each figure of the paper: here the set-up.
+//! Rows for each number and each figure of the paper. This module has the rows of the set-up.
 
 use super::case::{FILLS, PLAIN, STEADYFS};
 use super::figures::{CAPACITY_GB, PAGE_KB, SUPERBLOCK_MB, WRITTEN_GB};
@@ -10,7 +10,7 @@ use crate::streams::Writes;
 use crate::units::{format_count, format_size};
 use steadyfs::media::Geometry;
 
-/// The devices and their scale in one line.
+/// Returns the devices and their scale in one line.
 pub(super) fn scale(geometry: &Geometry, pages_per_block: u32) -> String {
     let chip = u64::from(geometry.page_bytes) * u64::from(geometry.pages_per_block) * u64::from(geometry.block_count);
     let pages = 1024 * SUPERBLOCK_MB / PAGE_KB;
@@ -25,7 +25,7 @@ pub(super) fn scale(geometry: &Geometry, pages_per_block: u32) -> String {
     )
 }
 
-/// All rows.
+/// Returns all rows.
 pub(super) fn all(runs: &[Run], geometry: &Geometry, pages_per_block: u32, spare: f64) -> Vec<Finding> {
     let runs = Runs(runs);
     let mut rows = set_up(&runs, geometry, pages_per_block, spare);

@@ -1,4 +1,5 @@
-//! Rows of the latency over time, of hosts that know how long data lives, and of what streams take.
+//! Rows of the latency over time, of hosts that name lifetimes of data, and of the resources of
+//! streams.
 
 use super::case::{FILLS, JOBS, PLAIN, STEADYFS, STREAMS_MAX};
 use super::figures::{BLOCK_RAM_BYTES, CODE_BYTES, F2FS, NUMBERS, RAM_BYTES, SQLITE};
@@ -24,7 +25,7 @@ const FILES: [SqliteFile; 9] = [
     SqliteFile::VacuumDatabase,
 ];
 
-/// All of them.
+/// Returns all rows.
 pub(super) fn all(runs: &Runs) -> Vec<Finding> {
     [over_time(runs), hosts(runs), resources(runs)].concat()
 }
@@ -62,7 +63,7 @@ fn over_time(runs: &Runs) -> Vec<Finding> {
     groups.concat()
 }
 
-/// The greatest mean of a part of the run's second half over the least.
+/// Returns the greatest mean of a part in the run's second half, divided by the least.
 fn swing(run: &Run) -> f64 {
     let (least, most) = range(&run.mean_us_over_time[run.mean_us_over_time.len() / 2..]);
     if least > 0.0 { most / least } else { 1.0 }

@@ -1,4 +1,5 @@
-//! A case on a plain translation layer with a block of its own for each stream, as the paper has it: moves know no streams, unless they are kept apart.
+//! A case on a plain translation layer with a block of its own for each stream, as in the paper.
+//! Moves ignore streams, unless they are kept apart.
 
 use super::case::Case;
 use super::result::Run;
@@ -7,13 +8,14 @@ use crate::streams::step::Step;
 use crate::streams::workload::Workload;
 use steadyfs::media::Timing;
 
-/// Superblocks of 48 MB that an eMMC of 64 GB shows, and those it has (`emmc-64gb` of the simulator: 7 % of over-provisioning).
+/// Number of superblocks of 48 MB that an eMMC of 64 GB shows, and the number that it has
+/// (`emmc-64gb` of the simulator: 7 % of over-provisioning).
 pub(super) const SHOWN_BLOCKS: u32 = 1280;
 pub(super) const BLOCKS: u32 = 1370;
-/// Parts of a run of which each has its amplification and its mean time.
+/// Number of parts of a run. Each has its amplification and its mean time.
 const PARTS: u64 = 60;
 
-/// What the medium did.
+/// Counters of the medium.
 #[derive(Clone, Copy, Default)]
 struct Tally {
     writes: u64,
@@ -43,7 +45,7 @@ impl Tally {
     }
 }
 
-/// The layer while it runs.
+/// The layer during a run.
 struct Plain<'c> {
     case: &'c Case,
     layer: Layer,
@@ -52,12 +54,12 @@ struct Plain<'c> {
     longest_ns: u64,
 }
 
-/// How large a plain layer is.
+/// Size of a plain layer.
 pub(super) struct Shape {
-    /// Its name in the runs.
+    /// Name of the layer in the runs.
     pub system: &'static str,
     pub pages_per_block: u32,
-    /// Pages that it shows; the rest is spare.
+    /// Pages that the layer shows; the rest is spare.
     pub shown_pages: u32,
 }
 
@@ -103,7 +105,7 @@ pub(super) fn run(case: &Case, shape: &Shape, timing: Timing, seed: u64) -> Run 
 }
 
 impl Plain<'_> {
-    /// Makes a step; a trim is left to the caller.
+    /// Makes a step. A trim is left to the caller.
     fn step(&mut self, workload: &mut Workload) -> Step {
         let step = workload.next();
         if let Step::Write { page, job } = step {
@@ -136,8 +138,10 @@ impl Plain<'_> {
     }
 }
 
-/// The example of the paper's figure 1: eight pages in two blocks, of which the first, second, fifth and eighth are written again. Pages in use of the block that
-/// has fewest, where all pages were written in order, and where those four had a stream.
+/// Computes the example of the paper's figure 1. It has eight pages in two blocks, and the first,
+/// second, fifth and eighth page are written again. Returns the pages in use of the block with the
+/// fewest. The first number is for pages written in order; for the second number, those four pages
+/// have a stream.
 pub(super) fn example() -> [u32; 2] {
     const AGAIN: [u32; 4] = [0, 1, 4, 7];
     [1, 2].map(|streams| {

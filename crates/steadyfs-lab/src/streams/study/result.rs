@@ -1,4 +1,4 @@
-//! What the study gives: the runs, and each number of the paper beside what was measured.
+//! The result of the study: the runs, and each number of the paper beside the measured number.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,33 +8,34 @@ use crate::streams::Writes;
 /// One run of one of the systems.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// `plain`, that with as many spare pages as SteadyFS has, or `steadyfs`.
+    /// `plain`, the plain layer with as many spare pages as SteadyFS has, or `steadyfs`.
     pub system: String,
     /// Name of [`Writes`].
     pub writes: String,
-    /// Share of the device that holds something.
+    /// Share of the device that is in use.
     pub fill: f64,
     /// Streams that the jobs name.
     pub ids: u8,
     /// Streams that the device keeps apart.
     pub streams: u8,
-    /// Whether moved pages keep to blocks of their stream.
+    /// True if moved pages keep to blocks of their stream.
     pub moved_apart: bool,
-    /// Logical pages that hold something.
+    /// Logical pages that are in use.
     pub pages: u32,
-    /// How many times the device was written, the first fill included.
+    /// Number of times that the device was written, the first fill included.
     pub written_times: f64,
-    /// Pages programmed for each page written, since the device was filled.
+    /// Pages programmed for each written page, since the device was filled.
     pub amplification: f64,
     /// Erases for each block.
     pub erases_per_block: f64,
     /// Mean time of a write, in microseconds.
     pub mean_us: f64,
-    /// The longest write.
+    /// Longest write, in microseconds.
     pub max_us: f64,
-    /// The longest that was promised; the plain layer promises nothing.
+    /// Longest bound of a write, in microseconds; `None` for the plain layer, which promises
+    /// nothing.
     pub bound_us: Option<f64>,
-    /// RAM of the disk; not counted for the plain layer.
+    /// RAM of the disk, in bytes; `None` for the plain layer, where it is not counted.
     pub ram_bytes: Option<u64>,
     /// Amplification in each of 60 equal parts of the run.
     pub over_time: Vec<f64>,
@@ -42,29 +43,29 @@ pub struct Run {
     pub mean_us_over_time: Vec<f64>,
 }
 
-/// A number or a figure of the paper, and what was measured.
+/// A number or a figure of the paper, and the measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What it belongs to: a section of the table.
+    /// Section of the table.
     pub part: String,
-    /// What it is.
+    /// Name of the number.
     pub what: String,
-    /// Where in the paper it stands.
+    /// Its place in the paper.
     pub source: String,
-    /// What the paper has: a number, or that it stands in a figure alone.
+    /// Number in the paper, or a note that it is in a figure alone.
     pub paper: String,
-    /// What the plain layer has; `–` where there is nothing to be measured.
+    /// Number of the plain layer; `–` if there is nothing to measure.
     pub plain: String,
-    /// What SteadyFS has.
+    /// Number of SteadyFS.
     pub steadyfs: String,
-    /// Why they differ; empty where they do not.
+    /// Reason for the difference; empty if there is none.
     pub why: String,
 }
 
-/// All of it.
+/// The whole result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Study {
-    /// What the two devices are, and how they are scaled.
+    /// Description of the two devices and their scale.
     pub scale: String,
     /// Seed of the places.
     pub seed: u64,

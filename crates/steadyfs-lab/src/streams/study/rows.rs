@@ -1,15 +1,15 @@
-//! What all rows are made of: runs that are found by what was run, and numbers in words.
+//! Parts of all rows: the search of runs by their case, and numbers in words.
 
 use super::result::{Finding, Run};
 use crate::streams::Writes;
 use crate::units::format_duration;
 
-/// What the paper shows in a figure and its text has no number for.
+/// Text for a value that the paper shows in a figure, without a number in its text.
 pub(super) const FIGURE: &str = "figure alone";
-/// Nothing to be measured.
+/// Text for a number, if there is nothing to measure.
 pub(super) const NOTHING: &str = "–";
 
-/// The runs, to be found by what was run.
+/// The runs, with a search by their case.
 pub(super) struct Runs<'r>(pub(super) &'r [Run]);
 
 impl Runs<'_> {
@@ -21,23 +21,24 @@ impl Runs<'_> {
         self.0.iter().find(is_it).expect("every case is run")
     }
 
-    /// A run with one stream, and one with three.
+    /// Returns a run with one stream, and a run with three.
     pub(super) fn pair(&self, system: &str, writes: Writes, fill: f64) -> [&Run; 2] {
         [1, 3].map(|ids| self.find(system, writes, fill, ids, false))
     }
 
-    /// A run with one stream, and one with three that moves keep apart.
+    /// Returns a run with one stream, and a run with three that moves keep apart.
     pub(super) fn pair_apart(&self, system: &str, writes: Writes, fill: f64) -> [&Run; 2] {
         [(1, false), (3, true)].map(|(ids, moved_apart)| self.find(system, writes, fill, ids, moved_apart))
     }
 }
 
-/// By which share several streams lessen the amplification.
+/// Returns the share by which several streams lessen the amplification.
 pub(super) fn less([one, several]: [&Run; 2]) -> f64 {
     1.0 - several.amplification / one.amplification
 }
 
-/// A row of a part of the study: what it is, its source, the three numbers, and why they differ.
+/// Returns a row of a part of the study: its name, its source, the three numbers, and the reason
+/// for their difference.
 pub(super) fn finding(
     part: &str,
     (what, source): (impl Into<String>, &str),
@@ -47,7 +48,7 @@ pub(super) fn finding(
     Finding { part: part.into(), what: what.into(), source: source.into(), paper, plain, steadyfs, why: why.into() }
 }
 
-/// Two numbers, and the change from one to the other.
+/// Formats two numbers, and the change from one to the other.
 pub(super) fn change([one, several]: [&Run; 2], number: impl Fn(&Run) -> f64) -> String {
     let (one, several) = (number(one), number(several));
     let percent = (100.0 * (several / one - 1.0)).round();
@@ -59,12 +60,12 @@ pub(super) fn change([one, several]: [&Run; 2], number: impl Fn(&Run) -> f64) ->
     format!("{one:.2} → {several:.2} ({sign}{:.0} %)", percent.abs())
 }
 
-/// Two times.
+/// Formats two times.
 pub(super) fn times([one, several]: [&Run; 2], number: impl Fn(&Run) -> f64) -> String {
     format!("{} → {}", format_duration(1e3 * number(one)), format_duration(1e3 * number(several)))
 }
 
-/// The jobs, in words.
+/// Returns the jobs, in words.
 pub(super) fn words(writes: Writes) -> &'static str {
     match writes {
         Writes::Sequential => "sizes, in order",
@@ -73,12 +74,12 @@ pub(super) fn words(writes: Writes) -> &'static str {
     }
 }
 
-/// The least and the greatest of some numbers.
+/// Returns the least and the greatest of some numbers.
 pub(super) fn range(numbers: &[f64]) -> (f64, f64) {
     (numbers.iter().copied().fold(f64::MAX, f64::min), numbers.iter().copied().fold(f64::MIN, f64::max))
 }
 
-/// Shares from the least to the greatest, in whole percent.
+/// Formats shares from the least to the greatest, in whole percent.
 pub(super) fn percents(shares: &[f64]) -> String {
     let (least, most) = range(shares);
     match ((100.0 * least).round(), (100.0 * most).round()) {

@@ -1,16 +1,16 @@
-//! The study for people.
+//! The study as text.
 
 use super::{Finding, Study};
 use crate::table::{Align, table};
 use std::fmt::{self, Write};
 
-/// Letters of a line.
+/// Maximum letters of a line.
 const WIDTH: usize = 100;
-/// Where a sentence begins.
+/// Spaces before a sentence.
 const INDENT: usize = 2;
 
 impl Study {
-    /// The rows by what they belong to.
+    /// Returns the rows by their part.
     pub fn parts(&self) -> Vec<(&str, Vec<&Finding>)> {
         let mut parts: Vec<(&str, Vec<&Finding>)> = Vec::new();
         for finding in &self.findings {
@@ -22,7 +22,7 @@ impl Study {
         parts
     }
 
-    /// What was read and what was run, in sentences.
+    /// Returns the sources and the runs, in sentences.
     pub fn lead(&self) -> [String; 2] {
         [
             "The three jobs, \"2X, 101X & 709X\" in the paper's table 1, are read twice: as the sizes of regions that are written equally often, and as how often \
@@ -33,7 +33,7 @@ impl Study {
     }
 }
 
-/// Prints the tables, a sentence below each row or group of rows that it explains.
+/// Prints the tables, with a sentence below each row or group of rows that it explains.
 impl fmt::Display for Study {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Enhancing eMMC using Multi-Stream technique (2019), and what was measured\n\n")?;
@@ -58,7 +58,7 @@ impl fmt::Display for Study {
     }
 }
 
-/// Text in lines that are not too long, each begun with so many spaces.
+/// Breaks text into lines that are not too long, each with `indent` spaces before it.
 fn wrapped(text: &str, indent: usize) -> String {
     let (mut lines, mut line) = (String::new(), " ".repeat(indent));
     for word in text.split_whitespace() {
