@@ -62,6 +62,18 @@ check() {
     (cd "$work" && "$@") || failed+=("$name")
     echo "-- $name: $((SECONDS - start)) s"
 }
+alone() {
+    "$python" -m venv --clear "$work/alone"
+    env -i PATH="$work/alone/bin" "$work/alone/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-index "$wheel"
+    env -i PATH="$work/alone/bin" "$work/alone/bin/python" -c '
+import shutil, sys, steadyfs
+assert shutil.which("cargo") is None
+with steadyfs.Image.create(sys.argv[1], "w25q128jv", size_bytes="1MiB") as image:
+    with image.open("a", "w") as file:
+        file.write("21.5")
+with steadyfs.Image.open(sys.argv[1], mode="r") as image:
+    assert image.open("a").read() == "21.5" and image.check().sound' "$work/alone.img"
+}
 package=$("$env/bin/python" -c 'import os, steadyfs; print(os.path.dirname(steadyfs.__file__))')
 check clippy cargo clippy --quiet --locked --profile "${PROFILE:-quick}" --manifest-path "$root/python/Cargo.toml" -- -D warnings
 check rustfmt cargo fmt --check --manifest-path "$root/python/Cargo.toml"
@@ -71,5 +83,7 @@ check types "$env/bin/mypy" --config-file pyproject.toml -p steadyfs -p tests
 check notebook-types "$env/bin/mypy" --config-file pyproject.toml "$work"/notebooks/*.py
 check tests "$env/bin/python" -m pytest -p no:cacheprovider
 check examples "$env/bin/python" -m pytest -p no:cacheprovider --doctest-modules "$package"
+# A machine without Rust and without the index of packages.
+check alone alone
 check notebooks "$env/bin/python" -m pytest -p no:cacheprovider --nbmake --nbmake-timeout=300 notebooks
 [ ${#failed[@]} = 0 ] || { echo "failed: ${failed[*]}" >&2; exit 1; }

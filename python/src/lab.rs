@@ -332,7 +332,10 @@ fn highest_rate(py: Python<'_>, access_ns: &[u8], write_bytes: u64, buffer_bytes
     py.detach(|| backlog::highest_rate(&times, write_bytes, buffer_bytes, holds))
 }
 
-/// Returns the names of the raw chips, and of cards, eMMC and disks.
+/// Return two lists of names: of raw chips, and of cards, eMMC and disks.
+///
+/// Each name is a `device` of the calls of this package. The path of a profile in TOML may stand for
+/// a raw chip.
 #[pyfunction]
 fn devices() -> (Vec<String>, Vec<String>) {
     let raw = Profile::all().into_iter().map(|profile| profile.name).collect();

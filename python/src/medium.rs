@@ -23,6 +23,8 @@ pub struct Medium {
     superblocks: Option<Superblocks>,
     /// Operations of the reads of these copies. They are not counted.
     uncounted: Counters,
+    /// The division of an image that a volume on the named device usually does not have.
+    unusual: Option<String>,
     /// A lock that keeps other processes from the image.
     lock: Option<File>,
 }
@@ -107,7 +109,7 @@ fn of_sectors(sector_bytes: u32, bytes: u64) -> Option<Shape> {
 impl Medium {
     fn of(kind: Kind, profile: Option<&Profile>, lock: Option<File>) -> Self {
         let endurance = profile.map(endurance);
-        Self { kind, endurance, superblocks: None, uncounted: Counters::default(), lock }
+        Self { kind, endurance, superblocks: None, uncounted: Counters::default(), unusual: None, lock }
     }
 
     /// Opens the image of a formatted chip or card.
@@ -162,7 +164,12 @@ impl Medium {
         superblocks::describe(self.superblocks.as_ref()?)
     }
 
-    /// Rewrites the damaged copy of the superblock.
+    /// The division of an image that a volume on the named device usually does not have.
+    pub fn unusual_division(&self) -> Option<String> {
+        self.unusual.clone()
+    }
+
+    /// Writes the damaged copy of the superblock anew.
     pub fn mend_superblock(&mut self) -> Result<(), steadyfs::Error> {
         let Some(copies) = self.superblocks else { return Ok(()) };
         superblocks::mend(self, copies)?;
@@ -173,17 +180,10 @@ impl Medium {
     /// Wraps an image, with the times of a profile. Refuses a profile that does not fit.
     fn of_image(image: Image, profile: Option<&Profile>, lock: Option<File>, name: &str) -> Result<Self, Trouble> {
         let Some(profile) = profile else { return Ok(Self::of(Kind::Image(Box::new(image)), None, lock)) };
-        if let (Shape::Nand { geometry: found, .. }, Some(nand)) = (image.shape(), profile.nand()) {
-            let expected = nand.geometry();
-            if [found.page_bytes, found.pages_per_block, found.block_count]
-                != [expected.page_bytes, expected.pages_per_block, expected.block_count]
-            {
-                let words = format!("is the image of a chip of {}; {} has {}", sizes(&found), profile.name, sizes(&expected));
-                return Err(Trouble::invalid(words, name));
-            }
-        }
+        let found = image.shape();
         let image = image.with_profile(profile, TimingChoice::Typical).map_err(|error| Trouble::image(&error, name))?;
-        Ok(Self::of(Kind::Image(Box::new(image)), Some(profile), lock))
+        let unusual = unusual_division(&found, profile, name)?;
+        Ok(Self { unusual, ..Self::of(Kind::Image(Box::new(image)), Some(profile), lock) })
     }
 
     /// Creates the erased image of a chip in a new file. Returns it with suitable settings.
@@ -280,8 +280,55 @@ impl Medium {
     }
 }
 
-fn sizes(geometry: &Geometry) -> String {
-    format!("{} blocks of {} pages of {} bytes", geometry.block_count, geometry.pages_per_block, geometry.page_bytes)
+/// Compares the shape of an image with a profile of its kind. An image of a part of NOR fits.
+///
+/// An image stores no name of a chip, so chips of the same shape all fit. Returns the
+/// difference if the image fits the chip, and a new volume of its size is divided otherwise.
+///
+/// # Errors
+/// The chip does not have this shape.
+fn unusual_division(found: &Shape, profile: &Profile, name: &str) -> Result<Option<String>, Trouble> {
+    let chip = match &profile.chip {
+        Chip::Nand(_) => Shape::of(profile),
+        Chip::Nor(nor) if found.file_bytes() > u64::from(nor.size_bytes) => {
+            let words = format!(
+                "is the image of a chip of {} bytes; expected {} at most, the size of {}",
+                found.file_bytes(),
+                nor.size_bytes,
+                profile.name
+            );
+            return Err(Trouble::invalid(words, name));
+        }
+        Chip::Nor(_) => match shape(profile, Some(found.file_bytes())) {
+            Ok(shape) => shape,
+            Err(_) => return Ok(None),
+        },
+    };
+    if *found == chip {
+        return Ok(None);
+    }
+    let (found, expected) = (sizes(found), sizes(&chip));
+    match &profile.chip {
+        Chip::Nand(_) => {
+            let words = format!("is the image of a chip of {found}; expected {expected}, the sizes of {}", profile.name);
+            Err(Trouble::invalid(words, name))
+        }
+        Chip::Nor(_) => Ok(Some(format!(
+            "has {found}; expected {expected}, as a volume on {} is usually divided: perhaps the image is of another chip",
+            profile.name
+        ))),
+    }
+}
+
+fn sizes(shape: &Shape) -> String {
+    match shape {
+        Shape::Nand { geometry: Geometry { page_bytes, pages_per_block, block_count, .. }, spare_bytes } => {
+            format!("{block_count} blocks of {pages_per_block} pages of {page_bytes} bytes with {spare_bytes} spare bytes")
+        }
+        Shape::Nor { page_bytes, block_bytes, block_count } => {
+            format!("{block_count} blocks of {block_bytes} bytes in pages of {page_bytes}")
+        }
+    }
 }
 
 fn simulated_nor(profile: &Profile, nor: &NorProfile, block_bytes: u32, block_count: u32, seed: u64) -> Result<Nor, Trouble> {

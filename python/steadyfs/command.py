@@ -29,9 +29,9 @@ from typing import Optional, TypedDict
 
 from steadyfs.cuts import Campaign, siege, torture
 from steadyfs.lab import DEFAULT_RATES
-from steadyfs.lab.words import Number
 from steadyfs.running import Results, SweepError, SweepWarning, Values
 from steadyfs.sweeping import sweep
+from steadyfs.words import Number
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -142,8 +142,14 @@ def torture(
 ) -> Campaign:
     """Cut power in every operation of workloads, as `steady torture` does, with each seed, and give the table of all.
 
-    The axes of a grid are ``geometry``, ``workload``, ``fault``, ``mode`` (``every``, ``sampled``, ``exhaustive``) and ``steps``, with the names of the command;
-    of the first three, those that the command takes by default are taken where none is named. ``into``, ``scheduler`` and ``workers`` are those of `steadyfs.sweep`.
+    - ``grid``: values by axis. The axes are ``geometry``, ``workload``, ``fault``, ``mode``
+      (``every``, ``sampled``, ``exhaustive``) and ``steps``, with the names of the command. The
+      first three have its defaults.
+    - ``seeds``, ``into``, ``scheduler``, ``workers``, ``progress``: those of `steadyfs.sweep`.
+
+    Raises `steadyfs.sweeping.SweepError` if shards have no result, and `ValueError` for an axis or
+    a value that is not known. Warns with `steadyfs.sweeping.SweepWarning` of failures that were
+    found.
     """
     shards = [
         Torture(
@@ -172,8 +178,12 @@ def siege(
 ) -> Campaign:
     """Let volumes live through a siege, which knows only what the documentation says, with each seed, and give the table of all.
 
-    The axes of a grid are ``campaign`` (all of the siege where none is named), ``medium`` (``chip``, ``card``), ``streams``, ``long_logs``, ``full``, ``cache`` and ``volumes``, the lives of a shard. ``into``,
-    ``scheduler`` and ``workers`` are those of `steadyfs.sweep`.
+    - ``grid``: values by axis. The axes are ``campaign`` (by default all), ``medium`` (``chip``,
+      ``card``), ``streams``, ``long_logs``, ``full``, ``cache`` and ``volumes``, the number of
+      lives of a shard.
+    - ``seeds``, ``into``, ``scheduler``, ``workers``, ``progress``: those of `steadyfs.sweep`.
+
+    Raises and warns as `torture` does.
     """
     usual: dict[str, Values] = {"campaign": _native.siege_campaigns()}
     shards = [

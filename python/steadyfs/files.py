@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from typing import TYPE_CHECKING, Optional, Union
+from typing import TYPE_CHECKING, NoReturn, Optional, SupportsIndex, Union
 
 from steadyfs._native import Volume
 
@@ -26,12 +26,21 @@ OpenFile = Union["RawFile", io.BufferedReader, io.BufferedWriter, io.BufferedRan
 class RawFile(io.RawIOBase):
     """An open file without a buffer. `steadyfs.Image.open` makes them.
 
-    What is written is committed with `steadyfs.Image.commit`, when the image is closed, or with `sync`. Where room runs out in the middle, a
-    write tells how many bytes it took, and the next one fails.
+    What is written is committed with `steadyfs.Image.commit`, when the image is closed, or with
+    `sync`. If room runs out in the middle, a write returns the number of bytes that it took, and
+    the next one fails.
+
+    Offsets and sizes are bytes. Calls raise `OSError` if the medium or the volume fails,
+    `ValueError` once the file is closed, and `io.UnsupportedOperation` for what the mode does not
+    allow. A file cannot be copied or pickled (`TypeError`).
     """
 
     def __init__(self, volume: Volume, path: str, mode: str, durable: bool) -> None:
-        """Open a file; ``mode`` is one of ``r``, ``w``, ``a``, ``x``, perhaps with ``+``."""
+        """Open the file at ``path``; `steadyfs.Image.open` calls it.
+
+        ``volume`` is the volume of an image. ``mode`` is one of ``r``, ``w``, ``a``, ``x``, perhaps
+        with ``+``. ``durable`` commits each write. Raises `OSError`.
+        """
         super().__init__()
         self.name = path
         self.mode = f"{mode}b"
@@ -45,6 +54,13 @@ class RawFile(io.RawIOBase):
         if self._appends:
             self._offset = volume.file_size(self._file)
 
+    def __reduce_ex__(self, protocol: SupportsIndex, /) -> NoReturn:
+        """Refuse copies and pickles: a copy that is dropped closes the file of the original."""
+        raise TypeError(
+            f"{self._volume.name}:/{self.name.strip('/')} is open, and an open file cannot be copied or pickled; "
+            "expected its path, with which image.open opens it again"
+        )
+
     @property
     def _open(self) -> int:
         if self._file is None:
@@ -52,15 +68,15 @@ class RawFile(io.RawIOBase):
         return self._file
 
     def readable(self) -> bool:
-        """Tell whether the mode allows reading."""
+        """Return true if the mode allows reading."""
         return self._reads
 
     def writable(self) -> bool:
-        """Tell whether the mode allows writing."""
+        """Return true if the mode allows writing."""
         return self._writes
 
     def seekable(self) -> bool:
-        """Files of a volume can be read and written anywhere."""
+        """Return true while the file is open: it can be read and written anywhere."""
         return not self.closed
 
     def _demand(self, allowed: bool, what: str) -> int:
@@ -70,7 +86,9 @@ class RawFile(io.RawIOBase):
         return file
 
     def read(self, size: Optional[int] = -1, /) -> bytes:
-        """Read ``size`` bytes, or fewer at the end; all that are left where it is negative."""
+        """Read ``size`` bytes, or fewer at the end; all that are left if it is negative or
+        ``None``.
+        """
         if size is None or size < 0:
             return self.readall()
         data = self._volume.file_read(self._demand(self._reads, "reading"), self._offset, size)
@@ -83,14 +101,14 @@ class RawFile(io.RawIOBase):
         return self.read(max(0, self._volume.file_size(file) - self._offset))
 
     def readinto(self, buffer: Buffer, /) -> int:
-        """Fill a buffer, as far as the file goes; return how many bytes that are."""
+        """Fill ``buffer``, as far as the file goes; return the number of bytes."""
         view = memoryview(buffer).cast("B")
         data = self.read(len(view))
         view[: len(data)] = data
         return len(data)
 
     def write(self, data: Buffer, /) -> int:
-        """Write bytes, 1 MiB at most; return how many were taken."""
+        """Write the bytes of ``data``, 1 MiB at most; return the number of bytes that were written."""
         file = self._demand(self._writes, "writing")
         view = memoryview(data).cast("B")[:WRITE_BYTES]
         if self._appends:
@@ -100,14 +118,16 @@ class RawFile(io.RawIOBase):
         return count
 
     def writelines(self, lines: Iterable[Buffer], /) -> None:
-        """Write all of each, in order."""
+        """Write all of each of ``lines``, in order."""
         for line in lines:
             view = memoryview(line).cast("B")
             while len(view) > 0:
                 view = view[self.write(view) :]
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        """Go to an offset in bytes, from the beginning, from here, or from the end."""
+        """Go to ``offset`` in bytes: from the beginning, from here or from the end, if ``whence``
+        is 0, 1 or 2.
+        """
         file = self._open
         if whence not in (os.SEEK_SET, os.SEEK_CUR, os.SEEK_END):
             raise ValueError(f"whence is {whence}; expected 0, 1 or 2")
@@ -124,7 +144,9 @@ class RawFile(io.RawIOBase):
         return self._offset
 
     def truncate(self, size: Optional[int] = None, /) -> int:
-        """Cut the file to so many bytes, or make it as large with zeros; to where it stands without a size."""
+        """Cut the file to ``size`` bytes, or fill it with zeros up to there; by default to the
+        current offset.
+        """
         size = self._offset if size is None else size
         self._volume.file_truncate(self._demand(self._writes, "writing"), size)
         return size

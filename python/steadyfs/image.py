@@ -7,7 +7,7 @@ import os
 import warnings
 import weakref
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Literal, Optional
+from typing import TYPE_CHECKING, Literal, NoReturn, Optional, SupportsIndex
 
 from steadyfs import tree
 from steadyfs._native import Stat, Volume
@@ -16,6 +16,7 @@ from steadyfs.forks import ForkLock
 from steadyfs.opening import Open
 from steadyfs.paths import StrPath, text
 from steadyfs.state import Check, Counters, Health, Usage
+from steadyfs.words import Number, since_1970, size, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 _PARTS = ForkLock()
 """Held while an image is made: its part is named by the process."""
+_FILES_MAX = (1 << 32) - 1
+"""The largest number of files that a superblock stores; the chip allows fewer."""
+_NAME_BYTES_MAX = 255
+"""The longest name in bytes that a superblock stores."""
 
 
 class DamageWarning(UserWarning):
@@ -36,9 +41,15 @@ class Image:
     the ``with`` block, whether by an exception or not; `transaction` undoes its changes where one is raised. Where room for more changes
     runs out, what is there so far is committed.
 
-    Errors are those of Python: `OSError` and its subclasses, with ``errno``, the library's words, and the image with the path as file name.
-    An image is locked while it is open: one may write, or any number read. Threads may share an image; their calls take turns. Processes may not: a fork
-    that uses what it has inherited gets an `OSError`, and opens the image itself. An image of which something is lost is opened with a `DamageWarning`.
+    Errors are those of Python: `OSError` and its subclasses, with ``errno``, the library's words,
+    and the image with the path as file name. Every method that uses the volume raises them:
+    `FileNotFoundError` for a path that names nothing, ``EROFS`` for a change of an image that was
+    opened to read, ``ENOSPC`` if there is no room, ``EBADF`` once the image is closed, ``EIO`` if
+    the medium fails. Arguments of the wrong type raise `TypeError`, and numbers out of range
+    `ValueError`. An open image cannot be copied or pickled (`TypeError`). An image is locked while
+    it is open: one may write, or any number read. Threads may share an image; their calls take
+    turns. Processes may not: a fork that uses what it has inherited gets an `OSError`, and opens
+    the image itself. An image of which something is lost is opened with a `DamageWarning`.
 
     >>> with Image.blank("w25q128jv", size_bytes=1 << 20) as image:
     ...     image.mkdir("/logs")
@@ -51,14 +62,32 @@ class Image:
     open = Open()
 
     def __init__(self, volume: Volume) -> None:
-        """Hold a mounted volume. Use `open`, `create` or `blank`."""
+        """Hold ``volume``, which is mounted. Use `open`, `create` or `blank`."""
         self._volume = volume
         self._files: weakref.WeakSet[io.IOBase] = weakref.WeakSet()
 
     @classmethod
     def _open_image(cls, path: StrPath, device: Optional[str] = None, mode: Literal["r", "r+"] = "r+", time_ns: Optional[int] = None) -> Image:
+        """Open the image of a formatted chip or card.
+
+        - ``path``: the file of the image.
+        - ``device``: the chip, a name of `steadyfs.devices` or the path of a profile in TOML.
+          Then `counters` counts time, and `health` the life, as on this chip. By default times are
+          round figures. A card takes no device.
+        - ``mode``: ``r`` to read, ``r+`` to read and write.
+        - ``time_ns``: the time of all changes, in nanoseconds since 1970; by default that of the
+          host.
+
+        Raises `FileNotFoundError`, `IsADirectoryError`, and `OSError` with ``EBUSY`` if the image
+        is in use or ``EINVAL`` if the file is no image or its sizes are not those of the device.
+        Raises `ValueError` for another mode, or a time that a volume cannot store. Warns with
+        `DamageWarning` if something is lost, and with `UserWarning` if a superblock is damaged or
+        the volume is divided otherwise than on this device. An image stores no name of a
+        chip, so an image of another chip of the same sizes is opened.
+        """
         if mode not in ("r", "r+"):
             raise ValueError(f"mode is {mode!r}; expected 'r' to read, or 'r+' to read and write")
+        time_ns = None if time_ns is None else since_1970(time_ns, "time_ns")
         image = cls(Volume.open_image(path, device, mode == "r+", time_ns))
         damage = image._volume.damage()
         if damage is not None:
@@ -71,7 +100,7 @@ class Image:
         path: StrPath,
         device: Optional[str] = None,
         *,
-        size_bytes: Optional[int] = None,
+        size_bytes: Optional[Number] = None,
         force: bool = False,
         files_max: Optional[int] = None,
         name_bytes_max: Optional[int] = None,
@@ -79,10 +108,21 @@ class Image:
     ) -> Image:
         """Make the image of an empty volume, and open it. It gets its name when it is formatted.
 
-        ``device`` names the chip. ``size_bytes`` is for NOR of another size, and without a device for a card or disk. ``force`` replaces
-        a file that is there. ``files_max`` and ``name_bytes_max`` are settings of the volume; others follow from the chip. ``time_ns`` is
-        the time of all changes, in nanoseconds since 1970: with a fixed one the same calls give the same bytes.
+        - ``path``: the file of the image.
+        - ``device``: the chip, a name of `steadyfs.devices` or the path of a profile in TOML;
+          none for a card or disk.
+        - ``size_bytes``: bytes of a card or disk, or of a part of NOR; a number, or text such as
+          ``"1MiB"``.
+        - ``force``: true replaces a file that is there.
+        - ``files_max``, ``name_bytes_max``: the most files, and the longest name in bytes; by
+          default as the chip suits. Other settings follow from the chip.
+        - ``time_ns``: the time of all changes, in nanoseconds since 1970; by default that of the
+          host. With a fixed time the same calls give the same bytes.
+
+        Raises `FileExistsError`, `OSError` with ``EINVAL`` for a size or settings that do not fit
+        the chip, and `ValueError` or `TypeError` for a number that is none or out of range.
         """
+        chosen = _settings(size_bytes, files_max, name_bytes_max, time_ns)
         place = os.fspath(path)
         if os.path.lexists(place):
             if not force:
@@ -93,7 +133,7 @@ class Image:
         part = os.path.join(os.path.dirname(place), f".steady-{os.getpid()}.part")
         with _PARTS.taken():
             try:
-                volume = Volume.create_image(part, place, device, size_bytes, files_max, name_bytes_max, time_ns)
+                volume = Volume.create_image(part, place, device, *chosen)
                 os.replace(part, place)
             except BaseException:
                 with suppress(FileNotFoundError):
@@ -106,16 +146,25 @@ class Image:
         cls,
         device: str = "mt29f1g01abafd",
         *,
-        size_bytes: Optional[int] = None,
+        size_bytes: Optional[Number] = None,
         files_max: Optional[int] = None,
         name_bytes_max: Optional[int] = None,
         time_ns: Optional[int] = None,
     ) -> Image:
-        """Make an empty volume on a simulated chip in memory, for tests. Arguments are those of `create`.
+        """Make an empty volume on a simulated chip in memory, for tests.
 
-        The chip takes no time but counts it, and keeps the rules of the real one; only what is written takes memory.
+        ``device``, ``size_bytes``, ``files_max``, ``name_bytes_max``, ``time_ns``, and the errors,
+        are those of `create`. A card has no simulated chip. The chip takes no time but counts it,
+        and keeps the rules of the real one; only what is written takes memory.
         """
-        return cls(Volume.blank(device, size_bytes, files_max, name_bytes_max, time_ns))
+        return cls(Volume.blank(device, *_settings(size_bytes, files_max, name_bytes_max, time_ns)))
+
+    def __reduce_ex__(self, protocol: SupportsIndex, /) -> NoReturn:
+        """Refuse copies and pickles: a copy that is dropped closes the volume of the original."""
+        raise TypeError(
+            f"{self.name} is open, and an open image cannot be copied or pickled; expected its path, with which Image.open opens it again "
+            "after this one is closed, or this object itself: threads may share it"
+        )
 
     def __enter__(self) -> Image:
         return self
@@ -142,17 +191,21 @@ class Image:
 
     @property
     def writable(self) -> bool:
-        """Whether the image was opened for writing."""
+        """True if the image was opened for writing."""
         return self._volume.writable
 
     @property
     def closed(self) -> bool:
-        """Whether the image was closed."""
+        """True if the image was closed."""
         return self._volume.closed
 
     @property
     def damage(self) -> Optional[str]:
-        """What the mount found missing, in the word of `Health.damage`: the image then shows an older state, or a mixture of states. Nothing where all is there."""
+        """The loss that the mount found, in the word of `Health.damage`; ``None`` if nothing is
+        lost.
+
+        After a loss the image shows an older state, or a mixture of states.
+        """
         damage = self._volume.damage()
         return None if damage is None else damage[0]
 
@@ -185,7 +238,7 @@ class Image:
 
     @property
     def has_changes(self) -> bool:
-        """Whether anything waits for a commit."""
+        """True if a change waits for a commit."""
         return self._volume.has_changes()
 
     @contextmanager
@@ -226,6 +279,18 @@ class Image:
         *,
         durable: bool = False,
     ) -> OpenFile:
+        """Open a file of the volume as Python's own ``open`` does.
+
+        - ``path``: the file, in the volume.
+        - ``mode``: ``r``, ``w``, ``a`` or ``x``, with ``+`` and ``b`` or ``t`` as usual.
+        - ``buffering``: bytes of the buffer; 0 for none, which gives a `RawFile`; by default 64
+          KiB.
+        - ``encoding``, ``errors``, ``newline``: those of text; by default UTF-8.
+        - ``durable``: true commits every write of the raw file when it returns.
+
+        Raises `FileNotFoundError`, `FileExistsError`, `IsADirectoryError`, other errors of the
+        volume as `OSError`, and `ValueError` for a mode that is none.
+        """
         kind = "".join(letter for letter in mode if letter in "rwax")
         is_text = "b" not in mode
         if len(kind) != 1 or len(set(mode)) != len(mode) or set(mode) - set("rwaxbt+") or {"b", "t"} <= set(mode):
@@ -238,11 +303,13 @@ class Image:
         return file
 
     def stat(self, path: StrPath) -> Stat:
-        """Tell what a path names: type (1 file, 2 directory, 3 link), size in bytes, name, time of the last change. Links are not followed."""
+        """Return type (1 file, 2 directory, 3 link), size in bytes, name and time of what ``path``
+        names. Links are not followed.
+        """
         return self._volume.stat(path if isinstance(path, str) else text(path))
 
     def exists(self, path: StrPath) -> bool:
-        """Tell whether a path names anything."""
+        """Return true if ``path`` names anything."""
         try:
             self._volume.stat(text(path))
         except (FileNotFoundError, NotADirectoryError):
@@ -250,15 +317,16 @@ class Image:
         return True
 
     def scandir(self, path: StrPath = "/") -> Iterator[Stat]:
-        """Go through a directory, in the order of the bytes of names."""
+        """Go through the directory at ``path``, in the order of the bytes of names."""
         return iter(self._volume.entries(text(path)))
 
     def listdir(self, path: StrPath = "/") -> list[str]:
-        """List the names in a directory, sorted."""
+        """List the names in the directory at ``path``, sorted."""
         return [entry.name for entry in self.scandir(path)]
 
     def walk(self, top: StrPath = "/") -> Iterator[tuple[str, list[str], list[str]]]:
-        """Go through a directory and all below it, as `os.walk` does: path, directories, files and links.
+        """Go through the directory at ``top`` and all below it, as `os.walk` does: path,
+        directories, files and links.
 
         >>> with Image.blank("w25q128jv", size_bytes=1 << 20) as image:
         ...     image.makedirs("a/b")
@@ -268,11 +336,13 @@ class Image:
         return tree.walk(self, text(top))
 
     def mkdir(self, path: StrPath) -> None:
-        """Make a directory."""
+        """Make a directory at ``path``. Raises `FileExistsError` if the name is taken."""
         self._volume.mkdir(text(path))
 
     def makedirs(self, path: StrPath, exist_ok: bool = False) -> None:
-        """Make a directory, and those that it is in."""
+        """Make a directory at ``path``, and those that it is in. With ``exist_ok`` it may be there
+        already.
+        """
         names = [name for name in text(path).split("/") if name]
         for count in range(1, len(names) + 1):
             try:
@@ -283,26 +353,29 @@ class Image:
                     raise
 
     def remove(self, path: StrPath, recursive: bool = False) -> None:
-        """Remove a file or link; with ``recursive`` a directory and all below it."""
+        """Remove the file or link at ``path``; with ``recursive`` a directory and all below it."""
         if recursive:
             tree.remove(self, text(path))
         else:
             self._volume.remove(text(path))
 
     def unlink(self, path: StrPath) -> None:
-        """Remove a file or link."""
+        """Remove the file or link at ``path``."""
         self.remove(path)
 
     def rmdir(self, path: StrPath) -> None:
-        """Remove a directory that is empty."""
+        """Remove the directory at ``path``, which is empty."""
         self._volume.rmdir(text(path))
 
     def rename(self, src: StrPath, dst: StrPath) -> None:
-        """Give a file or directory another name, in place of a file that has it: at once, whatever happens."""
+        """Give the file or directory at ``src`` the name ``dst``, in place of a file that has it:
+        at once, whatever happens.
+        """
         self._volume.rename(text(src), text(dst))
 
     def exchange(self, one: StrPath, other: StrPath) -> None:
-        """Let two files or directories, with all below them, change names: at once, whatever happens.
+        """Let ``one`` and ``other``, files or directories with all below them, change names: at
+        once, whatever happens.
 
         >>> with Image.blank("w25q128jv", size_bytes=1 << 20) as image:
         ...     image.makedirs("running/etc")
@@ -314,39 +387,55 @@ class Image:
         self._volume.exchange(text(one), text(other))
 
     def symlink(self, target: str, path: StrPath) -> None:
-        """Make a symbolic link. What it names need not be there."""
+        """Make a symbolic link to ``target`` at ``path``. The target need not be there."""
         self._volume.symlink(target, text(path))
 
     def readlink(self, path: StrPath) -> str:
-        """Tell what a symbolic link names."""
+        """Return the target of the symbolic link at ``path``."""
         return self._volume.readlink(text(path))
 
     def getattr(self, path: StrPath, key: str) -> bytes:
-        """Return an attribute of a file or directory."""
+        """Return the attribute ``key`` of the file or directory at ``path``. Raises `OSError` with
+        ``ENODATA`` if it has none.
+        """
         return self._volume.getattr(text(path), key)
 
     def setattr(self, path: StrPath, key: str, value: bytes) -> None:
-        """Set an attribute. All of one file take 248 bytes at most, keys and two bytes for each included."""
+        """Set the attribute ``key`` of the file or directory at ``path`` to ``value``.
+
+        All attributes of one file take 248 bytes at most, keys and two bytes for each included;
+        more is ``ENOSPC``.
+        """
         self._volume.setattr(text(path), key, value)
 
     def removeattr(self, path: StrPath, key: str) -> None:
-        """Remove an attribute."""
+        """Remove the attribute ``key`` of the file or directory at ``path``. Raises `OSError` with
+        ``ENODATA`` if it has none.
+        """
         self._volume.setattr(text(path), key, None)
 
     def listattr(self, path: StrPath) -> list[str]:
-        """List the keys of all attributes, sorted."""
+        """List the keys of all attributes of the file or directory at ``path``, sorted."""
         return self._volume.attributes(text(path))
 
     def utime(self, path: StrPath, modified_ns: int) -> None:
-        """Set the time of the last change, in nanoseconds since 1970."""
-        self._volume.set_modified(text(path), modified_ns)
+        """Set the time of the last change of the file or directory at ``path``.
+
+        ``modified_ns`` is nanoseconds since 1970; 0 stands for no time. Raises `ValueError` for a
+        time before 1970, which a volume cannot store.
+        """
+        self._volume.set_modified(text(path), since_1970(modified_ns, "modified_ns"))
 
     def permissions(self, path: StrPath) -> Optional[tuple[int, int, int]]:
-        """Return mode (the twelve bits of `chmod`), owner and group; nothing where nobody has set them."""
+        """Return mode (the twelve bits of `chmod`), owner and group of what ``path`` names;
+        ``None`` if they were never set.
+        """
         return self._volume.permissions(text(path))
 
     def chmod(self, path: StrPath, mode: int, uid: int = 0, gid: int = 0) -> None:
-        """Set mode, owner and group."""
+        """Set ``mode`` (twelve bits), owner ``uid`` and group ``gid`` of the file or directory at
+        ``path``.
+        """
         self._volume.set_permissions(text(path), mode & 0o7777, uid, gid)
 
     def pack(
@@ -357,30 +446,42 @@ class Image:
         keep_times: bool = False,
         owner: Optional[tuple[int, int]] = (0, 0),
     ) -> None:
-        """Copy everything in a directory of the host into one of the volume, and commit.
+        """Copy everything in a ``directory`` of the host into the one at ``path`` of the volume,
+        and commit.
 
-        Names come in the order of their bytes, so that on a new image with a fixed ``time_ns`` the same input gives the same bytes: those of
-        `steady pack`. Files are plain. ``keep_times`` gives everything its time on the host, and an ``owner`` of ``None`` its owner there.
+        Names come in the order of their bytes, so that on a new image with a fixed ``time_ns`` the
+        same input gives the same bytes: those of `steady pack`. Files are plain. ``keep_times``
+        gives everything its time on the host. An ``owner`` is the user and the group of everything,
+        and ``None`` keeps those of the host.
+
+        Raises `OSError` that names what cannot be packed, before anything is copied: a device, a
+        name that is not UTF-8, or with ``keep_times`` a time before 1970.
         """
         tree.pack(self, os.fspath(directory), text(path), keep_times, owner)
 
     def unpack(self, directory: StrPath, path: StrPath = "/") -> None:
-        """Copy everything in a directory of the volume into a directory of the host that is empty or not there yet: all of it, or nothing.
+        """Copy everything in the directory at ``path`` of the volume into a ``directory`` of the
+        host: all of it, or nothing.
+
+        The directory of the host is empty, or not there yet; otherwise `OSError` with ``ENOTEMPTY``
+        is raised.
 
         Nothing is written outside, whatever the volume holds: a name that the host does not take, such as ``..``, is refused.
         """
         tree.unpack(self, text(path), os.fspath(directory))
 
     def usage(self) -> Usage:
-        """Tell the room of the volume, in bytes."""
+        """Return the room of the volume, in bytes."""
         return Usage.of(self._volume)
 
     def health(self) -> Health:
-        """Tell how the chip is doing: spare and bad blocks, wear, the share of the life that is used."""
+        """Return the state of the chip: spare and bad blocks, wear, the share of the life that is
+        used.
+        """
         return Health.of(self._volume)
 
     def counters(self) -> Counters:
-        """Tell what the chip has done since the image was opened.
+        """Return the operations of the chip since the image was opened.
 
         >>> with Image.blank("w25q128jv", size_bytes=1 << 20) as image:
         ...     image.mkdir("a")
@@ -391,7 +492,10 @@ class Image:
         return Counters.of(self._volume)
 
     def check(self, repair: bool = False) -> Check:
-        """Verify every page and every reference; with ``repair``, mend what can be mended, and accept what is lost. No file may be open.
+        """Verify every page and every reference; with ``repair``, mend what can be mended, and
+        accept what is lost.
+
+        No file may be open (``EBUSY``).
 
         >>> with Image.blank("w25q128jv", size_bytes=1 << 20) as image:
         ...     image.check().sound
@@ -399,3 +503,23 @@ class Image:
         """
         self._flush()
         return Check.of(self._volume, repair)
+
+
+def _settings(
+    size_bytes: Optional[Number],
+    files_max: Optional[int],
+    name_bytes_max: Optional[int],
+    time_ns: Optional[int],
+) -> tuple[Optional[int], Optional[int], Optional[int], Optional[int]]:
+    """Check the numbers of a new volume, and give them as the native half takes them."""
+    return (
+        None if size_bytes is None else size(size_bytes, "size_bytes"),
+        None if files_max is None else whole(files_max, "files_max", _FILES_MAX),
+        None if name_bytes_max is None else whole(name_bytes_max, "name_bytes_max", _NAME_BYTES_MAX),
+        None if time_ns is None else since_1970(time_ns, "time_ns"),
+    )
+
+
+# `Image.open` is a descriptor. It gives these two, and `help` shows their names.
+for _opens in (Image.__dict__["_open_image"].__func__, Image.__dict__["_open_file"]):
+    _opens.__name__, _opens.__qualname__ = "open", "Image.open"

@@ -27,7 +27,7 @@ class OpenImage(Protocol):
         mode: Literal["r", "r+"] = "r+",
         time_ns: Optional[int] = None,
     ) -> Image:
-        """Open the image of a formatted chip or card, to read and write (``r+``) or to read (``r``)."""
+        """Open the image of a formatted chip or card: see `steadyfs.Image.open`."""
 
 
 class OpenFiles(Protocol):
@@ -77,13 +77,9 @@ class OpenFiles(Protocol):
 class Open:
     """The two meanings of ``open``, told apart by what it is called on.
 
-    ``Image.open(path, device=None, mode="r+", time_ns=None)`` opens the image of a formatted chip or card. ``device`` names its chip: a
-    name of `steadyfs.devices`, or a profile in TOML; an image of another chip is refused, and `Image.counters` counts time as on it.
-    ``mode`` is ``r`` to read or ``r+`` to read and write. ``time_ns`` is the time of all changes in nanoseconds since 1970, that of the
-    host where there is none.
-
-    ``image.open(path, mode="r", buffering=-1, encoding=None, errors=None, newline=None, durable=False)`` opens a file as Python's own
-    ``open`` does. Text is UTF-8 where nothing else is said. With ``durable`` every write of the raw file is committed when it returns.
+    ``Image.open(path, device=None, mode="r+", time_ns=None)`` opens the image of a formatted chip
+    or card. ``image.open(path, mode="r", buffering=-1, encoding=None, errors=None, newline=None,
+    durable=False)`` opens a file as Python's own ``open`` does. Each has its own ``help``.
 
     >>> from steadyfs import Image
     >>> with Image.blank("w25q128jv", size_bytes=1 << 20) as image, image.open("boot", "xb", durable=True) as file:

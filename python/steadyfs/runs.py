@@ -12,7 +12,7 @@ from typing import Optional, Union
 from steadyfs._native import LabError
 from steadyfs.lab import Evaluation, evaluate
 from steadyfs.lab.table import flat
-from steadyfs.lab.words import nanoseconds, share, size
+from steadyfs.words import nanoseconds, share, size
 
 Value = Union[str, int, float, None, list[str]]
 """A value of a row."""
@@ -86,13 +86,13 @@ class Evaluate(Run):
         idle, write, burst = point.get("idle"), point.get("write_bytes"), point.get("burst_bytes")
         return cls(
             device=str(point.get("device", own.device)),
-            fill=share(point.get("fill") or 0.0) if "fill" in point else own.fill,
+            fill=share(point.get("fill") or 0.0, "fill") if "fill" in point else own.fill,
             workload=str(point.get("workload", own.workload)),
             timing=str(point.get("timing", own.timing)),
-            write_bytes=None if write is None else size(write),
+            write_bytes=None if write is None else size(write, "write_bytes"),
             accesses=int(point.get("accesses") or own.accesses),
-            idle_ns=None if idle is None else nanoseconds(idle),
-            burst_bytes=own.burst_bytes if burst is None else size(burst),
+            idle_ns=None if idle is None else nanoseconds(idle, "idle"),
+            burst_bytes=own.burst_bytes if burst is None else size(burst, "burst_bytes"),
             seed=int(seed),
             rates=rates,
         )

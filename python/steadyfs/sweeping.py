@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Optional
 
 from steadyfs.lab import DEFAULT_RATES, sweep_plots
-from steadyfs.lab.words import Number, rate
 from steadyfs.running import Results, Scheduler, StrPath, SweepError, SweepWarning, Values, make, points, warn
 from steadyfs.runs import EVALUATE_AXES, Evaluate, evaluate_columns
 from steadyfs.store import Plan
+from steadyfs.words import Number, rate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -63,11 +63,23 @@ def sweep(
 ) -> Sweep:
     """Run `steadyfs.evaluate` at each point of a grid with each seed, and give the table of all.
 
-    The axes of a grid are ``device``, ``fill``, ``workload``, ``timing``, ``write_bytes``, ``accesses``, ``idle`` and ``burst_bytes``. ``into`` is
-    the directory of the sweep, new or begun. Without a ``scheduler`` (``tcp://…``, or a client) as many processes as there are processors, or
-    ``workers`` of them, are started here; a script that does so needs ``if __name__ == "__main__"``.
+    - ``grid``: values by axis. The axes are ``device``, ``fill``, ``workload``, ``timing``,
+      ``write_bytes``, ``accesses``, ``idle`` and ``burst_bytes``, with the units of
+      `steadyfs.evaluate`.
+    - ``seeds``: the seeds that each point runs with.
+    - ``into``: the directory of the sweep, new or begun.
+    - ``rates``: the input rates whose buffers are columns, in bytes per second.
+    - ``accesses``: the number of measured writes of a run, unless the grid has the axis.
+    - ``scheduler``: the address of a Dask scheduler (``tcp://…``), or a client; by default
+      processes of this machine. A script that starts such processes needs ``if __name__ ==
+      "__main__"``.
+    - ``workers``: the number of these processes; by default the number of processors.
+    - ``progress``: true for a bar.
+
+    Raises `SweepError` if runs have no result, and `ValueError` or `TypeError` for an axis or a
+    value that is not known. Warns with `SweepWarning` of runs that were not possible.
     """
-    axes, asked, drawn = tuple(grid), tuple(rate(one) for one in rates), list(seeds)
+    axes, asked, drawn = tuple(grid), tuple(rate(one, "rates") for one in rates), list(seeds)
     at = points(grid, EVALUATE_AXES)
     runs = [Evaluate.of({"accesses": accesses, **point}, seed, asked) for point in at for seed in drawn]
     make(into, Plan(runs, evaluate_columns(asked), {"axes": list(axes), "rates": list(asked)}), scheduler, workers, progress)

@@ -9,6 +9,8 @@ import stat as modes
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, Optional, Union
 
+from steadyfs.words import TIME_NS_MAX
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -85,9 +87,20 @@ def _own(image: Image, path: str, status: os.stat_result, owner: Optional[tuple[
     image.chmod(path, modes.S_IMODE(status.st_mode), uid, gid)
 
 
+def _demand_times(sources: list[_Source]) -> None:
+    """Refuse a time that the volume cannot store, before anything is copied."""
+    for source in sources:
+        found = source.status.st_mtime_ns
+        if not 0 <= found <= TIME_NS_MAX:
+            words = f"time of change is {found} ns since 1970; expected 1970 to 2554, or keep_times=False"
+            raise OSError(errno.EINVAL, words, source.host)
+
+
 def pack(image: Image, directory: str, path: str, keep_times: bool, owner: Optional[tuple[int, int]]) -> None:
     """Copy everything in a directory of the host into one of the volume, and commit."""
     sources = list(_sources(directory, path))
+    if keep_times:
+        _demand_times(sources)
     if not path.strip("/"):
         _own(image, path, os.stat(directory), owner)
     else:

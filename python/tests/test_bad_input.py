@@ -1,15 +1,21 @@
 """Bad input gives an exception that says what, where, and what was expected; nothing is lost."""
 
+import copy
 import errno
+import gc
 import os
+import pickle
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Union
 
 import pytest
 
 import steadyfs
 from steadyfs import Image
+from steadyfs.fsspec import SteadyFileSystem
+from steadyfs.words import Number
 
 NOR = "w25q128jv"
 NAND = "mt29f1g01abafd"
@@ -35,10 +41,142 @@ def test_a_device_of_another_kind_or_size_is_refused(card: Path, tmp_path: Path)
     assert (error.value.errno, error.value.filename) == (errno.EINVAL, str(card))
     nand = tmp_path / "nand.img"
     Image.create(nand, NAND).close()
-    with pytest.raises(OSError, match=r"1024 blocks of 64 pages of 2048 bytes; mt29f2g08abaea has 2048 blocks"):
+    with pytest.raises(OSError, match=r"1024 blocks of 64 pages of 2048 bytes .*; expected 2048 blocks .* of mt29f2g08abaea"):
         Image.open(nand, device="mt29f2g08abaea")
     with pytest.raises(OSError, match="is a card; this command takes raw flash"):
         Image.open(card, device="sd-industrial")
+
+
+def test_a_chip_with_other_spare_areas_or_less_room_is_refused(tmp_path: Path) -> None:
+    """An image of a chip with the same pages, and one that is larger than the chip, were opened in
+    silence.
+    """
+    cases = {
+        ("w25n01gv", NAND): "2048 bytes with 64 spare bytes; expected 1024 blocks .* with 128 spare bytes, the sizes of mt29f",
+        (NOR, "m25p16"): "a chip of 16777216 bytes; expected 2097152 at most, the size of m25p16",
+    }
+    for (made_for, device), words in cases.items():
+        path = tmp_path / f"{made_for}.img"
+        Image.create(path, made_for).close()
+        with pytest.raises(OSError, match=words) as error:
+            Image.open(path, device=device)
+        assert (error.value.errno, error.value.filename) == (errno.EINVAL, str(path))
+        Image.open(path, device=made_for).close()
+
+
+def test_an_image_that_is_divided_as_on_another_chip_is_opened_with_a_warning(tmp_path: Path) -> None:
+    """The sectors of the chip make up the blocks, so that the volume works. A new one would be
+    divided otherwise.
+    """
+    path = tmp_path / "card.img"
+    Image.create(path, "m25p16").close()
+    words = r"card\.img: has 32 blocks of 65536 bytes .*; expected 256 blocks of 8192 bytes .* w25q16jv"
+    with pytest.warns(UserWarning, match=words) as warned:
+        Image.open(path, device="w25q16jv").close()
+    assert warned[0].filename == __file__
+
+
+@pytest.mark.parametrize("size_bytes", [None, 1 << 20, "4MiB"])
+def test_the_chip_that_an_image_was_made_for_opens_it_without_a_warning(tmp_path: Path, size_bytes: Union[int, str, None]) -> None:
+    path = tmp_path / "card.img"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for device in (NOR, "w25q16jv") if size_bytes != "4MiB" else (NOR,):
+            Image.create(path, device, size_bytes=size_bytes, force=True).close()
+            Image.open(path, device=device).close()
+
+
+def test_an_open_image_and_its_files_are_neither_copied_nor_pickled() -> None:
+    """A copy shared the volume: when it was dropped, the original was closed."""
+    with Image.blank(NOR, size_bytes=MIB) as image:
+        raw = image.open("raw", "wb", buffering=0)
+        buffered, text = image.open("buffered", "wb"), image.open("text", "w")
+        kinds: list[tuple[object, str]] = [
+            (image, "<w25q128jv> is open, .* cannot be copied or pickled; expected its path"),
+            (raw, "<w25q128jv>:/raw is open, .* cannot be copied or pickled; expected its path"),
+            # The classes of io refuse it themselves.
+            (buffered, "cannot pickle"),
+            (text, "cannot pickle"),
+            (SteadyFileSystem(image, skip_instance_cache=True), "cannot be copied or pickled"),
+        ]
+        for value, words in kinds:
+            for copies in (copy.deepcopy, pickle.dumps):
+                with pytest.raises(TypeError, match=words):
+                    copies(value)
+            if not isinstance(value, SteadyFileSystem):
+                with pytest.raises(TypeError, match=words):
+                    copy.copy(value)
+        gc.collect()
+        assert (raw.write(b"1"), buffered.write(b"22"), text.write("333")) == (1, 2, 3)
+        image.commit()
+        assert [entry.size for entry in image.scandir()] == [2, 1, 3]
+
+
+def test_sizes_are_numbers_or_text_in_every_call(tmp_path: Path) -> None:
+    """`create` refused the text that `advise` takes, and each had other errors."""
+    for size_bytes in (MIB, "1MiB", "1048576", float(MIB)):
+        with Image.create(tmp_path / "card.img", NOR, size_bytes=size_bytes, force=True) as image:
+            assert os.path.getsize(image.name) == MIB
+        Image.blank(NOR, size_bytes=size_bytes).close()
+    calls: list[Callable[[Number], object]] = [
+        lambda size_bytes: Image.create(tmp_path / "no.img", NOR, size_bytes=size_bytes),
+        lambda size_bytes: Image.create(tmp_path / "no.img", size_bytes=size_bytes),
+        lambda size_bytes: Image.blank(NOR, size_bytes=size_bytes),
+        lambda size_bytes: steadyfs.advise(NOR, "log", size_bytes=size_bytes, progress=False),
+        lambda size_bytes: steadyfs.bench(NOR, size_bytes=size_bytes, progress=False),
+    ]
+    cases: list[tuple[Number, type[Exception], str]] = [
+        ("1 furlong", ValueError, "size_bytes: .*furlong.* a size such as 4KiB"),
+        ("", ValueError, "size_bytes: .*a size such as 4KiB"),
+        (-1, ValueError, "size_bytes is -1; expected whole bytes from 0 to 256 TiB, or text such as '4KiB'"),
+        (1.5, ValueError, "size_bytes is 1.5; expected whole bytes"),
+        (float("nan"), ValueError, "size_bytes is nan; expected whole bytes"),
+        (1 << 64, ValueError, "size_bytes is 18446744073709551616; expected whole bytes"),
+        ([MIB], TypeError, r"size_bytes is \[1048576\]; expected whole bytes"),  # type: ignore[list-item]
+    ]
+    for call in calls:
+        for value, kind, words in cases:
+            with pytest.raises(kind, match=words):
+                call(value)
+    assert os.listdir(tmp_path) == ["card.img"]
+
+
+def test_settings_of_a_volume_that_are_out_of_range_are_named() -> None:
+    for name, value, most in (("files_max", -1, "4,294,967,295"), ("name_bytes_max", 256, "255")):
+        with pytest.raises(ValueError, match=f"{name} is {value}; expected a whole number from 0 to {most}"):
+            Image.blank(NOR, **{name: value})
+    with pytest.raises(TypeError, match="files_max is '9'; expected a whole number"):
+        Image.blank(NOR, files_max="9")  # type: ignore[arg-type]
+
+
+def test_times_before_1970_are_refused(tmp_path: Path) -> None:
+    """A volume stores no earlier time: no call takes one, and `pack` refuses it before it copies
+    anything.
+    """
+    words = r"-5; expected nanoseconds since 1970, from 0 to 2\*\*64 - 1"
+    path, source = tmp_path / "card.img", tmp_path / "source"
+    source.mkdir()
+    for name, time_ns in (("a", 7), ("old", -5_000_000_000)):
+        (source / name).touch()
+        os.utime(source / name, ns=(time_ns, time_ns))
+    with Image.create(path, NOR, size_bytes=MIB, time_ns=9) as image:
+        with pytest.raises(OSError, match="time of change is -5000000000 ns since 1970; expected 1970 to 2554, or keep_times=False") as error:
+            image.pack(source, keep_times=True)
+        assert (error.value.errno, error.value.filename) == (errno.EINVAL, str(source / "old"))
+        assert image.listdir() == [] and not image.has_changes
+        image.pack(source)
+        assert [entry.modified_ns for entry in image.scandir()] == [9, 9]
+        with pytest.raises(ValueError, match=f"modified_ns is {words}"):
+            image.utime("a", -5)
+        assert image.stat("a").modified_ns == 9
+    calls: list[Callable[[], object]] = [
+        lambda: Image.open(path, time_ns=-5),
+        lambda: Image.blank(NOR, time_ns=-5),
+        lambda: Image.create(tmp_path / "no.img", NOR, time_ns=-5),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match=f"time_ns is {words}"):
+            call()
 
 
 def test_files_that_are_no_image_are_refused(card: Path, tmp_path: Path) -> None:

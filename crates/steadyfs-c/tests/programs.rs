@@ -163,10 +163,18 @@ fn the_makefile_runs_the_logger() {
     assert!(told.contains("all records are there\n"), "{told}");
 }
 
+/// Returns true if CMake can build a program in C; else it prints what is missing.
+fn has_cmake() -> bool {
+    let found = has("cmake");
+    if !found {
+        println!("skipped: there is no cmake");
+    }
+    found && compiler().is_some()
+}
+
 #[test]
 fn the_cmake_package_builds_the_logger() {
-    if compiler().is_none() || !has("cmake") {
-        println!("skipped: there is no cmake");
+    if !has_cmake() {
         return;
     }
     let made = output().join("cmake");
@@ -176,6 +184,141 @@ fn the_cmake_package_builds_the_logger() {
     run(Command::new("cmake").arg("--build").arg(&made).args(["--target", "logger"]));
     let told = run(&mut Command::new(made.join("logger")));
     assert!(told.ends_with("all records are there\n"), "{told}");
+}
+
+/// Writes a project of one program that calls the library; `lines` make the target `steadyfs::steadyfs`.
+fn tiny_project(name: &str, lines: &str) -> PathBuf {
+    let project = output().join(name);
+    let _ = std::fs::remove_dir_all(&project);
+    std::fs::create_dir_all(&project).expect("a directory");
+    let program = "#include \"steadyfs.h\"\nint main(void) { return steadyfs_commit(0) == STEADYFS_ERR_INVAL ? 0 : 1; }\n";
+    std::fs::write(project.join("tiny.c"), program).expect("written");
+    let cmake = format!(
+        "cmake_minimum_required(VERSION 3.20)\nproject(tiny LANGUAGES C)\n{lines}\n\
+         message(STATUS \"found SteadyFS ${{steadyfs_VERSION}};\")\n\
+         add_executable(tiny tiny.c)\ntarget_link_libraries(tiny PRIVATE steadyfs::steadyfs)\n"
+    );
+    std::fs::write(project.join("CMakeLists.txt"), cmake).expect("written");
+    project
+}
+
+/// The two ways into a project that has a clone.
+fn ways() -> [(&'static str, String); 2] {
+    let package = env!("CARGO_MANIFEST_DIR");
+    [
+        ("subdirectory", format!("add_subdirectory(\"{package}\" steadyfs)")),
+        ("package", format!("find_package(steadyfs 0.1 REQUIRED PATHS \"{package}/cmake\" NO_DEFAULT_PATH)")),
+    ]
+}
+
+/// Configures a project, and returns whether that succeeded and what CMake printed, in one line.
+fn configure(project: &Path, arguments: &[&str]) -> (bool, String) {
+    let made = project.join("build");
+    let _ = std::fs::remove_dir_all(&made);
+    let mut cmake = Command::new("cmake");
+    let output = cmake.arg("-S").arg(project).arg("-B").arg(made).args(arguments).output().expect("cmake");
+    let told = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    (output.status.success(), told.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// A clone had no CMakeLists.txt to add, and the package had no version. A library that is built already needs no cargo.
+#[test]
+fn cmake_takes_a_library_that_is_built_already() {
+    if !has_cmake() {
+        return;
+    }
+    for (name, lines) in ways() {
+        let project = tiny_project(&format!("cmake-library-{name}"), &lines);
+        let given = format!("-DSTEADYFS_LIBRARY={}", library().display());
+        let (configured, told) = configure(&project, &[&given, "-DSTEADYFS_CARGO=/nowhere/cargo"]);
+        assert!(configured, "{told}");
+        let version = concat!("found SteadyFS ", env!("CARGO_PKG_VERSION"), ";");
+        assert!(told.contains(version), "{told}");
+        run(Command::new("cmake").arg("--build").arg(project.join("build")));
+        run(&mut Command::new(project.join("build/tiny")));
+    }
+}
+
+/// A missing cargo was "Error 127" of make. A missing target was an error in the middle of a build.
+#[test]
+fn cmake_names_what_is_missing_when_it_configures() {
+    if !has_cmake() {
+        return;
+    }
+    let cases: [(&str, &[&str]); 5] = [
+        ("-DSTEADYFS_CARGO=/nowhere/cargo", &["`/nowhere/cargo --version` failed", "https://rustup.rs", "-DSTEADYFS_LIBRARY="]),
+        ("-DSTEADYFS_CARGO= ", &["STEADYFS_CARGO is empty; expected the command of cargo"]),
+        ("-DSTEADYFS_TARGET=z80", &["STEADYFS_TARGET is z80; expected a target of `rustc --print target-list`"]),
+        ("-DSTEADYFS_TARGET=sparc64-unknown-netbsd", &["not installed", "`rustup target add sparc64-unknown-netbsd`"]),
+        ("-DSTEADYFS_LIBRARY=/nowhere.a", &["/nowhere.a, which is no file; expected the path of libsteadyfs_c.a"]),
+    ];
+    for (name, lines) in ways() {
+        let project = tiny_project(&format!("cmake-missing-{name}"), &lines);
+        for (argument, expected) in cases {
+            let (configured, told) = configure(&project, &[argument]);
+            assert!(!configured, "{argument}: {told}");
+            for words in expected {
+                assert!(told.contains(words), "{argument}: expected {words:?} in {told}");
+            }
+        }
+    }
+}
+
+#[test]
+fn cmake_refuses_another_version() {
+    if !has_cmake() {
+        return;
+    }
+    let library = format!("-DSTEADYFS_LIBRARY={}", library().display());
+    let [major, minor] =
+        [env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR")].map(|part| part.parse::<u32>().unwrap());
+    let versions = [
+        (format!("{major}.{minor}"), true),
+        (format!("{major}.{minor}...{major}.{}", minor + 2), true),
+        (format!("{major}.{}", minor + 1), false),
+        (format!("{}", major + 1), false),
+    ];
+    for (version, is_compatible) in versions {
+        let lines = ways()[1].1.replace(" 0.1 ", &format!(" {version} "));
+        let (configured, told) = configure(&tiny_project("cmake-version", &lines), &[&library]);
+        assert_eq!(configured, is_compatible, "{version}: {told}");
+    }
+}
+
+/// A program stands for cargo: it writes its arguments, and the library goes where CMake expects it.
+#[cfg(unix)]
+#[test]
+fn cmake_calls_cargo_with_the_options_of_the_project() {
+    use std::os::unix::fs::PermissionsExt;
+    if !has_cmake() {
+        return;
+    }
+    for (name, lines) in ways() {
+        let project = tiny_project(&format!("cmake-options-{name}"), &lines);
+        let (cargo, arguments) = (project.join("cargo"), project.join("arguments"));
+        let script = format!(
+            "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\nprintf '%s\\n' \"$@\" > '{}'\n\
+             while [ \"$1\" != --target-dir ]; do shift; done\nmkdir -p \"$2/release\"\ncp '{}' \"$2/release\"\n",
+            arguments.display(),
+            library().display()
+        );
+        std::fs::write(&cargo, script).expect("written");
+        std::fs::set_permissions(&cargo, std::fs::Permissions::from_mode(0o755)).expect("executable");
+        let named = format!("-DSTEADYFS_CARGO={}", cargo.display());
+        let (configured, told) = configure(&project, &[&named, "-DSTEADYFS_SIZE=ON", "-DSTEADYFS_FEATURES=nor,truncate"]);
+        assert!(configured, "{told}");
+        run(Command::new("cmake").arg("--build").arg(project.join("build")));
+        run(&mut Command::new(project.join("build/tiny")));
+        let given = std::fs::read_to_string(&arguments).expect("cargo was called");
+        let given: Vec<&str> = given.lines().collect();
+        let profile = ["opt-level='z'", "lto='fat'", "codegen-units=1", "panic='abort'"];
+        for setting in profile.map(|setting| format!("profile.release.{setting}")) {
+            assert!(given.windows(2).any(|pair| pair == ["--config", &setting]), "no {setting} in {given:?}");
+        }
+        for pair in [["--features", "nor,truncate"], ["--profile", "release"], ["--crate-type", "staticlib"]] {
+            assert!(given.windows(2).any(|found| found == pair), "no {pair:?} in {given:?}");
+        }
+    }
 }
 
 /// This test cuts the power at every fifth operation. `make test` cuts it at every operation.

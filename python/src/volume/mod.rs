@@ -73,11 +73,12 @@ impl Volume {
             let medium = Medium::open(&path, device.as_deref(), access, &name)?;
             let damaged =
                 medium.damaged_superblock().map(|damaged| format!("{name}: {damaged}; `check(repair=True)` writes it anew"));
-            mount(medium, None, access, name, time_ns).map(|volume| (volume, damaged))
+            let unusual = medium.unusual_division().map(|words| format!("{name}: {words}"));
+            mount(medium, None, access, name, time_ns).map(|volume| (volume, [damaged, unusual]))
         });
-        let (volume, damaged) = opened.map_err(|trouble: Trouble| trouble.raise(py))?;
-        if let Some(damaged) = damaged {
-            let text = std::ffi::CString::new(damaged).unwrap_or_default();
+        let (volume, warnings) = opened.map_err(|trouble: Trouble| trouble.raise(py))?;
+        for words in warnings.into_iter().flatten() {
+            let text = std::ffi::CString::new(words).unwrap_or_default();
             PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 2)?;
         }
         Ok(volume)

@@ -6,7 +6,12 @@ use pyo3::prelude::*;
 use steadyfs::{Cursor, InodeNumber, Kind, Permissions};
 use steadyfs_host::plain;
 
-/// The properties of a file, directory or symbolic link.
+/// Type, size, name and time of a file, directory or symbolic link.
+///
+/// `type` is 1 for a file, 2 for a directory and 3 for a link. `size` is the bytes of a file or of
+/// the target of a link, and the number of entries of a directory. `name` is the last name of the
+/// path. `modified_ns` is nanoseconds since 1970, 0 for no time. `inode` is the number of the file
+/// for its life. Two are equal if all these are.
 #[pyclass(frozen, get_all, eq, hash, module = "steadyfs", skip_from_py_object)]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Stat {
@@ -27,14 +32,17 @@ type Arguments = (u8, u64, String, u64, u32);
 
 #[pymethods]
 impl Stat {
+    /// Return true for a file.
     fn is_file(&self) -> bool {
         self.r#type == 1
     }
 
+    /// Return true for a directory.
     fn is_dir(&self) -> bool {
         self.r#type == 2
     }
 
+    /// Return true for a symbolic link.
     fn is_symlink(&self) -> bool {
         self.r#type == 3
     }

@@ -40,7 +40,7 @@ from steadyfs.lab.evaluation import (
 )
 from steadyfs.lab.tables import Advice, Bench, Costs, Medium, Realtime, Setting, Streams, Transactions
 from steadyfs.lab.times import AnyTimes, Times, of_bytes, to_array, to_bytes
-from steadyfs.lab.words import Number, nanoseconds, rate, share, size
+from steadyfs.words import Number, nanoseconds, rate, share, size
 
 __all__ = [
     "DEFAULT_RATES",
@@ -117,21 +117,33 @@ def evaluate(
 ) -> Evaluation:
     """Run SteadyFS on a simulated chip, and measure every access.
 
-    ``device`` is a name of `steadyfs.devices` or a profile in TOML. ``fill`` is the share of the usable space in use, ``write_bytes`` those of
-    each write (4,096, or 64 in a log), ``timing`` ``typical`` or ``maximum``, ``workload`` ``random``, ``append``, ``log``, ``hot``,
-    ``adversary`` or ``adversary-append``. ``idle`` is the idle time before each burst of ``burst_bytes``. ``beside`` is a trace of another
-    file system for the same writes, perhaps with a name. The same seed gives the same run.
+    - ``device``: a name of `steadyfs.devices`, or the path of a profile in TOML.
+    - ``fill``: the share of the usable space in use, from 0 to 1 or as ``"80%"``.
+    - ``accesses``: the number of measured writes.
+    - ``write_bytes``: bytes of each write; by default 4,096, or 64 in a log.
+    - ``rates``: the input rates whose buffers are wanted, in bytes per second.
+    - ``timing``: ``typical`` or ``maximum`` times of the datasheet.
+    - ``workload``: ``random``, ``append``, ``log``, ``hot``, ``adversary`` or ``adversary-append``.
+    - ``seed``: the same seed gives the same run.
+    - ``idle``: the idle time before each burst, in nanoseconds or as ``"20ms"``; none by default.
+    - ``burst_bytes``: bytes of a burst between two idle times.
+    - ``beside``: the path of a trace of another file system for the same writes, or a label and
+      the path.
+    - ``progress``: true for a bar, or a function that gets the share that is done and the phase.
+
+    Raises `LabError` for a run that is not possible, and `ValueError` or `TypeError` for an
+    argument that is out of range.
     """
-    pauses = None if idle is None else (nanoseconds(idle), size(burst_bytes))
+    pauses = None if idle is None else (nanoseconds(idle, "idle"), size(burst_bytes, "burst_bytes"))
     label, path = beside if isinstance(beside, tuple) else (None, beside)
     peer = None if path is None else (label, os.fspath(path))
     with bar(progress) as tell:
         text, times = _native.evaluate_run(
             str(device),
-            share(fill),
+            share(fill, "fill"),
             accesses,
-            None if write_bytes is None else size(write_bytes),
-            [rate(one) for one in rates],
+            None if write_bytes is None else size(write_bytes, "write_bytes"),
+            [rate(one, "rates") for one in rates],
             timing,
             workload,
             seed,
@@ -153,23 +165,31 @@ def replay(
 ) -> Replay:
     """Tell what access times that were measured on a board need.
 
-    ``trace`` is a file as `steady replay` takes it, whose times are of ``unit`` (``ns``, ``us``, ``ms``, ``s``) where its header names none; or
-    an array of nanoseconds. ``buffer_bytes`` asks for the highest rate with such a buffer. ``write_bytes`` is by default the size in a log of fio, else 4,096; a warning
-    names reads and trims of a log, which are left out.
+    - ``trace``: a file as `steady replay` takes it, or an array of nanoseconds.
+    - ``write_bytes``: bytes of each write; by default the size in a log of fio, else 4,096.
+    - ``rates``: the input rates whose buffers are wanted, in bytes per second.
+    - ``buffer_bytes``: a buffer whose highest rate is wanted; none by default.
+    - ``unit``: the unit of the times if the header of the file names none: ``ns``, ``us``, ``ms``
+      or ``s``.
+    - ``name``: the name of the trace in figures; by default its path.
+
+    A warning names reads and trims of a log, which are left out. Raises `OSError` for a file that
+    cannot be read, `LabError` for a trace that is not understood, and `ValueError` or `TypeError`
+    for an argument that is out of range.
 
     >>> replay([1_000_000, 10_000_000, 1_000_000, 1_000_000], 4096, ["1MB/s"]).backlog[0].bytes
     5904
     """
     if isinstance(trace, (str, os.PathLike)):
         path = os.fspath(trace)
-        content, written, left_out = _native.read_trace(path, unit, None if write_bytes is None else size(write_bytes))
+        content, written, left_out = _native.read_trace(path, unit, None if write_bytes is None else size(write_bytes, "write_bytes"))
         times, label = of_bytes(content), path
         if left_out is not None:
             warnings.warn(f"{path}: {left_out}", stacklevel=2)
     else:
-        times, label, written = to_array(trace), "access times", 4096 if write_bytes is None else size(write_bytes)
-    limit = None if buffer_bytes is None else size(buffer_bytes)
-    text = _native.replay_run(name or label, to_bytes(times), written, [rate(one) for one in rates], limit)
+        times, label, written = to_array(trace), "access times", 4096 if write_bytes is None else size(write_bytes, "write_bytes")
+    limit = None if buffer_bytes is None else size(buffer_bytes, "buffer_bytes")
+    text = _native.replay_run(name or label, to_bytes(times), written, [rate(one, "rates") for one in rates], limit)
     return replace(decode(Replay, text), access_ns=times)
 
 
@@ -187,9 +207,24 @@ def bench(
     seed: int = 1,
     progress: Progress = True,
 ) -> Bench:
-    """Measure case after case, beside what the chip itself could do. All thirty take minutes; `steady bench --help` names them."""
-    of_chip = None if size_bytes is None else size(size_bytes)
-    of_block = None if erase_block_bytes is None else size(erase_block_bytes)
+    """Measure case after case, beside what the chip itself could do. All thirty take minutes.
+
+    - ``device``: a name of `steadyfs.devices`, or the path of a profile in TOML.
+    - ``size_bytes``: bytes of NOR to use, from its beginning; by default all.
+    - ``erase_block_bytes``: bytes of an erase block of NOR; by default those of the profile.
+    - ``timing``: ``typical`` or ``maximum`` times of the datasheet.
+    - ``cases``: names as `steady bench --help` lists them; by default all.
+    - ``files``: the number of files in the cases that open, create, stat and remove files.
+    - ``cache_pages``, ``read_cache_pages``: pages of the write cache and of the read cache.
+    - ``erased``: true lets the format erase the whole chip.
+    - ``seed``: the same seed gives the same run.
+    - ``progress``: true for a bar, or a function that gets the share that is done and the phase.
+
+    Raises `LabError` for a run that is not possible, and `ValueError` or `TypeError` for an
+    argument that is out of range.
+    """
+    of_chip = None if size_bytes is None else size(size_bytes, "size_bytes")
+    of_block = None if erase_block_bytes is None else size(erase_block_bytes, "erase_block_bytes")
     chosen = None if cases is None else list(cases)
     with bar(progress) as tell:
         caches = (cache_pages, read_cache_pages)
@@ -197,7 +232,16 @@ def bench(
 
 
 def costs(device: str = DEVICE, *, timing: str = "typical", files: Optional[int] = None, seed: int = 1, progress: Progress = True) -> Costs:
-    """Tell what each call costs, and copying files beside raw programming. ``files`` is as many as the volume holds, up to 10,000."""
+    """Measure each call, and copying files beside raw programming.
+
+    - ``device``: a name of `steadyfs.devices`, or the path of a profile in TOML.
+    - ``timing``: ``typical`` or ``maximum`` times of the datasheet.
+    - ``files``: the number of files; by default as many as the volume holds, up to 10,000.
+    - ``seed``: the same seed gives the same run.
+    - ``progress``: true for a bar, or a function that gets the share that is done and the phase.
+
+    Raises `LabError` for a run that is not possible.
+    """
     with bar(progress) as tell:
         return decode(Costs, _native.costs_run(device, timing, files, seed, tell))
 
@@ -215,9 +259,24 @@ def streams(
     seed: int = 1,
     progress: Progress = True,
 ) -> Streams:
-    """Tell what streams save. ``writes`` and ``ways`` are names as `steady streams --help` has them; without any all are compared."""
+    """Measure how many programs and erases streams save.
+
+    - ``device``: a name of `steadyfs.devices`, or the path of a profile in TOML; by default one
+      like an eMMC.
+    - ``blocks``: the number of erase blocks to use, from the first one; by default all.
+    - ``timing``: ``typical`` or ``maximum`` times of the datasheet.
+    - ``writes``, ``ways``: names as `steady streams --help` lists them; by default all.
+    - ``fills``: shares of the disk in use, from 0 to 1 or as ``"80%"``; by default 80 % and 90 %.
+    - ``count``: the number of streams of a disk that has several, 2 to 4.
+    - ``mixed``: true mixes all pages in one stream before the run.
+    - ``seed``: the same seed gives the same run.
+    - ``progress``: true for a bar, or a function that gets the share that is done and the phase.
+
+    Raises `LabError` for a run that is not possible, and `ValueError` or `TypeError` for an
+    argument that is out of range.
+    """
     chosen = [None if names is None else list(names) for names in (writes, ways)]
-    shares = None if fills is None else [share(fill) for fill in fills]
+    shares = None if fills is None else [share(fill, "fills") for fill in fills]
     with bar(progress) as tell:
         text = _native.streams_run(device, blocks, timing, chosen[0], shares, chosen[1], count, mixed, seed, tell)
     return decode(Streams, text)
@@ -235,11 +294,27 @@ def realtime(
     seed: int = 1,
     progress: Progress = True,
 ) -> Realtime:
-    """Tell which medium keeps an input rate, and with which RAM: SD cards, SteadyFS on raw NAND, SteadyFS on the cards."""
+    """Compare media that have to keep an input rate: SD cards, SteadyFS on raw NAND, SteadyFS on
+    the cards.
+
+    - ``cards``: names of cards in `steadyfs.devices`; by default ``sd-industrial`` and
+      ``sd-consumer``.
+    - ``nand``: a name of `steadyfs.devices`, or the path of a profile in TOML.
+    - ``rate_bytes_per_s``: the input rate, in bytes per second or as ``"500kB/s"``.
+    - ``ram_bytes``: the RAM for buffer and file system.
+    - ``accesses``: the number of measured writes.
+    - ``fill``: the share of the usable space in use, from 0 to 1 or as ``"80%"``.
+    - ``commit_every``: writes between two commits on the cards; raw NAND commits each write.
+    - ``seed``: the same seed gives the same run.
+    - ``progress``: true for a bar, or a function that gets the share that is done and the phase.
+
+    Raises `LabError` for a run that is not possible, and `ValueError` or `TypeError` for an
+    argument that is out of range.
+    """
     names = None if cards is None else list(cards)
-    wanted, room = rate(rate_bytes_per_s), size(ram_bytes)
+    wanted, room = rate(rate_bytes_per_s, "rate_bytes_per_s"), size(ram_bytes, "ram_bytes")
     with bar(progress) as tell:
-        text = _native.realtime_run(names, nand, accesses, share(fill), wanted, room, commit_every, seed, tell)
+        text = _native.realtime_run(names, nand, accesses, share(fill, "fill"), wanted, room, commit_every, seed, tell)
     return decode(Realtime, text)
 
 
@@ -254,10 +329,23 @@ def transactions(
     seed: int = 1,
     progress: Progress = True,
 ) -> Transactions:
-    """Tell who pays for a commit, create, write, flush or close, and what is left of a finished copy when power fails."""
+    """Measure which call pays for a commit, and count the finished copies that survive a power cut.
+
+    - ``devices``: names of `steadyfs.devices`; by default a chip, a card and a disk.
+    - ``timing``: ``typical`` or ``maximum`` times of the datasheet.
+    - ``write_bytes``: bytes of each file.
+    - ``files``: the number of files.
+    - ``series``: the number of files that share one commit, ``files`` at most.
+    - ``copies``: the number of copies before a power cut, on each managed device.
+    - ``seed``: the same seed gives the same run.
+    - ``progress``: true for a bar, or a function that gets the share that is done and the phase.
+
+    Raises `LabError` for a run that is not possible, and `ValueError` or `TypeError` for an
+    argument that is out of range.
+    """
     names = None if devices is None else list(devices)
     with bar(progress) as tell:
-        text = _native.transactions_run(names, timing, size(write_bytes), files, min(series, files), copies, seed, tell)
+        text = _native.transactions_run(names, timing, size(write_bytes, "write_bytes"), files, min(series, files), copies, seed, tell)
     found = json.loads(text)
     for device in found["devices"]:
         cache = device.pop("cache")
@@ -276,13 +364,24 @@ def advise(
     seed: int = 1,
     progress: Progress = True,
 ) -> Advice:
-    """Recommend settings for a chip and a workload (``log``, ``overwrite``, ``configuration``, ``files``), from runs made there and then.
+    """Recommend settings for a chip and a workload, from runs made there and then.
 
-    ``effort`` is the share of the usual length of the runs: less is sooner, and knows less of what is rare.
+    - ``device``: a name of `steadyfs.devices`, or the path of a profile in TOML.
+    - ``workload``: ``log``, ``overwrite``, ``configuration`` or ``files``.
+    - ``size_bytes``: bytes of NOR to use, from its beginning; by default all.
+    - ``fill``: the share of the usable space in use, from 0 to 1 or as ``"80%"``.
+    - ``timing``: ``typical`` or ``maximum`` times of the datasheet.
+    - ``effort``: the share of the usual length of the runs. Shorter runs see fewer of the rare
+      cases.
+    - ``seed``: the same seed gives the same run.
+    - ``progress``: true for a bar, or a function that gets the share that is done and the phase.
+
+    Raises `LabError` for a run that is not possible, and `ValueError` or `TypeError` for an
+    argument that is out of range.
     """
-    of_chip = None if size_bytes is None else size(size_bytes)
+    of_chip = None if size_bytes is None else size(size_bytes, "size_bytes")
     with bar(progress) as tell:
-        text, words = _native.advise_run(device, workload, of_chip, share(fill), timing, share(effort), seed, tell)
+        text, words = _native.advise_run(device, workload, of_chip, share(fill, "fill"), timing, share(effort, "effort"), seed, tell)
     return replace(decode(Advice, text), text=words)
 
 
@@ -291,35 +390,40 @@ def backlog(access_times: AnyTimes, rate: Number, write_bytes: Number) -> Option
 
     None if the rate is above 95 % of the mean rate: there the buffer depends on the length of the run.
 
-    Access times are nanoseconds in order, or ``timedelta64``. ``rate`` comes in, in bytes per second, and each access takes ``write_bytes`` away.
-    The arithmetic is exact.
+    ``access_times`` are nanoseconds in order, or ``timedelta64``. Input arrives at ``rate``, in
+    bytes per second, and each access takes ``write_bytes`` away. The arithmetic is exact. Raises
+    `ValueError` or `TypeError` for an argument that is out of range.
 
     >>> import numpy as np
     >>> backlog(np.array([1, 10, 1, 1]) * 1_000_000, rate=1_000_000, write_bytes=4096)
     Backlog(left_bytes=5904, peak_bytes=10000)
     """
-    found = _native.backlog_of(to_bytes(access_times), _rate(rate), size(write_bytes))
+    found = _native.backlog_of(to_bytes(access_times), _rate(rate, "rate"), size(write_bytes, "write_bytes"))
     return None if found is None else Backlog(*found)
 
 
 def backlog_levels(access_times: AnyTimes, rate: Number, write_bytes: Number) -> Times:
     """Return the bytes left in the buffer after each access, in order, also for rates that are not sustained.
 
+    ``access_times``, ``rate`` and ``write_bytes``, and the errors, are those of `backlog`.
+
     >>> backlog_levels([1_000_000, 10_000_000, 1_000_000], 1_000_000, 4096)
     array([   0, 5904, 2808], dtype=uint64)
     """
-    return of_bytes(_native.backlog_series(to_bytes(access_times), _rate(rate), size(write_bytes)))
+    return of_bytes(_native.backlog_series(to_bytes(access_times), _rate(rate, "rate"), size(write_bytes, "write_bytes")))
 
 
 def highest_rate(access_times: AnyTimes, write_bytes: Number, buffer_bytes: Number, *, peak: bool = False) -> Optional[int]:
     """Return the highest rate in bytes per second whose backlog fits into a buffer; nothing where there is no limit.
 
-    With ``peak`` the buffer holds the bytes that are being written too; else these have RAM of their own.
+    ``access_times`` and ``write_bytes``, and the errors, are those of `backlog`. The buffer has
+    ``buffer_bytes``. With ``peak`` it holds the bytes that are being written too; else these have
+    RAM of their own.
 
     >>> highest_rate([250_000_000], 512, 0)
     2048
     """
-    return _native.highest_rate(to_bytes(access_times), size(write_bytes), size(buffer_bytes), peak)
+    return _native.highest_rate(to_bytes(access_times), size(write_bytes, "write_bytes"), size(buffer_bytes, "buffer_bytes"), peak)
 
 
 _rate = rate

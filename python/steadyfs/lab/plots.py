@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from steadyfs.lab.words import said_rate, said_size
+from steadyfs.words import said_rate, said_size
 
 if TYPE_CHECKING:
     from io import BytesIO
