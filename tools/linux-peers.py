@@ -33,18 +33,31 @@ HEAD = """# Beside Linux's own flash file systems
 tools/linux-peers.sh
 ```
 
-builds a kernel (User-Mode Linux 6.1 of Debian's source, an ordinary process; some five minutes, once), gives it a simulated NAND of 64 MiB in pages of 2 KiB, and measures what
-[the fifth document](results.md#embedded-linux) measured: JFFS2, UBI and UBIFS, squashfs, cramfs, ext4, F2FS and vfat, and SteadyFS as `steady mount` serves it through FUSE, on the same `/dev/mtd1`, one after the other, in two minutes.
-This page and `bench/linux.json` are made by `tools/linux-peers.py` of what it wrote.
+This script builds a kernel: User-Mode Linux 6.1 of Debian's source, an ordinary process. That takes
+some five minutes, once. The kernel gets a simulated NAND of 64 MiB in pages of 2 KiB. The script
+repeats the measurements of [the fifth document](results.md#embedded-linux) with JFFS2, UBI and
+UBIFS, squashfs, cramfs, ext4, F2FS and vfat. It also measures SteadyFS, which `steady mount` serves
+through FUSE. All use the same `/dev/mtd1`, one after the other, in two minutes.
+`tools/linux-peers.py` makes this page and `bench/linux.json` from the output of the script.
 
 ## The hard case: everyone is charged the same
 
-- The clock runs on flash time alone (`time-travel=inf-cpu`): the processor, and with it compression and FUSE's copies, cost nothing. Reading the clock costs 256 ns in this kernel, so that loops end; SteadyFS reads it more often than others, some 3 µs in a write with fsync.
-- Linux's nandsim charges a whole page for each transfer, and the array for another column of a page that was just read. Here (`tools/uml.sh`) bytes cost what they take on the bus, 40 ns each, and the array 46 µs when a page is read; a program takes 200 µs, an erase 2 ms. Who reads parts of pages pays for these parts.
-- JFFS2, UBIFS, squashfs and cramfs compress, as they come. *Random* content cannot be compressed; *text* compresses to some 40 %. `steady mount` does where it is asked to, in chunks of 16 KiB.
-- Nothing was tuned for anybody: the defaults of mtd-utils, of mke2fs, mkfs.f2fs, mkfs.fat, of `steady format` and `steady mount`.
-- ext4, F2FS and vfat lie on mtdblock, which has neither wear levelling nor care for power cuts: what it costs to write sectors to bare NAND.
-- Kernels keep what is written in RAM until it must go (*write-back*), so that a copy returns at once; what counts is when it is on the chip, after the unmount. With `-o sync` each write is durable when it returns.
+- The clock runs on flash time alone (`time-travel=inf-cpu`). The processor costs nothing, and with
+  it compression and FUSE's copies. Reading the clock costs 256 ns in this kernel, so that loops
+  end. SteadyFS reads it more often than others: some 3 µs in a write with fsync.
+- Linux's nandsim charges a whole page for each transfer. It charges the array for another column of
+  a page that was just read. Here (`tools/uml.sh`) each byte costs its time on the bus, 40 ns. The
+  array costs 46 µs when a page is read. A program takes 200 µs, an erase 2 ms. Systems that read
+  parts of pages pay for these parts.
+- JFFS2, UBIFS, squashfs and cramfs compress by default. *Random* content cannot be compressed;
+  *text* compresses to some 40 %. `steady mount` compresses on request, in chunks of 16 KiB.
+- No system was tuned. All have the defaults of mtd-utils, of mke2fs, mkfs.f2fs, mkfs.fat, of
+  `steady format` and `steady mount`.
+- ext4, F2FS and vfat lie on mtdblock, which has neither wear levelling nor care for power cuts.
+  They show the cost of writing sectors to bare NAND.
+- Kernels keep written data in RAM as long as possible (*write-back*), so that a copy returns at
+  once. The relevant time is the time until the data is on the chip, after the unmount. With
+  `-o sync` each write is durable when it returns.
 """
 
 
@@ -91,14 +104,14 @@ def page(kept):
     random = {"p50": lambda row: time(row["p50"]), "p99": lambda row: time(row["p99"]), "p99.9": lambda row: time(row["p999"]), "longest": lambda row: time(row["max"]),
               "mean": lambda row: time(row["mean"]), "programs a write": lambda row: f"{row['programs'] / row['calls']:.2f}", "erases": lambda row: count(row["erases"])}
     parts = [HEAD]
-    parts.append("## A small root file system\n\n300 files, 19.9 MB of *text*: mounted after a clean unmount, and read in full. UBI is attached in the time of the mount.\n")
+    parts.append("## A small root file system\n\n300 files, 19.9 MB of *text*: mounted after a clean unmount, and read in full.\nThe time of the mount includes the attach of UBI.\n")
     parts.append(case(kept, "root", root))
     for name, title in [("copy-10mb", "One file of 10 MB"), ("copy-35", "35 files, 5.4 MB")]:
         for suffix, content in [("", "random"), ("-text", "text")]:
             parts.append(f"## {title}, {content}\n\nMounted empty, written, unmounted.\n")
             parts.append(case(kept, name + suffix, copy(name + suffix)))
     for percent in (50, 80):
-        parts.append(f"## 4 KiB at random places, each with fsync, {percent} % full\n\nA file of 8 MiB, random content; 4,000 writes behind as many that are not measured.\n")
+        parts.append(f"## 4 KiB at random places, each with fsync, {percent} % full\n\nA file of 8 MiB, random content; 4,000 writes after as many warm-up writes that are not measured.\n")
         parts.append(case(kept, f"random-{percent}", random))
     return "\n".join(parts)
 
