@@ -1,10 +1,12 @@
-# To be sourced: finds a Rust compiler that can build the core library for a microcontroller, and the tools that are named.
+# To be sourced: finds a Rust compiler that can build the core library for a microcontroller, and
+# the named tools.
 #
 #   find_bare_metal TOOL...   e.g. arm-none-eabi-ld qemu-system-arm
 #
-# Takes Debian's rustc-web if it is installed, else a rustup toolchain with the component rust-src. If
-# neither is there, or a tool is missing, it prints the names of the Debian packages. With
-# STEADYFS_INSTALL=1 it installs them. Sets RUSTC, PATH and RUSTC_BOOTSTRAP. Fails without a compiler.
+# Takes Debian's rustc-web if it is installed, else a rustup toolchain with the component rust-src.
+# If neither is there, or a tool is missing, it prints the names of the Debian packages. With
+# STEADYFS_INSTALL=1 it installs them. Sets RUSTC, PATH and RUSTC_BOOTSTRAP. Fails without a
+# compiler.
 
 has_source() { [ -f "$("$1" --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library/core/Cargo.toml" ]; }
 
@@ -29,7 +31,7 @@ install_debian() {
         "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"; } >&2
 }
 
-# The packages of tools.
+# Prints the packages of tools.
 packages_of() {
     local tool
     for tool in "$@"; do

@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
-"""Finds circles of imports between the files of each crate, and folders of the core that import one that lies above them.
+"""Finds circles of imports between the files of each crate. Finds folders of the core that import a
+folder above them.
 
-    tools/circles.py        every crate of the workspace; the exit code is 1 where there is one
+    tools/circles.py        every crate of the workspace; the exit code is 1 if there is a circle
 
-A file imports another one where a path in it, tests left out, names something of that one: in a `use`, or in its code, where the path may begin with
-what a `use` brought or with a module inside. What a module only passes on counts as the file that it comes from, and is no import of that module's own
-unless its code uses it. Calls of methods are not seen: they need no path.
+A file imports another file if a path in it, outside of tests, names an item of the other file. The
+path is in a `use`, or in the code. In the code it may begin with a name that a `use` brought, or with
+a module inside. A re-exported item counts as the file that it comes from. It is no import of the
+re-exporting module, unless the code of that module uses it. Calls of methods are not found: they need
+no path.
 """
 import pathlib, re, sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# The folders of the core, from the bottom: each may import those before it. What is not named here lies below all of them.
+# The folders of the core, from the bottom. Each folder may import the folders before it. All other
+# files lie below all of them.
 FLOORS = ["media", "format", "pages", "space", "map", "commit", "root", "journal", "mount", "ftl", "pace", "logical", "store", "fs"]
 TESTS = re.compile(r"#\[cfg\(test\)\]\s*(?:pub(?:\(\w+\))? )?mod \w+ \{.*\Z", re.DOTALL)
 COMMENT = re.compile(r"//[^\n]*|^\s*#\[cfg\((?:doc|test)\)\]\s*(?:pub )?use [^;]+;", re.MULTILINE)
@@ -20,7 +24,7 @@ OUTSIDE = re.compile(r"#\[path[^]]*\]\s*(?:pub )?mod (\w+)")
 
 
 def leaves(tree, prefix=()):
-    """The paths of a use tree, and the name of each."""
+    """Yields the paths of a use tree, with the name of each."""
     tree = tree.strip()
     if "{" in tree:
         head, rest = tree.split("{", 1)
@@ -39,7 +43,8 @@ def leaves(tree, prefix=()):
 
 
 def uses(body, name):
-    """Whether code uses a name that its module passes on: a type that is not a variant's own name, or a call that is no method."""
+    """Returns a true value if code uses a name that its module re-exports: a type that is not a
+    variant's own name, or a call that is no method."""
     if name[0].isupper():
         return re.search(rf"(?:[^\s\w:.]|\S ){name}\b|^\s*{name}::", body, re.MULTILINE)
     return re.search(rf"(?<![\w:.])(?<!fn ){name}[(!]", body)
@@ -59,7 +64,7 @@ class Crate:
         self.text = {module: COMMENT.sub("", TESTS.sub("", file.read_text())) for module, file in self.files.items()}
         # Modules whose files belong to another crate.
         self.outside = {module + (name,) for module, text in self.text.items() for name in OUTSIDE.findall(text)}
-        # What the uses of each module bring: name → the path that it stands for, and whether it is passed on.
+        # Names that the uses of each module bring: name → path, and True if re-exported.
         self.brought = {module: {} for module in self.files}
         for module, text in self.text.items():
             for public, tree in USE.findall(text):
@@ -67,7 +72,7 @@ class Crate:
                     self.brought[module][name] = (self.absolute(module, path), bool(public))
 
     def absolute(self, module, path):
-        """A path from the root of the crate; None where it leaves it."""
+        """Returns a path from the root of the crate, or None if it leaves the crate."""
         base, path = list(module), list(path)
         if path[0] == "crate":
             base, path = [], path[1:]
@@ -81,7 +86,7 @@ class Crate:
         return tuple(base + path)
 
     def file_of(self, path, seen=()):
-        """The module in whose file something lies."""
+        """Returns the module whose file contains an item."""
         if path is None or path in seen or any(path[: len(other)] == other for other in self.outside):
             return None
         module = next(path[:length] for length in range(len(path), -1, -1) if path[:length] in self.files)
@@ -95,7 +100,7 @@ class Crate:
         body = USE.sub("", self.text[module])
         paths = []
         for name, (path, public) in self.brought[module].items():
-            # A module that is brought is imported where a path begins with it.
+            # A module that a `use` brings is imported by the paths that begin with it.
             if path not in self.files and (not public or uses(body, name)):
                 paths.append(path)
         for first, rest in PATH.findall(body):
@@ -106,7 +111,7 @@ class Crate:
 
 
 def circles(graph):
-    """Sets of files that import each other, by Tarjan's algorithm."""
+    """Returns the sets of files that import each other, by Tarjan's algorithm."""
     index, low, stack, found = {}, {}, [], []
 
     def visit(node):

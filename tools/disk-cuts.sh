@@ -1,16 +1,25 @@
 #!/bin/bash
-# Cuts the power of a simulated chip under ext4, F2FS and vfat on a disk, and looks whether a file is lost that fsync acknowledged:
-# tools/disk-cuts.sh [--uml LINUX] [ext4|f2fs|vfat]. Not part of the CI: it needs root and loop devices, and takes minutes.
+# Cuts the power of a simulated chip under ext4, F2FS and vfat on a disk, and checks if a file is
+# lost that fsync acknowledged: tools/disk-cuts.sh [--uml LINUX] [ext4|f2fs|vfat]. Not part of the
+# CI: it needs root and loop devices, and takes minutes.
 #
-# For each cut, a disk with an empty file system is mounted as a file, and the file system on it by the kernel, through a loop device; files are
-# written, each with fsync, until power fails in the middle of a random program or erase. The disk is mounted again, the file system's own tool
-# repairs it (e2fsck, fsck.f2fs, fsck.vfat), and every acknowledged file is compared. What the kernel does not know is left out, and said. All
-# mounts are made in a mount namespace of their own. STEADYFS_CUTS (200), STEADYFS_FILES (2000), STEADYFS_BEFORE (0: how many of them are
-# written before power may fail) and STEADYFS_SEED (1) choose otherwise.
+# Each cut has these steps:
+# - A disk with an empty file system is mounted as a file. The kernel mounts the file system on it
+#   through a loop device.
+# - Files are written, each with fsync, until power fails within a random program or erase.
+# - The disk is mounted again, and the file system's own tool repairs it (e2fsck, fsck.f2fs,
+#   fsck.vfat). Every acknowledged file is compared.
 #
-# --uml runs it in User-Mode Linux, an ordinary process, where the host's kernel lacks a file system. LINUX is built from the source of Linux by
+# A file system that the kernel does not support is left out, with a message. All mounts are made in
+# a mount namespace of their own. These variables change the defaults:
+#   STEADYFS_CUTS (200), STEADYFS_FILES (2000), STEADYFS_SEED (1)
+#   STEADYFS_BEFORE (0): number of files that are written before power may fail
+#
+# --uml runs it in User-Mode Linux, an ordinary process, if the host's kernel lacks a file system.
+# LINUX is built from the source of Linux by
 #   KCONFIG_ALLCONFIG=tools/disk-cuts.config make ARCH=um allnoconfig && make ARCH=um linux
-# (for processors with AMX changed as tools/uml.sh does). The host's files are there for reading alone; those below /tmp are hidden.
+# (for processors with AMX changed as tools/uml.sh does). The host's files are there for reading
+# alone; files below /tmp are hidden.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

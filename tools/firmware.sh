@@ -1,18 +1,18 @@
 #!/bin/bash
-# Builds the firmware of examples/firmware for a Cortex-M3 and runs it in QEMU (mps2-an385); the exit status is that of the firmware.
-#
+# Builds the firmware of examples/firmware for a Cortex-M3 and runs it in QEMU (mps2-an385). The
+# exit status is the status of the firmware.
 #   tools/firmware.sh         in C and in Rust
-#   tools/firmware.sh c       one of them
-#   tools/firmware.sh rust
-# Fails also when the stack that docs/c.md or docs/getting-started.md tells is off by more than a tenth.
+#   tools/firmware.sh c       in C alone
+#   tools/firmware.sh rust    in Rust alone
+# Fails also if the stack in docs/c.md or docs/getting-started.md is off by more than a tenth.
 #
-# tools/bare-metal.sh finds compiler and tools; with STEADYFS_INSTALL=1 it installs them. Without them
-# the firmware is skipped with a message.
+# tools/bare-metal.sh finds compiler and tools. With STEADYFS_INSTALL=1 it installs them. Without
+# them the firmware is skipped with a message.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 case ${1:-both} in both | c | rust) ;; *) sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac
-# Both in one directory: the core library is built once.
+# Both use one directory, so that the core library is built once.
 build=${CARGO_TARGET_DIR:-$root/target}/firmware
 
 . "$root/tools/bare-metal.sh"
@@ -22,7 +22,8 @@ if ! find_bare_metal arm-none-eabi-gcc qemu-system-arm make; then
 fi
 export RUSTFLAGS="-Zunstable-options -Cpanic=immediate-abort" CARGO_TARGET_DIR=$build/cargo CARGO_TARGET_THUMBV7M_NONE_EABI_LINKER=arm-none-eabi-ld
 
-# Compares the most stack of a mount, and of another call, with what a page tells: page, what is around the two numbers in it, the output.
+# Compares the largest stack of a mount, and of another call, with the numbers of a page. Arguments:
+# page, the text around its two numbers, output.
 told() {
     local page=$1 kib
     kib=$(sed -n "s/.*$2\([0-9.]*\)$3\([0-9.]*[0-9]\)$4.*/\1 \2/p" "$root/$page")

@@ -1,8 +1,8 @@
 #!/bin/bash
-# Measures the code, RAM, stack and instructions of the core on a Cortex-M3 and writes docs/footprint.md.
+# Measures code, RAM, stack and instructions of the core on a Cortex-M3. Writes docs/footprint.md.
 #
 #   tools/footprint.sh           measure and write docs/footprint.md
-#   tools/footprint.sh --check   measure and fail when docs/footprint.md is off by more than 2 % or a limit is exceeded
+#   tools/footprint.sh --check   measure; fail if the page is off by more than 2 % or above a limit
 #   tools/footprint.sh --top     measure and list the largest functions
 #
 # tools/bare-metal.sh finds compiler and tools; with STEADYFS_INSTALL=1 it installs them. The core
@@ -41,7 +41,7 @@ build_footprint() {
     cp "$CARGO_TARGET_DIR/$target/release/footprint" "$images/${1:-none}-$2"
 }
 
-# The library for C as a firmware links it: name, features, opt-level, and the calls, or all.
+# Links the library for C as a firmware does: name, features, opt-level, and the calls, or all.
 build_c() {
     local name=$1 features=$2 level=$3 library=$CARGO_TARGET_DIR/$target/release/libsteadyfs_c.a call calls=()
     shift 3
@@ -53,7 +53,8 @@ build_c() {
     arm-none-eabi-ld -T "$package/link.x" --gc-sections --defsym=reset=steadyfs_mount "${calls[@]}" "$library" -o "$images/$name-$level"
 }
 
-# Counts instructions: further features, opt-level. The simulated chip is a file in the directory in which QEMU runs.
+# Counts instructions: further features, opt-level. The simulated chip is a file in QEMU's working
+# directory.
 count_cycles() {
     build cycles "$all${1:+,$1}" "$2"
     local image=$images/cycles-${1:-none}-$2
@@ -62,17 +63,18 @@ count_cycles() {
         -semihosting-config enable=on,target=native -kernel "$image" </dev/null 2>"$image.txt")
 }
 
-# The level that gave less code when the document was written; both are tried when it is written again.
+# The level that gave less code when the page was written. A new page is written after a trial of
+# both levels.
 levels="z s"
 if [ "$mode" = --check ]; then
     levels=$(sed -n 's/.*`opt-level = "\([zs]\)"`.*/\1/p' "$root/docs/footprint.md" | head -n 1)
     [ -n "$levels" ] || { echo "error: docs/footprint.md does not say its opt-level" >&2; exit 1; }
 fi
-# The features of the file system beside the medium; report.py knows them as well.
+# The features of the file system beside the medium. report.py has the same list.
 all=long-names,permissions,truncate,cache,read-cache,scrub,wear-levelling,streams
 images_of=("" "nand,$all" "nor,$all" "nand,logger,$all" nand,logger nand,reader nand,clean-reader "nand,disk,$all" "nand,files,$all" "nand,packed-read,$all" "nand,packed,$all" rom rom-signed)
 if [ "$mode" = --write ]; then
-    # What each of them costs.
+    # The cost of each feature.
     images_of+=("both,$all")
     for feature in ${all//,/ }; do
         rest=,$all,

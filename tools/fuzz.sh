@@ -1,10 +1,10 @@
 #!/bin/bash
-# Runs the fuzz targets, two at a time, and adds up what they executed.
+# Runs the fuzz targets, two at a time, and adds up their executions.
 #
 #   tools/fuzz.sh [--seconds 600] [--jobs 2] [TARGET]...
-#
-# --seconds is for all of them together. Prints a table; exits with 1 when something was found, whose inputs are then in fuzz/artifacts.
-# Needs a nightly toolchain and cargo-fuzz. fuzz/README.md says what the targets do.
+# --seconds is the time for all targets together. Prints a table. If an input fails, exits with 1
+# and keeps the input in fuzz/artifacts. Needs a nightly toolchain and cargo-fuzz. fuzz/README.md
+# describes the targets.
 set -euo pipefail
 
 usage() { sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
@@ -26,8 +26,8 @@ for target in "${targets[@]}"; do
     grep -qx -- "$target" <<<"$known" || { echo "error: no target $target; there are: ${known//$'\n'/ }" >&2; exit 2; }
 done
 
-# Without a sanitizer, because there is no unsafe code to be watched, and without a look at every comparison: inputs run several times
-# as fast. Overflows and assertions are checked.
+# Built without a sanitizer, because there is no unsafe code, and without a trace of comparisons. So
+# inputs run several times as fast. Overflows and assertions are checked.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/fuzz/target}
 cargo +nightly fuzz build --sanitizer none --no-trace-compares --debug-assertions >&2
 triple=$(rustc +nightly -vV | sed -n 's/^host: //p')
@@ -35,7 +35,7 @@ export binaries=$CARGO_TARGET_DIR/$triple/release
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 
-# Inputs that are text run a thousand times as fast as volumes, and need less time.
+# Text inputs run a thousand times as fast as volumes, and need less time.
 weight() { case $1 in parse_units | parse_trace | parse_profile | parse_names) echo 1 ;; *) echo 4 ;; esac; }
 weights=0
 for target in "${targets[@]}"; do weights=$((weights + $(weight "$target"))); done
@@ -54,7 +54,7 @@ printf '%s\n' "${targets[@]}" | xargs -P "$jobs" -I{} bash -c 'run {}'
 printf '%-18s %12s %8s %8s  %s\n' target executions seconds coverage found
 sum=0 failed=0
 for target in "${targets[@]}"; do
-    # The last line that counts: "#1234  DONE  cov: 56 ft: 78 …", also of a run that found something.
+    # The last line with counts: "#1234  DONE  cov: 56 ft: 78 …". A run with a finding has it, too.
     last=$(grep -aoE '^#[0-9]+.*cov: [0-9]+' "$logs/$target" | tail -1) || last=
     executions=$(sed -nE 's/^#([0-9]+).*/\1/p' <<<"$last")
     coverage=$(sed -nE 's/.*cov: ([0-9]+)/\1/p' <<<"$last")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes bench/linux.json and docs/linux-peers.md of what tools/linux-peers.sh has measured.
+"""Makes bench/linux.json and docs/linux-peers.md from the results of tools/linux-peers.sh.
 
     tools/linux-peers.py ROWS       from a directory with a file of JSON lines for each system
-    tools/linux-peers.py --check    fail when docs/linux-peers.md is not what bench/linux.json says
+    tools/linux-peers.py --check    fail if docs/linux-peers.md does not match bench/linux.json
 """
 import json, pathlib, sys
 
@@ -78,7 +78,8 @@ def table(head, rows):
 
 
 def case(kept, name, columns):
-    """The rows of a case: who has none of it is left out, who failed says why."""
+    """Returns the rows of a case. A system without a row is left out. A system that failed has the
+    reason."""
     rows = []
     for system, title in TITLES.items():
         row = kept.get(system, {}).get(name)

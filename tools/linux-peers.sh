@@ -1,10 +1,13 @@
 #!/bin/bash
-# Measures JFFS2, UBIFS, squashfs, cramfs, ext4, F2FS and vfat of Linux beside SteadyFS, which is mounted through FUSE, on the same simulated NAND:
+# Measures JFFS2, UBIFS, squashfs, cramfs, ext4, F2FS and vfat of Linux, and SteadyFS mounted
+# through FUSE, on the same simulated NAND:
 #
-#   tools/linux-peers.sh [SYSTEM...]     those that are named, or all; then bench/linux.json and docs/linux-peers.md are written anew
+#   tools/linux-peers.sh [SYSTEM...]     the named systems, or all
 #
-# Not part of the CI: the kernel takes minutes to build. What it needs, and where that is kept: tools/uml.sh, and the packages that this one fetches.
-# Each system is measured in a kernel of its own, and what it measured is kept: who is interrupted goes on. STEADYFS_AGAIN=1 measures everything anew.
+# Then it writes bench/linux.json and docs/linux-peers.md anew. Not part of the CI: the kernel takes
+# minutes to build. tools/uml.sh lists the needs and their cache; this script fetches more packages.
+# Each system is measured in a kernel of its own. Its results are kept, so that an interrupted run
+# continues. STEADYFS_AGAIN=1 measures everything anew.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/uml.sh
@@ -15,7 +18,7 @@ build_kernel
 [ -x "$cache/tools/sbin/mkfs.fat" ] || fetch mtd-utils busybox-static squashfs-tools f2fs-tools e2fsprogs dosfstools
 build_programs linux_peers
 
-# Images of what cannot be written, of the same files that the others are given.
+# Images for read-only systems, with the same files that the other systems get.
 images=$cache/images
 if [ ! -e "$images/cramfs" ]; then
     rm -rf "$images"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs the MTD driver of steadyfs-host on a simulated NAND and NOR: tools/mtd.sh. Not part of the CI: the kernel takes minutes to build.
-# What it needs, and where that is kept: tools/uml.sh.
+# Runs the MTD driver of steadyfs-host on a simulated NAND and NOR: tools/mtd.sh. Not part of the
+# CI: the kernel takes minutes to build. tools/uml.sh lists the needs and their cache.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/uml.sh
@@ -26,7 +26,7 @@ mtd exercise /dev/mtd1
 echo "<<< done"
 END
 boot 600 "${large_pages[@]}" nandsim.bitflips=1 nandsim.weakblocks=30:1,31:1 nandsim.weakpages=3000:0,4000:0
-# The pages lie in blocks 46 and 62.
+# The weak pages lie in blocks 46 and 62.
 grep -q 'bad at the end \[30, 31, 46, 62, 511\]' "$cache/console" || { echo "failed: other blocks have gone bad" >&2; exit 1; }
 
 pack "${files[@]}" <<'END'
@@ -36,7 +36,7 @@ mtd exercise /dev/mtd1
 echo "<<< done"
 END
 boot 600 "${large_pages[@]}" nandsim.bch=4 nandsim.bitflips=1
-# One in eight, not only the few of the tags that the guard corrects.
+# One in eight reads, not only the few tags that the guard corrects.
 grep -Eq '^  [1-9][0-9]{3,} of [0-9]+ reads corrected' "$cache/console" || { echo "failed: no corrections are told" >&2; exit 1; }
 
 pack "${files[@]}" <<'END'

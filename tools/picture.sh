@@ -1,9 +1,9 @@
 #!/bin/bash
-# Makes the picture of the README, docs/beside.svg, with the command that stands there, and docs/peers/littlefs.csv, which it shows, from the
-# results that are kept; STEADY names a `steady` that is built.
+# Makes the README's picture, docs/beside.svg, with the command in the README. Also makes the data
+# of the picture, docs/peers/littlefs.csv, from the kept results. STEADY names a built `steady`.
 #
 #   tools/picture.sh           make them
-#   tools/picture.sh --check   fail when they are not what would be made now, or when the README tells other times than the picture shows
+#   tools/picture.sh --check   fail if they would differ now, or if the README lacks their times
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,7 +13,7 @@ case $mode in --write | --check) ;; *) sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exi
 made=$(mktemp -d)
 trap 'rm -r "$made"' EXIT
 
-# The calls that kept results of littlefs hold: so few that none is left out of them.
+# The calls in the kept results of littlefs. There are few, so the results have all of them.
 python3 - bench/results/littlefs.json >"$made/littlefs.csv" <<'PYTHON'
 import json, sys
 kept = json.load(open(sys.argv[1]))

@@ -1,26 +1,30 @@
 #!/bin/bash
-# Removes each rule of crash consistency from a copy of the core, one at a time, and expects `steady torture`, the siege or a test to notice.
-#
-#   tools/planted.sh                all of tools/planted/*.patch, after a run that nothing was removed from
-#   tools/planted.sh --only NAME    one of them, e.g. 1-quarantine
-#
-# Prints what found each defect: what replays it, and what was lost. Fails when a patch no longer applies, when the core does not
-# build with it, or when it is not found. STEADYFS_JOBS (2) patches are looked at side by side, STEADYFS_TIME (60s) is the time for
-# each kind of torture; a patch that is found another way names its own runs ("torture: …", "siege: …", or "test: PACKAGE TARGET NAME").
-# What was found is kept in the target directory, under the sources and the patch, so that a suite which is stopped goes on where it was; --only looks again.
+# Removes each rule of crash consistency from a copy of the core, one at a time. For each removal
+# `steady torture`, the siege or a test must fail.
+#   tools/planted.sh                a run without a defect, then all of tools/planted/*.patch
+#   tools/planted.sh --only NAME    one patch, e.g. 1-quarantine, even if its result is kept
+# Prints the run that finds each defect, its replay, and the loss. Fails if a patch does not apply,
+# if the core does not build with it, or if no run finds it. STEADYFS_JOBS (2) patches run side by
+# side. STEADYFS_TIME (60s) is the time for each kind of torture. Results are kept in the target
+# directory, by sources and patch, so that an interrupted suite continues.
+# A patch may name its own runs: "torture: …", "siege: …", or "test: PACKAGE TARGET NAME".
 # Bounds are not checked: only lost or mixed data counts.
 #
-# Not planted, because no run finds anything lost without them (70 seconds each), for reasons that seem sound and
-# are not proved:
-#   retiring the block of a failed program: its next erase fails in the simulator, and that takes it out of use as well
-#   the checksum of the first record of a listed block: a run found the defect (a metastable page of long ago read as the
-#     newest record) and passes with the rule; the case is not met again
-#   that the numbers of roots jump at a mount, and that ring blocks of which nobody can tell what they hold are erased: a root names the
-#     one that it follows, and the model finds nothing lost without either (it does without that)
-#   that a commit which lacks pages is none where a device reorders: only where as many numbers are missing as a failure skips, 64, is that not seen by
-#     the gap
-#   that nothing is programmed or erased behind a flush that failed: the failure alone ends the call, and makes the volume read-only before the next one
-#   that a mount completes the mark of an opened volume: since only the newest root is marked it takes four cuts (the model: MARK_CHAINS)
+# Some rules are not planted, because no run loses anything without them (70 seconds each). The
+# reasons seem sound and are not proved:
+#   Retiring the block of a failed program: its next erase fails in the simulator. This takes the
+#     block out of use as well.
+#   The checksum of the first record of a listed block: a run found the defect (a metastable page of
+#     long ago read as the newest record) and passes with the rule. The case does not occur again.
+#   The jump of root numbers at a mount, and the erase of ring blocks with undetermined content: a
+#     root names the root that it follows. The model finds no loss without either rule. It finds one
+#     without this name.
+#   A commit that lacks pages does not count on a device that reorders: the gap shows this already,
+#     unless exactly as many numbers are missing as a failure skips, 64.
+#   Nothing is programmed or erased behind a failed flush: the failure alone ends the call, and
+#     makes the volume read-only before the next call.
+#   A mount completes the mark of an opened volume: a loss takes four cuts, since only the newest
+#     root is marked (the model: MARK_CHAINS).
 set -euo pipefail
 
 only=
@@ -35,14 +39,16 @@ patches=$root/tools/planted
 [ -z "$only" ] || [ -f "$patches/$only.patch" ] || { echo "error: no $patches/$only.patch" >&2; exit 2; }
 jobs=${STEADYFS_JOBS:-2}
 time=${STEADYFS_TIME:-60s}
-# Target directories of their own: cargo takes builds of equal packages in different places for the same, and would run a planted
-# defect in the repository's own tests.
+# Each has its own target directories. Cargo mixes up builds of equal packages in different places,
+# and would run a planted defect in the repository's own tests.
 targets=${CARGO_TARGET_DIR:-$root/target}/planted
 export STEADYFS_SKIP_BOUNDS=1
-# As fast to run as a release, nearly, and much faster to build again; an assertion finds nothing here, for only lost or mixed data counts.
+# Nearly as fast to run as a release, and much faster to build again. Assertions are off: only lost
+# or mixed data counts here.
 export CARGO_INCREMENTAL=1 CARGO_PROFILE_DEV_DEBUG_ASSERTIONS=false CARGO_PROFILE_DEV_OVERFLOW_CHECKS=false
 
-# The paths are always the same, so that only what depends on the core is built again; the lock keeps two runs apart.
+# The paths are always the same, so only the core and its dependents are built again. The lock keeps
+# two runs apart.
 work=${TMPDIR:-/tmp}/steadyfs-planted-$(id -u)
 exec 9>"$work.lock"
 flock -n 9 || { echo "error: another run uses $work" >&2; exit 2; }
@@ -50,7 +56,7 @@ trap 'rm -rf "$work"' EXIT
 rm -rf "$work"
 mkdir "$work"
 
-# The runs of a patch, one in a line: its own, or those that find most.
+# Prints the runs of a patch, one per line: its own runs, or the runs that find most defects.
 runs() {
     local own
     own=$([ -z "$1" ] || grep -E '^(torture|siege|test): ' "$1" || true)
@@ -62,7 +68,8 @@ torture: --exhaustive 2 --geometry small --fault none"
     echo "$own"
 }
 
-# Makes a run, `torture:`, `siege:` or `test:` and its arguments: 0 when nothing is found, 1 when something is. What was found is in the log.
+# Makes a run: `torture:`, `siege:` or `test:`, and its arguments. Returns 0 if it finds nothing,
+# and 1 if it finds a loss. The log has the finding.
 run() {
     local kind=$1 status=0
     shift
@@ -71,14 +78,15 @@ run() {
     siege:) build steadyfs-siege; timeout 900 "$CARGO_TARGET_DIR/debug/steadyfs-siege" "$@" --threads 1 >"$log" 2>&1 || status=$? ;;
     test:) tested "$@" >"$log" 2>&1 || status=$? ;;
     esac
-    # A planted defect may let a call run for ever.
+    # A planted defect may make a call endless.
     [ $status != 124 ] || { echo "  replay: steady torture --replay ($kind $*: did not end)" >"$log"; status=1; }
-    # The siege's chip panics where a page is programmed twice; that is found as well.
+    # The siege's chip panics if a page is programmed twice. This counts as found, too.
     [ $status -le 1 ] || [ "$kind" = siege: ] || { cat "$log"; echo "error: $kind $* ended with code $status" >&2; exit 2; }
     return $((status != 0))
 }
 
-# Makes one test of a package. A test that does not build, or that is not there any more, has found nothing: 2.
+# Makes one test of a package. Returns 2 if the test does not build or does not exist: it found
+# nothing.
 tested() {
     local test=(cargo test --quiet -p "$1" --test "$2" --)
     "${test[@]}" --list | grep -x "$3: test" || { echo "no test $3 in $2"; return 2; }
@@ -89,7 +97,8 @@ build() {
     cargo build --quiet -p "$1" >"$log" 2>&1 || { cat "$log"; echo "error: $1 does not build" >&2; exit 2; }
 }
 
-# A copy of the repository for a job. Files get the time of now: a build of an earlier run, defect included, must look old.
+# Makes a copy of the repository for a job. Files get the present time: a build of an earlier run,
+# with its defect, must look old.
 enter_copy() {
     copy=$work/$1
     log=$copy.log
@@ -101,7 +110,7 @@ enter_copy() {
     cd "$copy"
 }
 
-# Looks for one defect.
+# Searches for one defect.
 plant() {
     local patch=$1 name found= kept
     name=$(basename "$patch" .patch)
@@ -123,7 +132,7 @@ plant() {
     echo "$name: found by $found ${what:+($what)}" | tee "$kept"
 }
 
-# Takes one patch after the other until none is left.
+# Takes one patch after the other until the queue is empty.
 worker() {
     local patch failed=0
     enter_copy "$1"
@@ -136,7 +145,7 @@ worker() {
 printf '%s\n' "$patches"/${only:-*}.patch >"$work/queue"
 mkdir -p "$targets/found"
 (cd "$root" && git ls-files -z crates/steadyfs crates/steadyfs-{sim,lab,siege}/src Cargo.lock | xargs -0 sha256sum) >"$work/sources"
-# Without a defect everything passes; kept as well.
+# Without a defect all runs pass. This result is kept as well.
 passes=$targets/found/$(sha256sum <"$work/sources" | cut -c 1-32)
 if [ -z "$only" ] && [ ! -f "$passes" ]; then
     (

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Builds the page to play with, one HTML file that works offline, and tries it in a browser.
+"""Builds the playground, one HTML file that works offline, and tests it in a browser.
 
     tools/playground.py            builds target/playground.html
-    tools/playground.py --install  installs what it needs first, with apt-get
-    tools/playground.py --check    builds it, and tries it in headless Chromium: the same numbers as `steady evaluate` on six questions (STEADY names a
-                                   `steady` that is built); a link that holds the choice; a wrong chip; nothing too wide, too faint or overlapping. The time of the
-                                   defaults is told
+    tools/playground.py --install  first installs its needs, with apt-get
+    tools/playground.py --check    builds it, and tests it in headless Chromium
 
-The lab is compiled for WebAssembly with the compiler that tools/bare-metal.sh finds, whose source is there to build a standard library, and LLVM's linker
-of the same version (Debian: lld-22). The exit code is 2 where one of them, or the browser, is missing.
+The check compares the numbers with `steady evaluate` on six questions (STEADY names a built
+`steady`). It tests a link that contains the choice, and a wrong chip. Nothing may be too wide, too
+faint or overlapping. It prints the time of the defaults.
+
+The lab is compiled for WebAssembly. tools/bare-metal.sh finds the compiler, whose source builds the
+standard library. LLVM's linker has the same version (Debian: lld-22). The exit code is 2 if one of
+them, or the browser, is missing.
 """
 import base64, gzip, http.server, json, os, pathlib, re, shutil, subprocess, sys, tempfile, threading
 
@@ -20,7 +23,7 @@ TARGET = "wasm32-unknown-unknown"
 BYTES_MAX = 1 << 20
 SECONDS_GOAL = 2.0
 
-# Questions of the check: the fragment of a link, and the same as arguments of the command.
+# Questions of the check: the fragment of a link, and the equal arguments of the command.
 QUESTIONS = {
     "": "",
     "chip=mt29f1g01abafd&fill=50&timing=maximum": "--fill 50% --timing maximum",
@@ -30,7 +33,8 @@ QUESTIONS = {
     "chip=mt29f2g08abaea&workload=adversary&accesses=2000&fill=95": "--device mt29f2g08abaea --workload adversary --accesses 2000 --fill 95%",
 }
 
-# What the test adds to the page: it sends what the lab answers, and what the page looks like, to the test.
+# The test adds this script to the page. It sends the lab's answers and the look of the page to the
+# test.
 SPY = """
 addEventListener('answer', ({detail}) => setTimeout(() => {
   const told = {answer: detail, state: document.getElementById('state').textContent, link: location.hash,
@@ -48,14 +52,14 @@ def missing(what):
 
 
 def module():
-    """The lab as WebAssembly."""
+    """Compiles the lab to WebAssembly."""
     script = f"""
         export STEADYFS_INSTALL={"1" if "--install" in sys.argv else os.environ.get("STEADYFS_INSTALL", "")}
         . "{ROOT}/tools/bare-metal.sh"
         linker=$(command -v wasm-ld-22 wasm-ld-21 wasm-ld-20 wasm-ld-19 wasm-ld | head -n 1)
         [ -n "$linker" ] || {{ install_debian lld-22 || install_debian lld; linker=$(command -v wasm-ld-22 wasm-ld | head -n 1); }}
         [ -n "$linker" ] && find_bare_metal || exit 2
-        # What every browser has had since 2023.
+        # Features that every browser has had since 2023.
         export RUSTFLAGS=-Ctarget-feature=+bulk-memory,+simd128,+sign-ext,+nontrapping-fptoint
         export RUSTC CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$linker CARGO_TARGET_DIR="{BUILD}/playground"
         cargo build --quiet --locked --release --manifest-path "{SOURCE}/Cargo.toml" --target {TARGET} -Zbuild-std=std,panic_abort"""
@@ -81,7 +85,7 @@ def build():
 
 
 class Told(http.server.ThreadingHTTPServer):
-    """Serves the page, and takes what it tells."""
+    """Serves the page, and receives its reports."""
 
     def __init__(self, page):
         self.page, self.told, self.is_told = page.encode(), None, threading.Event()
@@ -108,7 +112,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def asked(chromium, page, fragment):
-    """What the page tells of a question."""
+    """Returns the page's report on a question."""
     server = Told(page.replace("</body>", f"<script>{SPY}</script></body>"))
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", f"--user-data-dir={profile}", "--remote-debugging-port=0"]
@@ -135,7 +139,8 @@ def check(page):
         told, ours = asked(chromium, page, fragment), steady(arguments)
         name = fragment or "the defaults"
         theirs = told.get("answer", {}).get("evaluation", {})
-        # The page is a processor of 32 bits, whose structures are smaller: what it tells of RAM is nearer to a microcontroller's.
+        # The page is a processor of 32 bits with smaller structures. So its RAM is nearer to a
+        # microcontroller's.
         if {**theirs, "ram_bytes": 0} != {**ours, "ram_bytes": 0} or theirs["ram_bytes"] > ours["ram_bytes"]:
             found.append(f"{name}: {told.get('broken') or told['answer'].get('error') or 'other numbers than those of the command'}")
             continue

@@ -1,12 +1,12 @@
 #!/bin/bash
-# Builds the Python package as a wheel, installs it in a virtual environment, and runs its checks there: formatting, types, tests (fsspec's own among
-# them), the examples of the documentation, and the notebooks.
+# Builds the Python package as a wheel, installs it in a virtual environment, and runs its checks
+# there: formatting, types, tests (with fsspec's own), the documentation's examples, the notebooks.
 #
-#   tools/python.sh            all of it, with the Python that `python3` is; PYTHON=python3.12 takes another one
+#   tools/python.sh            everything, with `python3`; PYTHON=python3.12 takes another Python
 #   tools/python.sh wheel      the wheel alone
-#
-# It needs python3 (3.10 or newer for the checks; the wheel is for 3.9 and newer), a Rust toolchain, and PyPI for the libraries. The environment is in the target
-# directory and is used again. Without python3 or its venv it says that it skips the package.
+# Needs python3 (3.10 or newer for the checks; the wheel is for 3.9 and newer), a Rust toolchain,
+# and PyPI for the libraries. The environment is in the target directory and is used again. Without
+# python3 or its venv the script skips the package with a message.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -23,7 +23,8 @@ fi
 [ -x "$env/bin/python" ] || "$python" -m venv "$env"
 "$env/bin/pip" install --quiet --disable-pip-version-check 'maturin>=1.9,<2'
 
-# The profile `quick` is built as the tests of the crates are; PROFILE=release is what people install.
+# The profile `quick` is built as the tests of the crates are. PROFILE=release is the profile of
+# published wheels.
 wheels=$CARGO_TARGET_DIR/wheels
 rm -rf "$wheels"
 "$env/bin/maturin" build --quiet --locked --profile "${PROFILE:-quick}" --manifest-path "$root/python/Cargo.toml" --interpreter "$env/bin/python" --out "$wheels"
@@ -34,7 +35,7 @@ echo "wheel: $(basename "$wheel"), $(stat -c %s "$wheel") bytes"
 "$env/bin/pip" install --quiet --disable-pip-version-check "$wheel[sweep,test]"
 "$env/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheel"
 
-# The package that is installed is tested, not the one beside the tests.
+# The tests use the installed package, not the package beside them.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp -r "$root/python/tests" "$root/python/notebooks" "$root/python/pyproject.toml" "$work"
@@ -42,13 +43,13 @@ sed -i "s|\.\./\.\./docs/|$root/docs/|" "$work/notebooks/how-much-ram.ipynb"
 "$env/bin/python" - "$work" <<'END'
 import json, pathlib, sys
 for notebook in pathlib.Path(sys.argv[1], "notebooks").glob("*.ipynb"):
-    # The last line of a cell is shown: a value that nobody takes.
+    # The last line of a cell is its shown value. It is a value without a use.
     cells = [cell for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code"]
     code = "\n\n".join("".join(cell["source"]) for cell in cells)
     notebook.with_name(notebook.stem.replace("-", "_") + ".py").write_text(code + "\n")
 END
 
-# The command beside the package: the numbers of both are compared.
+# The command of the workspace. The tests compare its numbers with the package's numbers.
 if [ -z "${STEADY:-}" ]; then
     CARGO_TARGET_DIR=$target cargo build --quiet --manifest-path "$root/Cargo.toml" -p steadyfs-cli
     export STEADY=$target/debug/steady

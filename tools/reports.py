@@ -1,23 +1,27 @@
 #!/usr/bin/env python3
-"""Lays reports out in headless Chromium, on a phone and on a desk, light, dark and printed, and says what is wrong with them.
+"""Lays reports out in headless Chromium, on a phone and on a desk, light, dark and printed, and
+prints their faults.
 
-    tools/reports.py             makes reports of evaluate, replay, streams, its study, life, realtime, transactions and compare, and looks at them; STEADY
-                                 names a `steady` that is built
-    tools/reports.py FILE.html…  looks at these
+    tools/reports.py             makes reports of evaluate, replay, streams, its study, life,
+                                 realtime, transactions and compare, and checks them; STEADY names a
+                                 built `steady`
+    tools/reports.py FILE.html…  checks these files
     tools/reports.py --keep DIR  … and keeps a picture of each, as FILE-light-390.png
 
-Text of a figure may not overlap, nothing may be wider than the page, and every text has the contrast of WCAG AA. Sliders are moved to their ends and
-between: what the page then says of a rate must be what its own data and its tables say. The exit code is 1 where something was found, 2 without
+Text of a figure must not overlap, nothing must be wider than the page, and every text must have the
+contrast of WCAG AA. Sliders are moved to their ends and between. Then the page's numbers for a rate
+must match its own data and its tables. The exit code is 1 if there is a fault, and 2 without
 Chromium.
 """
 import argparse, html, json, os, pathlib, re, shutil, subprocess, sys, tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WIDTHS = (390, 1280)
-# Reports that have sliders, and how many; the others of `make` have none.
+# Reports with sliders, and the number of sliders. The other reports of `make` have none.
 SLIDERS = {"evaluate": 1, "replay": 1, "compare": 3}
 DARK, PRINT = r"\(prefers-color-scheme:\s*dark\)", r"@media\s+print"
-# Media queries are decided in the text: a frame has the colours and the paper of its window. Figures have no space before theirs.
+# Media queries are replaced in the text, because a frame has the colours and the paper of its
+# window. Figures have no space before their queries.
 MODES = {
     "light": lambda page: re.sub(DARK, " not all", page),
     "dark": lambda page: re.sub(DARK, " all", page),
@@ -39,7 +43,7 @@ def steady(*arguments):
 
 
 def make(directory):
-    """Reports as their commands make them."""
+    """Makes reports with their commands."""
     steady("evaluate", "--accesses", "3000", "--report", f"{directory}/evaluate.html", "--trace", f"{directory}/trace.csv")
     steady("replay", f"{directory}/trace.csv", "--write", "4096", "--rate", "500kB/s", "--report", f"{directory}/replay.html")
     steady("streams", "--report", f"{directory}/streams.html")
@@ -53,8 +57,8 @@ def make(directory):
 
 
 def look(chromium, page, width, directory, sliders, picture):
-    """What is wrong with a page of a width and of so many sliders, if that is known; a picture of it where one is wanted. A window has a least width, a
-    frame has none."""
+    """Returns the faults of a page at a width, with a number of sliders if it is known. Keeps a picture
+    if a path is given. The page is in a frame, because a window has a least width."""
     script = (ROOT / "tools/reports/check.js").read_text()
     (directory / "page.html").write_text(page.replace("</body>", f"<script>{script}</script></body>"))
     frame = directory / "frame.html"
@@ -62,7 +66,7 @@ def look(chromium, page, width, directory, sliders, picture):
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", "--virtual-time-budget=3000"]
     output = subprocess.run([chromium, *options, "--dump-dom", frame.as_uri()], capture_output=True, text=True, timeout=120).stdout
     if picture:
-        # As the reader finds it: the check has moved the sliders.
+        # The picture shows the page as a reader opens it: the check has moved the sliders.
         (directory / "page.html").write_text(page)
         size = ["--hide-scrollbars", f"--window-size={max(width, 500)},4000", f"--screenshot={picture}"]
         subprocess.run([chromium, *options, *size, frame.as_uri()], capture_output=True, timeout=120, check=True)

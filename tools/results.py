@@ -2,9 +2,10 @@
 """Measures the figures and tables of five documents again and writes docs/results.md.
 
     tools/results.py             measure and write docs/results.md: some five minutes
-    tools/results.py --check     fail when docs/results.md is not what the commands give now
+    tools/results.py --check     fail if docs/results.md does not match the commands' output now
 
-The documents' numbers stand here, ours come from the commands that the page names (STEADY names a `steady` that is built). Peers are those of bench/results (docs/contenders.md).
+The documents' numbers are in this file. Our numbers come from the commands on the page (STEADY names
+a built `steady`). The peers are in bench/results (docs/contenders.md).
 """
 import json, os, pathlib, re, subprocess, sys, tempfile
 
@@ -15,7 +16,7 @@ CODECS = ("LZ4", "LZO", "deflate", "Zstandard", "XZ", "SHA-256", "CRC-32")
 
 
 def steady(line):
-    """The JSON of a command."""
+    """Returns the JSON of a command."""
     with tempfile.TemporaryDirectory() as directory:
         path = pathlib.Path(directory, "run.json")
         binary = os.environ.get("STEADY")
@@ -25,14 +26,14 @@ def steady(line):
 
 
 def peer(name):
-    """The rows of a peer on NOR of 1 MiB, as they are kept."""
+    """Returns the kept rows of a peer on NOR of 1 MiB."""
     path = ROOT / f"bench/results/{name}.json"
     boards = json.loads(path.read_text())["entry"]["standings"]
     return {row["case"]: row for row in next(board for board in boards if board["board"] == "nor")["outcomes"]}
 
 
 def three(number):
-    """Three digits that count."""
+    """Formats a number with three significant digits."""
     return f"{number:,.{max(0, 2 - len(str(int(abs(number)))) + 1)}f}" if abs(number) >= 0.995 else f"{number:.3g}"
 
 
@@ -64,8 +65,10 @@ def real_time():
     times = buffer(card[CARDS[1]], 100_000) / buffer(card[CARDS[0]], 100_000)
     return f"""## Buffers under a fixed rate
 
-*Evaluating Embedded File System RAM Usage Under Real-Time Constraints* (Tuxera). `steady realtime`, and `steady evaluate` at 50 and 80 % and with `--timing maximum`; the cards are models that were fitted to the article's own
-numbers ([managed](managed.md)), so that the upper rows show that the models are right, and the lower ones what SteadyFS adds.
+The text is *Evaluating Embedded File System RAM Usage Under Real-Time Constraints* (Tuxera). The
+commands are `steady realtime`, and `steady evaluate` at 50 and 80 % and with `--timing maximum`.
+The cards are models, fitted to the article's own numbers ([managed](managed.md)). So the upper rows
+show that the models are right, and the lower rows show the effect of SteadyFS.
 
 {table(["", "the article", "measured"], [
     ["Swissbit, 4 KiB random writes: mean rate", "1.5 MB/s", rate(4096e6 / card[CARDS[0]]["mean_us"])],
@@ -81,8 +84,15 @@ numbers ([managed](managed.md)), so that the upper rows show that the models are
     ["longest access", "figure alone", " · ".join(ms(run["max_us"]) for run in runs), " · ".join(ms(run["bound_us"]) for run in runs)],
     ["the same with the datasheet's longest times, 80 %", "the longest erase, 10 ms, decides", ms(longest["max_us"]), ms(longest["bound_us"])],
 ])}
-Wrong in it: equation 2 has min where only max makes sense, or no backlog could ever be above 0; the "input period" ω⁻¹ is that of a byte, one of an access is S/ω; B is what is left behind an access, within one up to S bytes more are waiting
-(`evaluate` tells both); figures 4 and 5 say KB/s above and KiB/s below. Where the article fills its NAND, and by how much, it does not say: so there are two columns.
+Mistakes in the text:
+
+- Equation 2 has min, but only max makes sense: with min no backlog could ever be above 0.
+- The "input period" ω⁻¹ is the period of a byte. The period of an access is S/ω.
+- B is the backlog behind an access. Within an access up to S bytes more are waiting (`evaluate`
+  reports both).
+- Figures 4 and 5 have KB/s above and KiB/s below.
+
+The article does not state if its NAND is filled, and by how much. So there are two columns.
 """
 
 
@@ -98,8 +108,12 @@ def spiffs():
               ((1, "27.1 kB/s"), (16, "295 kB/s"), (64, "584 kB/s"), (256, "788 kB/s"))]
     return f"""## SPIFFS
 
-*Performance and Optimizing*, the wiki of SPIFFS. Its times are of a Cortex-M3 at 72 MHz with a M25P16, bus, processor and operating system included: reads are 36 µs of processor time a call and hardly any flash. So the third column is SPIFFS's own code on the
-chip that SteadyFS has, the first MiB of a W25Q128JV: flash time alone. `steady bench --device w25q128jv --size 1MiB`, and the kept results of [SPIFFS](contenders.md). Feature by feature: [from SPIFFS](from-spiffs.md).
+The text is *Performance and Optimizing*, the wiki of SPIFFS. Its times are of a Cortex-M3 at 72 MHz
+with a M25P16, and include bus, processor and operating system. Reads are 36 µs of processor time a
+call and hardly any flash time. So the third column is SPIFFS's own code on the same chip as
+SteadyFS, the first MiB of a W25Q128JV: flash time alone. The command is
+`steady bench --device w25q128jv --size 1MiB`, beside the kept results of [SPIFFS](contenders.md).
+Feature by feature: [from SPIFFS](from-spiffs.md).
 
 {table(["", "the page, processor included", "SPIFFS, flash time", "SteadyFS, flash time"], [
     ["web server, 20,000 opens: all reads", "276,361 reads, 63.4 MB (1,595,258 and 389.4 without its cache)", web(theirs["web-server"]), web(ours["web-server"])],
@@ -111,7 +125,9 @@ chip that SteadyFS has, the first MiB of a W25Q128JV: flash time alone. `steady 
     ["stack: mount, read, write", "376, 552, 576 to 960 B", "", ", ".join(of(f"Stack, `{call}`") for call in ("mount", "read", "write")) + " B"],
     ["code: reading; everything", "5.0 to 9.1; 20.9 to 28.0 KB", "", f"{of('Code, NAND, reading only')}; {of('Code, NOR')} B"],
 ])}
-Wrong in it: the hit rates of its pages add to 90 %, a row is missing; with an eighth page of 10 % its own numbers come out. SPIFFS takes less code, stack and RAM, and reads a little faster. Its format erases the chip, as `format --erase` does.
+Mistake in the text: the hit rates of its pages add up to 90 %, because a row is missing. An eighth
+page of 10 % gives the text's own numbers. SPIFFS takes less code, stack and RAM, and reads a little
+faster. Its format erases the chip, as `format --erase` does.
 """
 
 
@@ -120,10 +136,16 @@ def streams():
     rows = [[row["part"], row["what"], row["paper"], row["plain"], row["steadyfs"]] for row in findings if row["paper"] not in ("–", "figure alone")]
     return f"""## Streams
 
-S. Vishwakarma, A. Sharma, S. K. Kodase: *Enhancing eMMC using Multi-Stream technique*. `steady streams` with `--study`; how it is scaled, why the rows differ, and all rows: [streams](streams.md).
+The text is by S. Vishwakarma, A. Sharma, S. K. Kodase: *Enhancing eMMC using Multi-Stream
+technique*. The command is `steady streams` with `--study`. [Streams](streams.md) describes the
+scale and the reasons for the differences, and has all rows.
 
 {table(["", "", "the paper", "a plain translation layer", "SteadyFS"], rows)}
-Wrong in it: 400 Mbps of eMMC are 400 MB/s; byte 133 of EXT_CSD is not reserved in eMMC 5.1 (it is PRODUCTION_STATE_AWARENESS); "2X, 101X & 709X" is nowhere explained and read here as sizes, and as rates, of three regions.
+Mistakes in the text:
+
+- 400 Mbps of eMMC are 400 MB/s.
+- Byte 133 of EXT_CSD is not reserved in eMMC 5.1 (it is PRODUCTION_STATE_AWARENESS).
+- "2X, 101X & 709X" is nowhere explained. Here it is read as sizes, and as rates, of three regions.
 """
 
 
@@ -138,15 +160,22 @@ def transactions():
     copies = [[copy["system"], device, f"{copy['whole']:,}", copy["short"], copy["wrong"], copy["missing"]] for device in ("ssd-sata", "sd-industrial") for copy in devices[device]["copies"]]
     return f"""## Who pays for a transaction
 
-Datalight: *Myth Busting: SSDs are Faster than SDs – or Are They?* `steady transactions`: create, write, flush and close of a file of 4 KiB, in the note's order; an SSD of which a flush takes as long as the note's.
+The text is by Datalight: *Myth Busting: SSDs are Faster than SDs – or Are They?* The command is
+`steady transactions`. The columns have create, write, flush and close of a file of 4 KiB, in the
+note's order. A flush of the modelled SSD takes as long as a flush of the note's SSD.
 
 {table(["commit", "the note: Reliance Nitro on an SSD", "SteadyFS on an SSD", "on an SD card", "on raw NAND"], masks)}
-FAT on that SSD, flushed after each call as TexFAT does: {fat['FAT as TexFAT']}; never flushed, as exFAT: {fat['FAT as exFAT']}.
+FAT on that SSD:
 
-A file is copied, the copy is finished, and power fails: the note saw some that were shorter and some that compared wrong.
+- flushed after each call, as TexFAT does: {fat['FAT as TexFAT']}
+- never flushed, as exFAT: {fat['FAT as exFAT']}
+
+A file is copied, the copy is finished, and power fails. The note found some copies that were
+shorter, and some with wrong bytes.
 
 {table(["", "on", "whole", "shorter", "wrong bytes", "missing"], copies)}
-Wrong in it: "SD has no internal cache" does not hold for cards of class A2 (SD 6.0). `--device` takes a card with one.
+Mistake in the text: "SD has no internal cache" is not true for cards of class A2 (SD 6.0).
+`--device` takes a card with a cache.
 """
 
 
@@ -155,7 +184,10 @@ def linux():
     s = lambda case: ms(rows[case]["mean_us"])
     return f"""## Embedded Linux
 
-A. L. Sharif: *A Comparative Analysis Between Embedded Linux Flash File Systems*: S3C2440 at 400 MHz, 64 MB of NAND, processor, kernel and compression included. Ours is flash time on an MT29F1G01 of 128 MiB, so that seconds of the two are no comparison, and shares are. `steady bench`, cases `mount-clean`, `mount-cut`, `copy-10mb` and `copy-35`.
+The text is by A. L. Sharif: *A Comparative Analysis Between Embedded Linux Flash File Systems*. Its
+times are of an S3C2440 at 400 MHz with 64 MB of NAND, and include processor, kernel and
+compression. Our times are flash time on an MT29F1G01 of 128 MiB. So compare shares, not seconds.
+The command is `steady bench`, cases `mount-clean`, `mount-cut`, `copy-10mb` and `copy-35`.
 
 {table(["", "JFFS2", "UBIFS", "UBIFS, sync", "SteadyFS, each file durable when closed"], [
     ["mount", "5.96 s", "98 ms", "147 ms", f"{s('mount-clean')}; after a power cut {s('mount-cut')}"],
@@ -163,14 +195,15 @@ A. L. Sharif: *A Comparative Analysis Between Embedded Linux Flash File Systems*
     ["35 files, 5.4 MB: the same", "22.8 s", "19.2 s", "19.3 s", s("copy-35")],
     ["of these, when the copy returned", "16.9 s", "6.7 s, nothing durable", "18.9 s", "all of it, and durable"],
 ])}
-The same tables in one kernel, all systems on one simulated chip: [beside Linux's own](linux-peers.md). Compressed files and images: [packed](packed.md).
+[Beside Linux's own](linux-peers.md) has these tables in one kernel, with all systems on one
+simulated chip. Compressed files and images: [packed](packed.md).
 
-Wrong in it: bits flip more often in NAND than in NOR; NOR bears 100,000 erases today.
+Mistakes in the text: bits flip more often in NAND than in NOR, and NOR bears 100,000 erases today.
 """
 
 
 def boot():
-    """The table of boot times, and the write table with compression."""
+    """Makes the table of boot times, and the write table with compression."""
     run = steady("boot")
     large = steady("boot --device k9f1208u0 --block 64KiB")["devices"][0]
     board, qspi = run["devices"]
@@ -184,10 +217,18 @@ def boot():
     reads = lambda device: [[row["system"], f"{row['block_bytes'] // 1024} KiB" if row["block_bytes"] else "–", f"{row['pages_per_kib']:.2f}", f"{row['bytes_per_byte']:.2f}", ms(row["read_us"]), ms(row["decode_us"])] for row in device["random"]]
     return f"""## Boot
 
-The fifth document's table of boot times, and its write table with compression: `steady boot`. {run["files"]:,} files of {run["file_bytes"] / 1e6:.1f} MB and 1,000 links, made up, are mounted and read in full, in the order of a start; {run["bad_blocks"]} blocks of each chip are bad. Mount and load are flash time; *decode* is decompression, SHA-256 and
-SteadyFS's checksums: bytes that were counted, by cycles that are **estimates (U)** from other processors, with their sources in [`cycles.rs`](../crates/steadyfs-lab/src/boot/cycles.rs) (`--cycles` sets others). What else a processor does is in none of ours, and in all of the document's.
+These are the fifth document's table of boot times, and its write table with compression. The
+command is `steady boot`. Its content is {run["files"]:,} made-up files of {run["file_bytes"] / 1e6:.1f} MB, and 1,000 links. It is
+mounted and read in full, in the order of a start. Of each chip {run["bad_blocks"]} blocks are bad.
 
-`{board["device"]}`, the document's sort of chip, and an ARM920T at 400 MHz (cycles a byte: {decode(board)}):
+Mount and load are flash time; *decode* is decompression, SHA-256 and SteadyFS's checksums: counted
+bytes times cycles. The cycles are **estimates (U)** from other processors. Their sources are in
+[`cycles.rs`](../crates/steadyfs-lab/src/boot/cycles.rs); `--cycles` sets others. Other processor
+time is in none of our figures, and in all figures of the document.
+
+The first chip is `{board["device"]}`, the document's sort of chip, with an ARM920T at 400 MHz. Cycles a
+byte:
+{decode(board)}.
 
 {loaded(board)}
 | elsewhere | the document's board: mount | load | all | Linux guest, flash time: mount |
@@ -199,8 +240,18 @@ SteadyFS's checksums: bytes that were counted, by cycles that are **estimates (U
 | squashfs, LZO | 20.0 ms | 8.09 s | 8.11 s | 1.0 ms |
 | squashfs, XZ | 22.4 ms | 9.75 s | 9.77 s | 0.9 ms |
 
-Rows of the first table compare with each other. The document's root file system is another one, and its kernel and processor are in its seconds: XZ takes it 1.7 s more than LZO, which by these cycles is no more than 2 MB of content. UBIFS never loaded this tree on this chip; on pages of 2 KiB it read [19.9 MB of text in 0.9 s](linux-peers.md), compressed, decompression not counted, where a mounted SteadyFS with `compress=lz4` took 0.7. squashfs and cramfs are read by
-SteadyFS's readers, which keep one block of data; names and inodes that were read are kept for them, as Linux keeps them, while SteadyFS's images are looked up name by name; all have 16 KiB for pages that are read again. As a volume SteadyFS takes blocks of 16 KiB on such a chip only joined, {board['joined_blocks']} to one, which the lab does and no driver of this repository.
+Compare the rows of the first table with each other:
+
+- The document has another root file system, and its seconds include kernel and processor. XZ takes
+  1.7 s more than LZO there. By these cycles this is at most 2 MB of content.
+- UBIFS never loaded this tree on this chip. On pages of 2 KiB it read
+  [19.9 MB of text in 0.9 s](linux-peers.md), compressed, decompression not counted. A mounted
+  SteadyFS with `compress=lz4` took 0.7 s for it.
+- SteadyFS's readers read squashfs and cramfs, and keep one block of data. The names and inodes that
+  were read are kept for them, as Linux keeps them. SteadyFS's images are looked up name by name.
+  All have 16 KiB for pages that are read again.
+- As a volume, SteadyFS takes blocks of 16 KiB on such a chip only if {board['joined_blocks']} are joined to one. The
+  lab does this, and no driver of this repository.
 
 | {run["copy_bytes"] / 1e6:g} MB of text | mount | copy | unmount | all | programs / erases |
 | --- | --- | --- | --- | --- | --- |
@@ -209,13 +260,17 @@ SteadyFS's readers, which keep one block of data; names and inodes that were rea
 | JFFS2, Linux guest | 1.51 s | 3.87 s | 0 | 5.38 s | 11,210 / 0 |
 | UBIFS, Linux guest | 11 ms | 1 ms | 3.06 s | 3.07 s | 12,977 / 29 |
 
-(Flash time, on erased chips; four logical pages of SteadyFS are written back. The guest's text is another one, of which JFFS2 programmed 0.57 and UBIFS 0.66 with all that they add. Of ours deflate leaves 0.34 in chunks of 16 KiB. Chunks of 64 KiB take 216 KiB of RAM to write, those of 16 KiB 120.)
+This is flash time, on erased chips. Four logical pages of SteadyFS are written back. The guest has
+another text: JFFS2 programmed 0.57 of it and UBIFS 0.66, with their metadata. Deflate leaves 0.34
+of our text in chunks of 16 KiB. Writing chunks of 64 KiB takes 216 KiB of RAM, and chunks of 16 KiB
+take 120 KiB.
 
 | 4 KiB at random places of files above 100 KB | block | pages for each KiB | bytes for each byte | flash | decode |
 | --- | --- | --- | --- | --- | --- |
 {rows_of(reads(board))}
 
-`{qspi["device"]}` on a QSPI bus, and a Cortex-M7 at 480 MHz (cycles a byte: {decode(qspi)}):
+The second chip is `{qspi["device"]}` on a QSPI bus, with a Cortex-M7 at 480 MHz. Cycles a byte:
+{decode(qspi)}.
 
 {loaded(qspi)}
 | {run["copy_bytes"] / 1e6:g} MB of text | mount | copy | unmount | all | programs / erases |
@@ -236,7 +291,10 @@ def page():
     parts = [real_time(), spiffs(), streams(), transactions(), linux(), boot()]
     return """# Five documents, measured again
 
-SteadyFS was begun with five texts. Here are their figures and tables beside what the commands of this repository give, and what we take for mistakes in them. `tools/results.py` makes this page; seeds are 1, times are of simulated flash. Peers on the same chips: [side by side](side-by-side.md).
+SteadyFS began with five texts. This page has their figures and tables beside the results of this
+repository's commands, and lists the mistakes that we see in the texts. `tools/results.py` makes
+this page. Seeds are 1, and times are of simulated flash. Peers on the same chips:
+[side by side](side-by-side.md).
 
 """ + "\n".join(parts)
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Records what SQLite writes: tools/sqlite-trace.py > crates/steadyfs-lab/assets/sqlite.trace
 
-Two databases, one with a rollback journal and one with a write-ahead log, take 1,000 small transactions each: updates of
-rows of which few are hot, and a queue. strace shows the calls; what a file's calls touched is written when it is synchronised, by pages of 4 KiB. Needs strace.
+Two databases, one with a rollback journal and one with a write-ahead log, take 1,000 small
+transactions each: updates of rows with a few hot rows, and a queue. strace shows the calls. The pages
+of 4 KiB that the calls touched are written when the file is synchronised. Needs strace.
 
-A line of the trace is one write: the number of the file and its first page, both hexadecimal, and `+N` where N more pages follow;
-`-` before it where the file is cut off there (to page 0: removed). Lines before the first empty one name the files, and how many pages they have.
+A line of the trace is one write: the number of the file and its first page, both hexadecimal, and
+`+N` if N more pages follow. A `-` before it means that the file is cut off there (to page 0:
+removed). Lines before the first empty line have the names of the files, and their numbers of pages.
 """
 
 import os
@@ -30,7 +32,7 @@ def connect(name, mode):
 
 
 def fill():
-    """Makes the databases as they are before the trace begins."""
+    """Makes the databases in their state before the trace."""
     for name, mode in (("orders.db", "delete"), ("events.db", "wal")):
         database = connect(name, mode)
         database.execute("create table item (id integer primary key, name text, stock integer, note blob)")
@@ -45,7 +47,7 @@ def fill():
 
 
 def work():
-    """What is recorded."""
+    """Makes the recorded transactions."""
     rng = random.Random(2)
     databases = [connect("orders.db", "delete"), connect("events.db", "wal")]
     for _ in range(TRANSACTIONS):
@@ -63,7 +65,7 @@ def work():
 
 
 class Files:
-    """Pages that calls have touched and nobody has synchronised yet, and the events that follow."""
+    """Pages that calls touched and that are not synchronised yet, and the events so far."""
 
     def __init__(self, directory):
         self.directory, self.open, self.events = directory, {}, []

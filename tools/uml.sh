@@ -1,8 +1,10 @@
-# To be sourced: a kernel of User-Mode Linux with simulated NAND and NOR, and what is needed to boot it. Nothing is installed, no root is needed.
+# To be sourced: a kernel of User-Mode Linux with simulated NAND and NOR, and everything to boot it.
+# Installs nothing and needs no root.
 #
-# The kernel is an ordinary process whose clock runs on flash time alone (time travel). Source and tools are Debian packages, fetched with
-# apt-get and unpacked in a cache directory, $STEADYFS_UML_CACHE or ~/.cache/steadyfs-uml. Needs a C compiler, make and a Rust toolchain, 2 GB
-# there, and x86-64 Debian. The first build takes some five minutes.
+# The kernel is an ordinary process. Its clock runs on flash time alone (time travel). Source and
+# tools are Debian packages. The script fetches them with apt-get and unpacks them in a cache
+# directory, $STEADYFS_UML_CACHE or ~/.cache/steadyfs-uml. Needs a C compiler, make, a Rust
+# toolchain, 2 GB in the cache, and x86-64 Debian. The first build takes some five minutes.
 
 cache=${STEADYFS_UML_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/steadyfs-uml}
 jobs=${STEADYFS_UML_JOBS:-2}
@@ -17,7 +19,7 @@ fetch() {
     done
 }
 
-# What the kernel needs beyond `allnoconfig`.
+# Options of the kernel beyond `allnoconfig`.
 configuration() {
     local option
     for option in 64BIT PRINTK TTY BINFMT_ELF BINFMT_SCRIPT BLK_DEV_INITRD FUTEX POSIX_TIMERS HIGH_RES_TIMERS UML_TIME_TRAVEL_SUPPORT \
@@ -33,8 +35,11 @@ configuration() {
     echo "CONFIG_MTDRAM_ERASE_SIZE=64"
 }
 
-# Changes nandsim. Bits flip in 1 of 8 reads, not in 1 of 1,024, so that a short run meets flipped bits everywhere. A transfer takes the time of
-# the bytes that are sent, not that of a page, and another column of a page that was read needs no array; what the chip has done is counted.
+# Changes nandsim:
+# - Bits flip in 1 of 8 reads, not in 1 of 1,024, so that a short run meets flipped bits everywhere.
+# - A transfer takes the time of the sent bytes, not of a page.
+# - Another column of a page that was read needs no array.
+# - The operations of the chip are counted.
 change_nandsim() {
     python3 - "$cache/linux/drivers/mtd/nand/raw/nandsim.c" <<'END'
 import pathlib, sys
@@ -64,17 +69,19 @@ path.write_text(text)
 END
 }
 
-# Builds $cache/linux/linux and the packer of initial file systems, if they are not there. In a shell of its own: what it exports is not for cargo.
+# Builds $cache/linux/linux and the packer of initial file systems, if they are missing. It runs in
+# a shell of its own, because cargo must not get its exports.
 build_kernel() (
     [ -x "$cache/linux/usr/gen_init_cpio" ] && return
     fetch linux-source-6.1 flex bison m4 libfl2 libsigsegv2
     rm -rf "$cache/linux"
     mkdir -p "$cache/linux"
     tar -xf "$cache"/tools/usr/src/linux-source-6.1.tar.xz -C "$cache/linux" --strip-components=1
-    # mtdram needs no memory-mapped devices, although its menu says so.
+    # mtdram needs no memory-mapped devices, but its menu requires them.
     sed -i '/depends on HAS_IOMEM/d' "$cache/linux/drivers/mtd/devices/Kconfig"
-    # Processors with AMX have 11 KiB of registers; the kernel reserves 2,696 bytes, and the host refuses to set a part. It takes what
-    # it needs of more. They are saved on the kernel's stack.
+    # Processors with AMX have 11 KiB of registers. The kernel reserves 2,696 bytes, and the host
+    # refuses to set a part. The kernel takes only the bytes that it needs of a larger reserve. The
+    # registers are saved on the kernel's stack.
     sed -i 's/HOST_FP_SIZE, 2696/HOST_FP_SIZE, 16384/' "$cache/linux/arch/x86/um/user-offsets.c"
     change_nandsim
     configuration >"$cache/configuration"
@@ -85,7 +92,7 @@ build_kernel() (
     make -C "$cache/linux/usr" -f /dev/null gen_init_cpio
 )
 
-# Builds an example of steadyfs-host and the command, linked with all that they need, into $cache.
+# Builds an example of steadyfs-host and the command, statically linked, into $cache.
 build_programs() {
     local target=${CARGO_TARGET_DIR:-target}/x86_64-unknown-linux-gnu/release
     export RUSTFLAGS="-C target-feature=+crt-static"
@@ -94,12 +101,13 @@ build_programs() {
     cp "$target/examples/$1" "$target/steady" "$cache/"
 }
 
-# Lines of an initial file system for programs of the host, which lie in /bin there, and for the libraries that they want.
+# Prints the lines of an initial file system for programs of the host, which it puts in /bin, and
+# for their libraries.
 programs() {
     local program library
     for program; do
         echo "file /bin/$(basename "$program") $program 0755 0 0"
-        # A program that is linked with everything has none.
+        # A statically linked program has none.
         { ldd "$program" 2>/dev/null | grep -o '/[^ ]*' || true; } | while read -r library; do
             echo "file /lib/$(basename "$library") $(realpath "$library") 0755 0 0"
         done
@@ -107,7 +115,8 @@ programs() {
     echo "file /lib64/ld-linux-x86-64.so.2 $(realpath /lib64/ld-linux-x86-64.so.2) 0755 0 0"
 }
 
-# Packs an initial file system of the lines of files that are arguments, whose init runs the commands of standard input.
+# Packs an initial file system. Its lines are the arguments. Its init runs the commands of standard
+# input.
 pack() {
     {
         echo '#!/bin/busybox sh'
@@ -126,8 +135,8 @@ pack() {
     "$cache/linux/usr/gen_init_cpio" "$cache/files" >"$cache/initrd"
 }
 
-# Boots the packed file system with parameters of nandsim, and shows what it prints, after a limit of seconds at most. All is well if the last
-# command was reached.
+# Boots the packed file system with parameters of nandsim, for at most a number of seconds, and
+# prints its output. Fails if the last command was not reached.
 boot() {
     local seconds=$1
     shift
@@ -137,6 +146,6 @@ boot() {
     grep -q '<<< done' "$cache/console" || { echo "failed: see $cache/console" >&2; return 1; }
 }
 
-# NAND of 2 KiB pages with 64 spare bytes, 64 MiB; durations as those of usual chips.
+# NAND of 2 KiB pages with 64 spare bytes, 64 MiB, with the durations of usual chips.
 large_pages=(nandsim.id_bytes=0x20,0xa2,0x00,0x15 nandsim.access_delay=46 nandsim.programm_delay=200 nandsim.erase_delay=2
     nandsim.input_cycle=40 nandsim.output_cycle=40)

@@ -1,30 +1,39 @@
-"""Reads what the firmware `cycles` prints, and makes the section "Instructions" of docs/footprint.md from it or compares it with that."""
+"""Reads the output of the firmware `cycles`. Makes the section "Instructions" of docs/footprint.md
+from it, or compares both."""
 
 import re
 import sys
 
-# Mean instructions that a call may take with the table for checksums, and with the chip's own unit for them.
+# Targets for the mean instructions of a call, with the table for checksums, and with the chip's own
+# checksum unit.
 TARGET_CALL, TARGETS = "durable overwrite, 4 KiB", {"the table": 90_000, "the chip's own checksum": 25_000}
-# Targets that are not reached yet: printed, not failed.
+# Targets that are not reached yet. They are printed, and do not fail.
 OPEN = set()
 TOLERANCE = 0.02
 
 SECTION = """\
 ## Instructions
 
-Instructions of a call on 128 MiB of NAND, four fifths of it in use: mean and longest seen, with the checksum's table of 64 bytes; with that of 1 KiB (feature
-`fast-checksum`: {code} bytes more code); and with a checksum of the chip's own (`Flash::checksum`), which takes none.
+The table has the instructions of a call on 128 MiB of NAND, four fifths of it in use: mean and
+longest seen. It has three variants of the checksum:
+
+- the table of 64 bytes
+- "fast": the table of 1 KiB (feature `fast-checksum`: {code} bytes more code)
+- "own": a checksum unit of the chip (`Flash::checksum`), which takes no instructions
 
 | call | mean | longest | fast: mean | longest | own: mean | longest |
 |---|---:|---:|---:|---:|---:|---:|
 {rows}
 
-Targets for the mean of the first row: 90,000 with the table: {table}; 25,000 with the chip's own checksum: {own}.
+Targets for the mean of the first row:
+
+- 90,000 with the table of 64 bytes: {table}
+- 25,000 with the chip's own checksum: {own}
 """
 
 
 def measure(path):
-    """By call: mean and longest with checksums, and without them."""
+    """Returns, by call, mean and longest with checksums, and without them."""
     rows = {}
     for line in path.read_text().splitlines():
         if not re.fullmatch(r"[^|]+(\|\d+){5}", line):
@@ -58,7 +67,7 @@ def above_targets(rows):
 
 
 def problems(rows):
-    """What fails whatever the compiler."""
+    """Returns the failures that do not depend on the compiler."""
     return [
         f"{TARGET_CALL} is above its target with {name}"
         for name, value in means(rows).items()
@@ -67,7 +76,7 @@ def problems(rows):
 
 
 def differences(text, rows):
-    """Where the document says something else."""
+    """Returns the differences between the document and the measurement."""
     written = {}
     for call, *numbers in re.findall(r"^\| ([^|]+?) \|" + r" ([\d,]+) \|" * 6 + "$", text, re.M):
         number = [int(number.replace(",", "")) for number in numbers]

@@ -13,20 +13,21 @@ LIMITS = {
     "Code, NAND, a read-only image": 12 * 1024,
     "Code, compressed files: reading": 2 * 1024,
     "Code, compressed files: reading and writing": 6 * 1024,
-    # The counter of mounts, from which handles have their number.
+    # The counter of mounts. Handles get their number from it.
     "Static RAM": 4,
     "RAM, 128 MiB NAND": 12 * 1024,
     "RAM, 16 MiB NOR": 6 * 1024,
     "RAM, 1 MiB NOR": 2 * 1024,
 }
-# Targets that are not reached yet: printed, not failed.
+# Targets that are not reached yet. They are printed, and do not fail.
 OPEN = {"Code, NAND, a logger", "RAM, 16 MiB NOR", "RAM, 1 MiB NOR"}
 TOLERANCE = 0.02
 CALLS = [
     *["format", "mount", "open", "write", "append", "read", "truncate", "sync", "remove", "list", "stat", "unmount"],
     *["create_dir", "create_symlink", "rename", "set_attribute", "set_permissions", "reserve", "rollback", "maintain", "scrub", "check", "repair", "bound"],
 ]
-# The features that the firmware may have beside the medium; tools/footprint.sh builds it with all, with none, and without each.
+# The features that the firmware may have beside the medium. tools/footprint.sh builds the firmware
+# with all, with none, and without each.
 FEATURES = ["long-names", "permissions", "truncate", "cache", "read-cache", "scrub", "wear-levelling", "streams"]
 ALL = ",".join(FEATURES)
 # Functions that call a function of the caller.
@@ -43,7 +44,7 @@ class Image:
 
     def __init__(self, path):
         self.path = str(path)
-        # Functions for which the compiler tells no frame: those in assembler.
+        # Functions without a frame size from the compiler: functions in assembler.
         self.without_frame = set()
         self.sections = {}
         for line in tool("size", "-A", self.path).splitlines():
@@ -77,7 +78,8 @@ class Image:
         return [name for name in names if re.search(r"4core3fmt|4core9panicking|rust_begin_unwind", name)]
 
     def frames(self):
-        """Bytes of stack by function address, from `.stack_sizes`: pairs of an address and a LEB128 number."""
+        """Returns bytes of stack by function address, from `.stack_sizes`: pairs of an address and a
+        LEB128 number."""
         raw = Path(self.path + ".stack_sizes")
         tool("objcopy", "-O", "binary", "--only-section=.stack_sizes", "--set-section-flags", ".stack_sizes=alloc",
              self.path, str(raw))
@@ -94,7 +96,8 @@ class Image:
         return frames
 
     def call_graph(self):
-        """Callees by function address: branches to other functions, and functions whose address is loaded."""
+        """Returns callees by function address: branches to other functions, and functions whose address
+        is loaded."""
         code = {address for (_, address), (_, is_code) in self.symbols.items() if is_code}
         graph, function, halves = {}, None, {}
         through_pointer, loaded = set(), {}
@@ -124,7 +127,7 @@ class Image:
         for function in graph:
             # Addresses of functions are odd in this instruction set.
             callees = {word - 1 for word in loaded.get(function, ())} & code
-            # The observer, and what a check tells its findings, is the caller's own code.
+            # The observer, and the receiver of a check's findings, are the caller's own code.
             is_observed = any(CALLBACKS.search(name) for (name, address) in self.symbols if address == function)
             if function in through_pointer and not callees and not is_observed:
                 sys.exit(f"error: the function at {function:#x} calls through a pointer that it does not load itself")
@@ -203,7 +206,7 @@ def feature_costs(images, level):
     return costs
 
 
-# The folders of the core, from the top, and what each is.
+# The folders of the core, from the top, with their contents.
 ROOMS = {
     "fs": "files, directories, check and repair, with the entries of the calls into which they are inlined",
     "disk": "sectors",
@@ -211,7 +214,7 @@ ROOMS = {
     "logical": "logical pages: read, change, commit",
     "ftl": "places, moves, roots, failures",
     "mount": "roll-forward, superblocks",
-    "pace": "what reclamation is to do, idle work, bounds",
+    "pace": "the work of reclamation, idle work, bounds",
     "journal": "patches and their records",
     "root": "the ring of roots",
     "commit": "open transaction, undo, cache",
@@ -225,7 +228,8 @@ ROOMS = {
 
 
 def room_of(name):
-    """The room of a function; where several are inlined into each other it is that of the outermost."""
+    """Returns the room of a function. If several are inlined into each other, it is the outermost
+    function's room."""
     if "footprint::calls" in name:
         return "fs"
     found = re.search(r"steadyfs::(\w+)", name)
@@ -251,7 +255,9 @@ def rooms_section(images, level):
 ROOMS_SECTION = """\
 ## Rooms
 
-Bytes of functions on NAND by the [room](design.md#a-map-of-the-rooms) that they belong to. What is inlined counts where it went, so a room that others call often is larger than its row.
+The table has the bytes of functions on NAND, by their [room](design.md#a-map-of-the-rooms). Inlined
+code counts for the room that it is inlined into. So a room that other rooms call often is larger
+than its row.
 
 | room | everything | logger without features | reading only | |
 |---|---:|---:|---:|---|
@@ -260,20 +266,20 @@ Bytes of functions on NAND by the [room](design.md#a-map-of-the-rooms) that they
 
 NOTES = {
     "Code, NAND": "everything that is public, on-chip page copy",
-    "Code, NAND, a logger without features": "the same calls; what is refused then: [features](#features)",
+    "Code, NAND, a logger without features": "the same calls; refused operations: [features](#features)",
     "Code, NAND, a logger": "`format`, `mount`, `open`, `write`, `append`, `read`, `truncate`, `sync`, `close`, `remove`, `list`, `stat`",
     "Code, NAND, reading only": "`Reader`: `mount`, `open`, `read`, `close`, `list`, `stat`",
     "Code, NAND, reading only, a volume that was ended cleanly": "`CleanReader`: the same calls",
     "Code, NAND, a disk": "`Disk`: `format`, `mount`, `read`, `write`, `write_durable`, `trim`, `flush`, `bound`",
     "Code, NAND, a read-only image": "`steadyfs-rom`, LZ4: `OnNand::open`, `Squash::mount`, `open`, `read`, `find`, `list`",
     "Code, NAND, a read-only image that is signed": "the same with `Verified`: SHA-256 and Ed25519",
-    "Code, compressed files: reading": "`steadyfs-compress`, LZ4: `PackedFile::open`, `read`, `close`, beside a firmware that opens, reads, writes, cuts, syncs, closes and removes plain files and has attributes",
+    "Code, compressed files: reading": "`steadyfs-compress`, LZ4: `PackedFile::open`, `read`, `close`, in addition to a firmware that opens, reads, writes, cuts, syncs, closes and removes plain files and has attributes",
     "Code, compressed files: reading and writing": "the same with `create`, `append`, `write`, `truncate`",
     "Code, NOR": "everything that is public, with the layer that makes NOR look like NAND",
     "Code, NAND, in C": "every function of the library, with its checks of pointers, handles and states",
     "Code, NAND, in C, a logger without features": "the functions for the calls of the logger above",
-    "of the code, compiler's runtime": "memory copies, which most firmware has anyway",
-    "Static RAM": "the number of the next mount: a handle has that of its mount",
+    "of the code, compiler's runtime": "memory copies; most firmware has them anyway",
+    "Static RAM": "the number of the next mount; each handle holds the number of its mount",
     "RAM, 128 MiB NAND": "2,048-byte pages, 64 a block, 1,024 blocks",
     "RAM, 16 MiB NOR": "64 KiB blocks, 512-byte pages",
     "RAM, 1 MiB NOR": "4 KiB blocks, 256-byte pages",
@@ -283,30 +289,47 @@ NOTES = {
 DOCUMENT = """\
 # Footprint
 
-The core on a Cortex-M3 (`thumbv7m-none-eabi`), with default settings. `tools/footprint.sh` measures it and writes this page;
-`tools/footprint.sh --check` fails when a number here is off by more than 2 %, or when static RAM,
-the RAM of the NAND sample, the code of a read-only image or of compressed files, or the instructions of an overwrite exceed their target. What is above a target is reported, not hidden.
+This page has the size of the core on a Cortex-M3 (`thumbv7m-none-eabi`), with default settings.
+`tools/footprint.sh` measures it and writes this page. `tools/footprint.sh --check` fails if a
+number here is off by more than 2 %, or if one of these exceeds its target:
+
+- static RAM
+- the RAM of the NAND sample
+- the code of a read-only image or of compressed files
+- the instructions of an overwrite
+
+Other numbers above their target are reported, not hidden.
 
 | | bytes | target | |
 |---|---:|---:|---|
 {rows}
 
-No panic machinery and no formatting is linked: a failed assertion is one trapping instruction.
+No panic machinery and no formatting is linked. A failed assertion is one trapping instruction.
 
 {features}
 {instructions}
 ## Method
-- Compiler: {compiler}; `opt-level = "{level}"`, `lto = "fat"`, `codegen-units = 1`, `-Cpanic=immediate-abort`,
-  and the core library built with the same settings (`-Zbuild-std=core`). {comparison}
-- Code: `.text` and `.rodata` of the firmware in `tools/footprint`, less those of the same firmware without the calls. Everything is what is public in
-  `FileSystem`, the bounds and `check` with its repairs included, with arguments, geometry and driver hidden from the optimiser. The calls' entries are counted; what the drivers do is not. Compressed files: less those of the firmware with the plain files alone. In C: the library, linked for the functions that are called.
-- RAM: `Config::memory_bytes` and the size of `FileSystem` for the 32-bit target, both computed by the compiler and read from
-  the symbol table. Static RAM: the same difference as for code, of `.data` and `.bss`.
-- Stack: the deepest chain of frames below the call, from the compiler's `.stack_sizes` and the disassembled calls. There is no
-  recursion. What the driver needs comes on top{assembler}.
-- Instructions: `cycles`, another firmware of that package, with the same settings, in QEMU, where a timer counts instructions (`-icount shift=6`) to within two. A run is
-  the same each time. Left out are those of the driver; those of checksums are counted apart, and the last columns are without them. Random overwrites of
-  one large file until reclamation is in its steady state come first. A create is `open`, `write` and `close`. `--check` does not compare the feature's columns.
+- Compiler: {compiler};
+  `opt-level = "{level}"`, `lto = "fat"`, `codegen-units = 1`, `-Cpanic=immediate-abort`, and the core
+  library built with the same settings (`-Zbuild-std=core`).
+  {comparison}
+- Code: `.text` and `.rodata` of the firmware in `tools/footprint`, less both sections of the same
+  firmware without the calls. "Everything" is all that is public in `FileSystem`, with the bounds
+  and `check` with its repairs. Arguments, geometry and driver are hidden from the optimiser. The
+  calls' entries are counted; the work of the drivers is not.
+- Code of compressed files: less the code of the firmware with the plain files alone. Code in C: the
+  library, linked for the called functions.
+- RAM: `Config::memory_bytes` and the size of `FileSystem` for the 32-bit target. The compiler
+  computes both, and the script reads them from the symbol table. Static RAM: the same difference as
+  for code, of `.data` and `.bss`.
+- Stack: the deepest chain of frames below the call, from the compiler's `.stack_sizes` and the
+  disassembled calls. There is no recursion. The driver's stack comes on top.{assembler}
+- Instructions: `cycles`, another firmware of that package, with the same settings, in QEMU. A timer
+  there counts instructions (`-icount shift=6`) to within two. A run is the same each time. The
+  driver's instructions are left out. The instructions of checksums are counted separately, and the
+  last columns exclude them. First one large file is overwritten at random until reclamation is in
+  its steady state. A create is `open`, `write` and `close`. `--check` does not compare the columns
+  of the feature.
 """
 
 
@@ -315,9 +338,9 @@ WITHOUT = {
     "long-names": "names of more than 64 bytes are refused: `Error::Unsupported`",
     "permissions": "a volume that keeps permissions is refused: `ConfigError::Permissions`",
     "truncate": "cutting a file that is not empty is refused: `Error::Unsupported`",
-    "cache": "no memory can be lent in which writes in part wait",
+    "cache": "no memory can be lent for partial writes that wait",
     "read-cache": "no memory can be lent for pages that are read again and again",
-    "scrub": "what the ECC corrects is counted, and nothing moves for it",
+    "scrub": "corrections of the ECC are counted, and move no data",
     "wear-levelling": "data at rest stays where it is; new data goes to the least worn block all the same",
     "streams": "a volume with more than one stream is refused: `ConfigError::NoStreams`",
 }
@@ -325,8 +348,9 @@ WITHOUT = {
 FEATURES_SECTION = """\
 ## Features
 
-Bytes of code on NAND that each feature takes of everything, and what a build without it does. All are on by default. A call that is never made takes
-nothing anyway: the linker leaves it out.
+The table has each feature's bytes of "everything" on NAND, and the behaviour of a build without the
+feature. All features are on by default. A call that a firmware never makes takes no code in any
+case: the linker leaves it out.
 
 | feature | bytes | without it |
 |---|---:|---|
@@ -343,7 +367,7 @@ def write(path, rows, compiler, level, comparison, without_frame, features, inst
     for label, value in rows.items():
         limit = f"{LIMITS[label]:,}" if label in LIMITS else ""
         lines.append(f"| {label} | {value:,} | {limit} | {NOTES.get(label, '')} |")
-    assembler = "".join(f", and a few bytes in `{name}`, which is assembler" for name in sorted(without_frame))
+    assembler = "".join(f"\n  So do a few bytes in `{name}`, which is assembler." for name in sorted(without_frame))
     text = DOCUMENT.format(
         rows="\n".join(lines),
         compiler=compiler,
