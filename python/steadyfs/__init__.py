@@ -1,11 +1,13 @@
 """SteadyFS for Python: a flash file system that keeps time.
 
 - `Image`: volumes in images of chips and cards, and in memory.
-- ``steadyfs://`` in whatever takes the paths of fsspec: see `steadyfs.fsspec`.
-- `evaluate`, `replay`, `bench`, `costs`, `streams`, `realtime`, `transactions`, `advise`, `backlog`: the lab, in `steadyfs.lab`. It needs the
-  libraries of ``steadyfs[lab]``.
-- `sweep`: the lab over chips, fills, workloads and seeds, on Dask; see `steadyfs.sweeping`. `torture` and `siege`: campaigns of power cuts in the
-  same way; see `steadyfs.cuts`. They need those of ``steadyfs[sweep]``.
+- ``steadyfs://`` in every library that takes the paths of fsspec: see `steadyfs.fsspec`.
+- `evaluate`, `replay`, `bench`, `costs`, `streams`, `realtime`, `transactions`, `advise`,
+  `backlog`: the lab, in `steadyfs.lab`. It needs the libraries of ``steadyfs[lab]``.
+- `sweep`: the lab over chips, fills, workloads and seeds, on Dask. See `steadyfs.sweeping`.
+- `torture` and `siege`: campaigns of power cuts, also on Dask. See `steadyfs.cuts`.
+
+Sweeps and campaigns need the libraries of ``steadyfs[sweep]``.
 
 >>> import steadyfs
 >>> with steadyfs.Image.blank() as image, image.open("hello", "w") as file:
@@ -84,7 +86,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import the lab when it is asked for: images need none of its libraries."""
+    """Import the lab at its first use: images need none of its libraries."""
     if name not in _LAB and name not in _SWEEPS:
         raise AttributeError(f"module 'steadyfs' has no attribute {name!r}")
     extra = "sweep" if name in _SWEEPS else "lab"

@@ -1,4 +1,4 @@
-"""Forks: what a process has opened is its own, and not that of the processes that are copies of it."""
+"""Forks: an open image belongs to the process that opened it, not to forks of this process."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ if TYPE_CHECKING:
 
 
 class Process:
-    """The process that opened something."""
+    """The process that opened an object."""
 
     def __init__(self) -> None:
-        """Take this one."""
+        """Store the id of this process."""
         self._process = os.getpid()
 
     @property
     def forked(self) -> bool:
-        """Whether this process is a fork of it."""
+        """True if this process is a fork of it."""
         return self._process != os.getpid()
 
     def demand(self, name: str) -> None:
-        """Refuse a call in a fork, in the words of the native half."""
+        """Refuse a call in a fork, with the message of the native half."""
         if self.forked:
             words = f"was opened in process {self._process}, and this is process {os.getpid()}, a fork of it; open the image again in this one"
             raise OSError(errno.EBADF, words, name)
 
 
 class ForkLock:
-    """A lock of a module that is free in a fork, whichever thread of the first process held it."""
+    """A lock of a module. In a fork it is free, even if a thread of the first process held it."""
 
     def __init__(self) -> None:
-        """Make a lock that is free."""
+        """Make a free lock."""
         self._renew()
         if sys.platform != "win32":
             os.register_at_fork(after_in_child=self._renew)

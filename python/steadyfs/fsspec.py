@@ -1,7 +1,9 @@
 """Files in images for everything that takes the paths of fsspec: pandas, pyarrow, xarray, Dask.
 
-``steadyfs://card.img:/logs/a.csv`` is ``/logs/a.csv`` in the image ``card.img``; ``steadyfs:///data/card.img:/a`` names it by its absolute
-path, ``steadyfs://a.csv::file://card.img`` is the way of fsspec to say the same, and with ``image=`` the path is that inside alone.
+- ``steadyfs://card.img:/logs/a.csv`` is ``/logs/a.csv`` in the image ``card.img``.
+- ``steadyfs:///data/card.img:/a`` gives the absolute path of the image.
+- ``steadyfs://a.csv::file://card.img`` is the chain of fsspec for a file in an image.
+- With ``image=`` a path is only the path inside the image.
 
 >>> import pandas, steadyfs, tempfile, os
 >>> image = os.path.join(tempfile.mkdtemp(), "card.img")
@@ -33,7 +35,7 @@ _KINDS = {1: "file", 2: "directory", 3: "link"}
 
 
 class Info(TypedDict):
-    """What a file or directory is, as fsspec has it."""
+    """Properties of a file or directory, in the form of fsspec."""
 
     name: str
     size: int
@@ -55,7 +57,7 @@ def _info(path: str, stat: Stat) -> Info:
 
 
 def _split(url: str) -> tuple[Optional[str], str]:
-    """Image and path of a URL; a path alone names no image."""
+    """Return image and path of a URL. A path alone names no image."""
     if not url.startswith(_SCHEME):
         return None, url
     rest = url[len(_SCHEME) :]
@@ -66,8 +68,9 @@ def _split(url: str) -> tuple[Optional[str], str]:
 class SteadyFileSystem(AbstractFileSystem):  # type: ignore[misc]
     """The files of an image.
 
-    An image is mounted only while a call or an open file needs it: for reading, and for writing as soon as something is changed. What a
-    call changes is committed when it returns, and what a file writes when it is closed. A copy of many files mounts once.
+    An image is mounted only while a call or an open file needs it. It is mounted for reading, and
+    for writing from the first change on. The changes of a call are committed when the call returns.
+    The writes of a file are committed when the file is closed. A copy of many files mounts once.
     """
 
     protocol = "steadyfs"
@@ -84,10 +87,11 @@ class SteadyFileSystem(AbstractFileSystem):  # type: ignore[misc]
         target_options: Optional[dict[str, object]] = None,
         **storage_options: object,
     ) -> None:
-        """Name an image by its path, or give one that is open.
+        """Name an image by its path, or pass an open `Image`.
 
-        ``device`` names its chip. An image that is not ``writable`` is never changed, and several processes may read it. With ``auto_mkdir`` a file that is written gets
-        the directories that it needs.
+        ``device`` names its chip. An image that is not ``writable`` is never changed, and several
+        processes may read it. With ``auto_mkdir``, a write of a file makes the directories that the
+        file needs.
         """
         super().__init__(**storage_options)
         if target_protocol not in (None, "file", "local"):
@@ -117,18 +121,18 @@ class SteadyFileSystem(AbstractFileSystem):  # type: ignore[misc]
         return {} if image is None else {"image": image}
 
     def unstrip_protocol(self, name: str) -> str:
-        """Give the URL of a path."""
+        """Return the URL of a path."""
         image = self.image.name if isinstance(self.image, Image) else self.image
         return f"{_SCHEME}{image}:{self._strip_protocol(name)}"
 
     def info(self, path: str, **kwargs: object) -> Info:
-        """Tell what a path names."""
+        """Return the properties of the object at a path."""
         path = str(self._strip_protocol(path))
         with self._session.mounted() as image:
             return _info(path, image.stat(path))
 
     def ls(self, path: str, detail: bool = True, **kwargs: object) -> Union[list[Info], list[str]]:
-        """List a directory, or a file by itself."""
+        """List a directory. The list of a file contains the file alone."""
         path = str(self._strip_protocol(path))
         with self._session.mounted() as image:
             stat = image.stat(path)
@@ -148,12 +152,12 @@ class SteadyFileSystem(AbstractFileSystem):  # type: ignore[misc]
                 image.mkdir(path)
 
     def makedirs(self, path: str, exist_ok: bool = False) -> None:
-        """Make a directory, and those that it is in."""
+        """Make a directory, and its parents."""
         with self._session.mounted(writes=True) as image:
             image.makedirs(str(self._strip_protocol(path)), exist_ok)
 
     def rmdir(self, path: str) -> None:
-        """Remove a directory that is empty."""
+        """Remove an empty directory."""
         with self._session.mounted(writes=True) as image:
             image.rmdir(str(self._strip_protocol(path)))
 
@@ -165,7 +169,7 @@ class SteadyFileSystem(AbstractFileSystem):  # type: ignore[misc]
     _rm = rm_file
 
     def rm(self, path: Union[str, list[str]], recursive: bool = False, maxdepth: Optional[int] = None) -> None:
-        """Remove files, and directories with all below them."""
+        """Remove files, and directories with everything below them."""
         with self._session.mounted(writes=True) as image:
             for one in reversed(self.expand_path(path, recursive=recursive, maxdepth=maxdepth)):
                 if one == "/":
@@ -176,7 +180,7 @@ class SteadyFileSystem(AbstractFileSystem):  # type: ignore[misc]
                     image.remove(one)
 
     def cp_file(self, path1: str, path2: str, **kwargs: object) -> None:
-        """Copy a file, or make a directory like another."""
+        """Copy a file. For a directory, make an empty directory."""
         source, target = str(self._strip_protocol(path1)), str(self._strip_protocol(path2))
         with self._session.mounted(writes=True) as image:
             if image.stat(source).is_dir():
@@ -195,7 +199,7 @@ class SteadyFileSystem(AbstractFileSystem):  # type: ignore[misc]
         maxdepth: Optional[int] = None,
         **kwargs: object,
     ) -> None:
-        """Move files. One file or directory that gets another name is moved at once, whatever happens."""
+        """Move files. A rename of one file or directory is atomic."""
         with self._session.mounted(writes=True) as image:
             is_one = isinstance(path1, str) and maxdepth is None and not any(letter in path1 for letter in "*?[")
             target = str(self._strip_protocol(path2))
@@ -233,11 +237,11 @@ class SteadyFileSystem(AbstractFileSystem):  # type: ignore[misc]
             file.write(value)
 
     def touch(self, path: str, truncate: bool = True, **kwargs: object) -> None:
-        """Make a file that is empty, or leave one that is there."""
+        """Make an empty file. With ``truncate=False``, an existing file stays."""
         self.open(path, "wb" if truncate else "ab").close()
 
     def modified(self, path: str) -> datetime:
-        """Tell when a file was changed last."""
+        """Return the time of the last change of a file."""
         return datetime.fromtimestamp(self.info(path)["mtime"], tz=timezone.utc)
 
     def _open(

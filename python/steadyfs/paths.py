@@ -12,8 +12,8 @@ StrPath = Union[str, "os.PathLike[str]"]
 def text(path: StrPath) -> str:
     """Return a path of a volume as text.
 
-    A path has names joined by ``/``, with or without one in front; ``.`` is skipped and ``..`` is the directory above, which of the
-    root is the root: no path leads out of a volume.
+    A path has names joined by ``/``, with or without a ``/`` in front. ``.`` is skipped, and ``..``
+    is the directory above. ``..`` of the root is the root: no path leads out of a volume.
     """
     found = os.fspath(path)
     if not isinstance(found, str):

@@ -1,4 +1,7 @@
-"""What sweeps have in common: a plan of runs is made on Dask, and their rows are kept. A run that was made is never made again."""
+"""Common parts of sweeps: Dask makes the runs of a plan, and a store keeps their rows.
+
+A completed run is never made again.
+"""
 
 from __future__ import annotations
 
@@ -20,39 +23,45 @@ if TYPE_CHECKING:
     from distributed import Client
 
 SAVE_EVERY_S = 5.0
-"""Seconds after which rows are written: a kill loses no more than what ran since."""
+"""Seconds after which rows are written: a kill loses only the runs since then."""
 SAVE_ROWS = 1000
-"""Rows after which they are written, sooner or later."""
+"""Number of rows after which they are written, even before `SAVE_EVERY_S`."""
 TASK_S = 0.5
-"""Seconds of a task: as many short runs as that are handed out together, since Dask takes some ten milliseconds for each task."""
+"""Seconds of a task. Short runs share a task, since Dask takes some ten milliseconds for each."""
 AHEAD = 4
-"""Tasks that wait at each worker: enough to keep it busy, and few enough to be forgotten soon."""
+"""Tasks that wait at each worker: enough to keep it busy, and few to discard."""
 SHOWN = 10
 """Commands that an error or a warning lists."""
 
 Values = Union[Scalar, Sequence[Scalar]]
 """The values of an axis, or a single one."""
 Scheduler = Union[str, "Client", None]
-"""An address of Dask, a client, or nothing: processes of this machine."""
+"""An address of Dask, a client, or None for processes of this machine."""
 StrPath = Union[str, "os.PathLike[str]"]
 
 
 class SweepError(RuntimeError):
-    """Some runs have no result: their workers died, or the scheduler is gone. Those that have are kept; the same call runs the others."""
+    """Some runs have no result: their workers died, or the scheduler is gone.
+
+    The other results are kept. The same call runs the missing runs.
+    """
 
 
 class SweepWarning(UserWarning):
-    """Some runs were not possible, or lost something. They are in the table, with the reason."""
+    """Some runs were not possible, or lost data. They are in the table, with the reason."""
 
 
 @dataclass(frozen=True)
 class Results:
-    """The results of a sweep: a directory with a table of a row for each run, in the order of the grid, seeds last."""
+    """The results of a sweep: a directory with a table.
+
+    The table has a row for each run, in the order of the grid, seeds last.
+    """
 
     path: str
-    """The directory; the table is ``table.parquet`` in it."""
+    """The directory. It contains the table, ``table.parquet``."""
     axes: tuple[str, ...]
-    """What was varied."""
+    """The axes of the grid."""
 
     @property
     def table(self) -> str:
@@ -60,20 +69,20 @@ class Results:
         return os.path.join(self.path, "table.parquet")
 
     def frame(self) -> pd.DataFrame:
-        """Give the table: arguments, seed, figures, and why a run was not possible where it was not."""
+        """Return the table: arguments, seed, figures, and for an impossible run the reason."""
         import pandas as pd
 
         return pd.read_parquet(self.table)
 
     def failed(self) -> list[tuple[str, str]]:
-        """Give the commands of runs that were not possible, each with the reason."""
+        """Return the commands of impossible runs, each with the reason."""
         frame = self.frame()
         wrong = frame[frame["error"].notna()]
         return list(zip(wrong["replay"].tolist(), wrong["error"].tolist()))
 
 
 class _Future(Protocol):
-    """What is used of a future of Dask."""
+    """The used members of a future of Dask."""
 
     key: str
     status: str
@@ -83,7 +92,7 @@ class _Future(Protocol):
 
 
 def points(grid: Mapping[str, Values], axes: Sequence[str]) -> list[dict[str, Scalar]]:
-    """Give the points of a grid that varies some of these axes, in order: the last axis changes first."""
+    """Return the points of a grid over some of these axes. The last axis changes first."""
     unknown = sorted(set(grid) - set(axes))
     if unknown:
         raise ValueError(f"found the axes {', '.join(unknown)}; expected some of {', '.join(axes)}")
@@ -102,7 +111,10 @@ def make(into: StrPath, plan: Plan, scheduler: Scheduler, workers: Optional[int]
 
 
 def warn(what: str, found: Sequence[tuple[str, str]]) -> None:
-    """Warn of runs, each a command and a reason, where there are some; of the caller's caller."""
+    """Warn of runs, each a command and a reason. The warning names the line of the caller's caller.
+
+    Without runs there is no warning.
+    """
     if found:
         warnings.warn(f"{what}:\n{_listed(found)}", SweepWarning, stacklevel=3)
 
@@ -113,13 +125,13 @@ def _listed(found: Sequence[tuple[str, str]]) -> str:
 
 
 def _run_missing(store: Store, runs: Sequence[Run], scheduler: Scheduler, workers: Optional[int], progress: bool) -> None:
-    """Run what has no row yet."""
+    """Make the runs that have no row yet."""
     missing = store.missing()
     lost: list[tuple[str, str]] = []
     with ExitStack() as stack:
         client = stack.enter_context(_client(scheduler, workers))
         shown = stack.enter_context(_bar(len(runs), len(runs) - len(missing), progress))
-        # Written also when it is interrupted.
+        # Rows are also written after an interruption.
         stack.callback(store.save)
         saved = monotonic()
         for index, row in _results(client, runs, missing):
@@ -136,14 +148,17 @@ def _run_missing(store: Store, runs: Sequence[Run], scheduler: Scheduler, worker
 
 
 def _results(client: Client, runs: Sequence[Run], missing: Iterable[int]) -> Iterator[tuple[int, Union[Row, str]]]:
-    """Hand the runs out, some ahead of the workers, and give each with its row, or with the reason why it has none."""
+    """Give the runs to the workers, some ahead, and yield each run with its row.
+
+    A run without a row comes with the reason.
+    """
     from distributed import as_completed
 
     waiting = deque(missing)
     suspects: list[tuple[int, str]] = []
     handed_out: dict[str, list[int]] = {}
     threads = max(1, sum(client.nthreads().values()))
-    # Nobody knows yet how long one takes.
+    # The time of a run is unknown at first.
     together = 1
 
     def submit(indices: list[int]) -> _Future:
@@ -152,7 +167,7 @@ def _results(client: Client, runs: Sequence[Run], missing: Iterable[int]) -> Ite
         return future
 
     def following() -> list[int]:
-        # Less at the end, so that no worker waits for another one.
+        # Fewer at the end, so that no worker waits for another one.
         count = min(together, -(-len(waiting) // (2 * threads)))
         return [waiting.popleft() for _ in range(count)]
 
@@ -164,7 +179,7 @@ def _results(client: Client, runs: Sequence[Run], missing: Iterable[int]) -> Ite
             together = max(1, min(SAVE_ROWS, int(TASK_S * len(indices) / max(seconds, 1e-6))))
             yield from zip(indices, rows)
         elif len(indices) > 1 and future.status not in _GONE:
-            # One of them killed the worker.
+            # One of these runs killed the worker.
             for index in indices:
                 ending.add(submit([index]))
         else:
@@ -172,7 +187,8 @@ def _results(client: Client, runs: Sequence[Run], missing: Iterable[int]) -> Ite
         future.release()
         if waiting:
             ending.add(submit(following()))
-    # What died may have waited at a worker that another one killed, or was finished there. Alone only the guilty one dies.
+    # A lost run may have waited at a worker that another run killed, or was completed there. If
+    # each runs alone, only the guilty run dies.
     for index, reason in suspects:
         if client.status != "running":
             yield index, reason
@@ -184,15 +200,15 @@ def _results(client: Client, runs: Sequence[Run], missing: Iterable[int]) -> Ite
 
 
 _GONE = ("cancelled", "lost")
-"""What becomes of a future whose scheduler is gone, or whose worker with its result."""
+"""States of a future if the scheduler is gone, or the worker with the result."""
 
 
 def _outcome(future: _Future) -> Union[tuple[float, list[Row]], str]:
-    """Seconds and rows of a task, or the reason why it has none."""
+    """Return seconds and rows of a task, or the reason why it has none."""
     if future.status in _GONE:
         return future.status
     try:
-        # A task that was finished is made again where its worker died with the result, and may fail then.
+        # If a worker died with the result of a completed task, the task runs again, and may fail.
         return future.result()
     except Exception as error:
         return str(error)
@@ -200,7 +216,7 @@ def _outcome(future: _Future) -> Union[tuple[float, list[Row]], str]:
 
 @contextmanager
 def _client(scheduler: Scheduler, workers: Optional[int]) -> Iterator[Client]:
-    """A client of the scheduler, or of one that is started here."""
+    """Yield a client of the scheduler, or of a scheduler that is started here."""
     from distributed import Client, LocalCluster
 
     if scheduler is not None and not isinstance(scheduler, str):

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """The image of a path, mounted as long as a call or an open file needs it: for reading, or as soon as something is changed for writing.
+    """The image of a path, mounted as long as a call or an open file needs it.
 
-    All that use an image in a process share one, so that they do not lock each other out.
+    It is mounted for reading, and for writing from the first change on. All users of an image in a
+    process share one session, so that they do not lock each other out.
     """
 
     def __init__(self, path: str, device: Optional[str], writes: bool) -> None:
-        """Name an image; ``writes`` says whether it may be changed."""
+        """Name an image. If ``writes`` is false, the image is never changed."""
         self._path, self._device, self._writes = path, device, writes
         self._process = Process()
         self._lock = threading.RLock()
@@ -36,7 +37,7 @@ class Session:
         return Image.open(self._path, self._device, mode="r+" if writes else "r")
 
     def _remount(self, old: Image) -> Image:
-        """Mount for writing what was mounted for reading; files that are open go on where they are."""
+        """Replace a mount for reading by a mount for writing. Open files keep their positions."""
         files = [file for file in self._files if not file.closed]
         old.close()
         try:
@@ -66,7 +67,7 @@ class Session:
             return self._image
 
     def release(self) -> None:
-        """Commit, and unmount after the last user. In a fork nothing is done."""
+        """Commit, and unmount after the last user. In a fork do nothing."""
         if self._process.forked:
             return
         with self._lock:
@@ -82,7 +83,7 @@ class Session:
 
     @contextmanager
     def mounted(self, writes: bool = False) -> Iterator[Image]:
-        """Mount the image for the ``with`` block; what it changed is committed at its end."""
+        """Mount the image for the ``with`` block. Commit the changes of the block at its end."""
         self._process.demand(self._path)
         with self._lock:
             image = self.acquire(writes)
@@ -108,10 +109,10 @@ class Session:
 
 
 class OpenSession(Session):
-    """The session of an image that somebody else has opened, and closes."""
+    """The session of an image that the caller opened, and closes."""
 
     def __init__(self, image: Image) -> None:
-        """Hold an open image."""
+        """Store an open image."""
         super().__init__(image.name, None, image.writable)
         self._open = image
 
@@ -119,7 +120,7 @@ class OpenSession(Session):
         return self._open
 
     def release(self) -> None:
-        """Commit. In a fork nothing is done."""
+        """Commit. In a fork do nothing."""
         if self._process.forked:
             return
         with self._lock:
@@ -129,7 +130,7 @@ class OpenSession(Session):
 
 
 class SessionFile(RawFile):
-    """A file that keeps its image mounted until it is closed, and commits then."""
+    """A file that keeps its image mounted until its close, and then commits."""
 
     def __init__(self, session: Session, image: Image, path: str, mode: str) -> None:
         """Open a file of a mounted image."""
@@ -137,12 +138,12 @@ class SessionFile(RawFile):
         self._session: Optional[Session] = session
 
     def reopen(self, image: Image) -> None:
-        """Go on with the same file of the same image, mounted anew."""
+        """Continue with the same file of the same image after a new mount."""
         self._volume = image._volume
         self._file = self._volume.open(self.name, "r", False)
 
     def close(self) -> None:
-        """Close the file, and commit what was written."""
+        """Close the file, and commit its writes."""
         session = getattr(self, "_session", None)
         self._session = None
         try:
@@ -157,7 +158,7 @@ _SESSIONS_LOCK = ForkLock()
 
 
 def session_of(path: str, device: Optional[str], writes: bool) -> Session:
-    """Find the session of an image in this process, or begin one."""
+    """Return the session of an image in this process, or begin a session."""
     with suppress(OSError):
         path = os.path.realpath(path)
     with _SESSIONS_LOCK.taken():

@@ -1,4 +1,4 @@
-"""What is told of a volume and its medium."""
+"""Figures of a volume and its medium."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ class Usage:
     usable_bytes: int
     """Room for file data, taken and free."""
     free_bytes: int
-    """Room that writes find: 0 if no write finds a page. The pages of removed files are part of it."""
+    """Room for writes, including the pages of removed files; 0 if no write finds a page."""
     available_bytes: int
-    """What one file gets for certain, whatever else is written: free without the pages that keep track of it."""
+    """Room that one file gets for certain, whatever else is written.
+
+    This is the free room, less the pages that keep track of the file.
+    """
     logical_bytes: int
-    """Bytes of the unit in which room is taken."""
+    """Bytes of the unit in which room is allocated."""
     files_max: int
-    """Files and directories that there may be."""
+    """Most files and directories."""
     files: int
-    """Files, directories, long names and sets of attributes that there are."""
+    """Number of files, directories, long names and sets of attributes."""
 
     @property
     def used_bytes(self) -> int:
@@ -33,24 +36,24 @@ class Usage:
 
     @classmethod
     def of(cls, volume: Volume) -> Usage:
-        """Ask a volume."""
+        """Read the usage of a volume."""
         return cls(**volume.usage())
 
 
 @dataclass(frozen=True)
 class Health:
-    """How a chip is doing, as `steady health` tells it."""
+    """Health of a chip, as `steady health` reports it."""
 
     blocks: int
     """Erase blocks of the chip."""
     data_blocks: int
-    """Those that hold data or may; the erases are theirs."""
+    """Blocks that hold data, or may hold data. The erases are counted over these blocks."""
     bad_blocks: int
-    """Bad blocks, those of the manufacturer included."""
+    """Bad blocks, including factory bad blocks."""
     spare_blocks: int
     """Blocks that may still go bad before the volume shrinks."""
     weak_blocks: int
-    """Blocks whose data is to move, since their pages needed many corrections."""
+    """Blocks whose data will be moved, since their pages needed many corrections."""
     erases_min: int
     """Erases of the least worn block."""
     erases_max: int
@@ -58,13 +61,13 @@ class Health:
     erases_total: int
     """Erases of all blocks for data."""
     worn_out: bool
-    """Whether so many blocks are bad that the volume can only be read."""
+    """True if so many blocks are bad that the volume can only be read."""
     unsettled: bool
-    """Whether a mount for writing may show the last commit otherwise: the volume was not unmounted."""
+    """True if a mount for writing may show another last commit: the volume was not unmounted."""
     damage: Optional[str]
-    """What is lost: ``root``, ``record``, ``journal``, ``leaf``, ``tables`` or ``repair``; nothing where all is there."""
+    """The loss, or None: ``root``, ``record``, ``journal``, ``leaf``, ``tables`` or ``repair``."""
     endurance: Optional[int]
-    """Erases that a block takes; nothing where no device was named."""
+    """Erases that a block takes; None if no device was named."""
 
     @property
     def erases_mean(self) -> float:
@@ -73,12 +76,12 @@ class Health:
 
     @property
     def life_used(self) -> Optional[float]:
-        """Share of the erases that are used, from 0 to 1; nothing where nobody told how many there are."""
+        """Share of the endurance that is used, from 0 to 1; None if the endurance is unknown."""
         return None if self.endurance is None else min(1.0, self.erases_mean / self.endurance)
 
     @classmethod
     def of(cls, volume: Volume) -> Health:
-        """Ask a volume."""
+        """Read the health of a volume."""
         found = volume.health()
         return cls(
             blocks=found["blocks"],
@@ -98,26 +101,26 @@ class Health:
 
 @dataclass(frozen=True)
 class Counters:
-    """What the chip has done since the image was opened."""
+    """Operations of the chip since the image was opened."""
 
     reads: int
     """Reads of a page, or of its tag."""
     programs: int
-    """Programs of a page, those inside the chip included."""
+    """Programs of a page, including copies inside the chip."""
     erases: int
     """Erases of a block."""
     time_ns: int
-    """Time that this takes on the chip, in nanoseconds: that of the device that was named, or of round figures."""
+    """Time of these operations in nanoseconds, by the named device or by round times."""
 
     @classmethod
     def of(cls, volume: Volume) -> Counters:
-        """Ask a volume."""
+        """Read the counters of a volume."""
         return cls(**volume.counters())
 
 
 @dataclass(frozen=True)
 class Check:
-    """What a check looked at, and what it found."""
+    """Scope and findings of a check."""
 
     files: int
     """Files."""
@@ -130,13 +133,13 @@ class Check:
     removed_bytes: int
     """Bytes of removed files, which the next changes free."""
     damage: Optional[str]
-    """What the mount found missing, in one word; nothing where all is there."""
+    """The loss that the mount found, in one word; None without loss."""
     findings: tuple[str, ...]
-    """What is wrong, one sentence each."""
+    """Findings, one sentence each."""
 
     @property
     def sound(self) -> bool:
-        """Whether nothing is wrong."""
+        """True if there are no findings and no damage."""
         return not self.findings and self.damage is None
 
     @classmethod

@@ -1,6 +1,7 @@
-"""The directory of a sweep: what is there is complete, whatever was killed.
+"""The directory of a sweep. Its files are complete, even after a kill.
 
-Every file is written under another name, reaches the disk, and then gets its own. One process at a time has the directory.
+Every file is written under another name, reaches the disk, and then gets its own name. One process
+at a time has the directory.
 """
 
 from __future__ import annotations
@@ -29,20 +30,20 @@ _ROW_GROUP = 65_536
 
 @dataclass(frozen=True)
 class Plan:
-    """What a sweep is: its runs, in order, and the columns of their rows."""
+    """The definition of a sweep: its runs, in order, and the columns of their rows."""
 
     runs: Sequence[Run]
     columns: Columns
     said: Mapping[str, object]
-    """What ``plan.json`` says beside the runs."""
+    """Content of ``plan.json`` beside the runs."""
 
     def schema(self) -> pa.Schema:
-        """Give columns and types: those of the plan alone, never those of what happens to be in it."""
+        """Return columns and types. They follow from the plan alone, never from the rows."""
         columns = (*self.columns, ("error", "string"), ("replay", "string"))
         return pa.schema([pa.field("run", pa.int64(), nullable=False), *((name, _type(kind)) for name, kind in columns)])
 
     def described(self) -> dict[str, object]:
-        """Give what ``plan.json`` says."""
+        """Return the content of ``plan.json``."""
         arguments = json.dumps([run.arguments() for run in self.runs], sort_keys=True).encode()
         return {"version": VERSION, **self.said, "runs": len(self.runs), "sha256": hashlib.sha256(arguments).hexdigest()}
 
@@ -55,7 +56,7 @@ class Store:
     """A sweep on disk, as a context manager that keeps others out."""
 
     def __init__(self, path: str, plan: Plan) -> None:
-        """Name a directory and the plan that it has, or is to have."""
+        """Name a directory and its plan. A new directory gets the plan."""
         self._path, self._count, self._schema, self._plan = path, len(plan.runs), plan.schema(), plan.described()
         self._parts = os.path.join(path, "parts")
         self._table = os.path.join(path, "table.parquet")
@@ -109,7 +110,7 @@ class Store:
                 raise ValueError(f"{self._path}: {words}")
 
     def _clean(self) -> None:
-        """Remove what was not complete, and look which rows are there."""
+        """Remove incomplete files, and read which rows are there."""
         for name in os.listdir(self._parts):
             place = os.path.join(self._parts, name)
             if name.endswith(".parquet"):
@@ -119,7 +120,7 @@ class Store:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the table is there."""
+        """True if the table is there."""
         return os.path.exists(self._table)
 
     @property
@@ -128,7 +129,7 @@ class Store:
         return len(self._waiting)
 
     def missing(self) -> list[int]:
-        """Give the runs that have no row, in order."""
+        """Return the runs that have no row, in order."""
         return [index for index in range(self._count) if index not in self._there]
 
     def add(self, index: int, row: object) -> None:
@@ -139,7 +140,7 @@ class Store:
         self._waiting.append({"run": index, **row})
 
     def save(self) -> None:
-        """Write the rows that wait."""
+        """Write the waiting rows."""
         if not self._waiting:
             return
         rows = sorted(self._waiting, key=lambda row: int(str(row["run"])))
@@ -158,7 +159,7 @@ class Store:
         shutil.rmtree(self._parts)
 
     def _put(self, place: str, write: Callable[[str], None]) -> None:
-        """Give a file its name when it is complete and on the disk."""
+        """Write a file. It gets its name when it is complete and on the disk."""
         part = os.path.join(self._parts if place != self._table else self._path, f"{os.path.basename(place)}.part")
         write(part)
         with open(part, "rb") as file:

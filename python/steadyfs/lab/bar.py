@@ -7,17 +7,20 @@ from contextlib import contextmanager
 from typing import Optional, Union
 
 Tell = Callable[[float, str], None]
-"""A function that gets the share that is done, from 0 to 1, and what is being done."""
+"""A function that gets the completed share, from 0 to 1, and the name of the current step."""
 
 Progress = Union[bool, Tell]
-"""Whether to show a bar, or a function that is told how far a run is."""
+"""True to show a bar, False for none, or a function that gets the progress of a run."""
 
 _FORMAT = "{desc:<22} |{bar}| {percentage:3.0f} %{postfix} [{elapsed} of about {remaining} more]"
 
 
 @contextmanager
 def bar(progress: Progress) -> Iterator[Optional[Tell]]:
-    """Show a bar for the ``with`` block, where that was asked for; give what tells it how far a run is."""
+    """Show a bar for the ``with`` block, if ``progress`` requests it.
+
+    The block gets the function that takes the progress of a run, or None.
+    """
     if not isinstance(progress, bool):
         yield progress
         return

@@ -12,11 +12,14 @@ Result = TypeVar("Result")
 
 
 class DoesNotFit(TypeError):
-    """The lab's JSON has other keys or types than the dataclass: the two halves of the package are of different versions."""
+    """The lab's JSON has other keys or types than the dataclass.
+
+    The two halves of the package then have different versions.
+    """
 
 
 def decode(kind: type[Result], found: object) -> Result:
-    """Make a dataclass of JSON, as text or as objects."""
+    """Make a dataclass from JSON, which is text or objects."""
     if isinstance(found, str):
         found = json.loads(found)
     made = _value(kind, found, kind.__name__)
@@ -51,6 +54,6 @@ def _record(kind: type, found: object, place: str) -> object:
     unknown = set(found) - {field.name for field in fields}
     if unknown:
         raise DoesNotFit(f"{place}: found the keys {sorted(unknown)}; expected {sorted(field.name for field in fields)}")
-    # A key that the lab leaves out where there is nothing to tell: its field has a default.
+    # The lab leaves out a key without a value: its field has a default.
     names = [field.name for field in fields if field.name in found or field.default is dataclasses.MISSING]
     return kind(**{name: _value(hints[name], found.get(name), f"{place}.{name}") for name in names})

@@ -1,4 +1,4 @@
-"""What an evaluation and a replayed trace give."""
+"""The results of an evaluation and of a replayed trace."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ class BacklogRow:
     bytes: Optional[int]
     """Most bytes left in the buffer after an access of this run; None above 95 % of the mean rate."""
     peak_bytes: Optional[int]
-    """Most bytes in the buffer within an access of this run; nothing as above."""
+    """Most bytes in the buffer within an access of this run; None above 95 % of the mean rate."""
     guaranteed_bytes: Optional[int]
-    """Most bytes that can be left after any access of any run; None if nothing finite is promised."""
+    """Most bytes left after any access of any run; None if no finite number is promised."""
     grows: bool = False
     """True if the level still grew in the second half of the run: a longer run would need more."""
 
 
 @dataclass(frozen=True)
 class Floor:
-    """What a log with the whole map in RAM and free metadata would reach with the same writes."""
+    """Times of an ideal log with the same writes: the whole map is in RAM, and metadata is free."""
 
     mean_us: float
     max_us: float
@@ -56,7 +56,10 @@ class Floor:
 
 @dataclass(frozen=True)
 class WithoutIdle:
-    """Accesses without idle time, on the same volume just before those with it. Times are microseconds."""
+    """Accesses without idle time, on the same volume, just before the accesses with idle time.
+
+    Times are microseconds.
+    """
 
     mean_us: float
     p50_us: float
@@ -69,7 +72,7 @@ class WithoutIdle:
 
 @dataclass(frozen=True)
 class Idle:
-    """What the volume did in the idle time between bursts. Times are microseconds."""
+    """Work of the volume in the idle time between bursts. Times are microseconds."""
 
     idle_us: float
     """Length of each idle time."""
@@ -77,7 +80,7 @@ class Idle:
     """Bytes written between two idle times."""
     bursts: int
     prepared_bursts: int
-    """Bursts before which nothing was left to prepare."""
+    """Number of bursts for which the volume was prepared: nothing was left to prepare."""
     used_share: float
     """Share of the idle time that was used, from 0 to 1."""
     longest_us: float
@@ -106,12 +109,15 @@ class Beside:
     max_us: float
     throughput_bytes_per_s: Optional[float]
     refused: int = 0
-    """Calls that it refused, which have no access time."""
+    """Calls that the other file system refused. They have no access time."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A file system on a simulated chip under a workload, measured call by call. Times are microseconds, those of the chip alone."""
+    """A file system on a simulated chip under a workload, measured call by call.
+
+    Times are microseconds, and contain the time of the chip alone.
+    """
 
     device: str
     """Name of the device profile."""
@@ -130,15 +136,15 @@ class Evaluation:
     mean_us: float
     """Mean access time."""
     p50_us: float
-    """What half of the accesses do not exceed."""
+    """Half of the accesses take at most this time."""
     p99_us: float
-    """What 99 % of the accesses do not exceed."""
+    """99 % of the accesses take at most this time."""
     p999_us: float
-    """What 99.9 % of the accesses do not exceed."""
+    """99.9 % of the accesses take at most this time."""
     max_us: float
-    """Longest access time seen."""
+    """Longest measured access time."""
     bound_us: float
-    """Longest access time promised."""
+    """Longest promised access time."""
     throughput_bytes_per_s: float
     """Mean throughput."""
     programs_per_data_page: float
@@ -162,18 +168,21 @@ class Evaluation:
     floor: Floor
     """The floor for the same writes."""
     idle: Optional[Idle] = None
-    """Idle time between bursts, where there was some."""
+    """Idle time between bursts; None if the run has none."""
     beside: tuple[Beside, ...] = ()
-    """Other file systems beside the run, where one was named."""
+    """Other file systems beside the run; empty if none was named."""
     access_ns: Times = field(default_factory=_no_times, repr=False, compare=False, metadata={"not_json": True})
     """Access times in nanoseconds, in order."""
 
     def frame(self) -> pd.DataFrame:
-        """Give the buffer that each input rate needs as a table; rates are bytes per second, levels bytes."""
+        """Return the buffer for each input rate as a table.
+
+        Rates are bytes per second, levels bytes.
+        """
         return frame_of(self.backlog)
 
     def plot(self) -> Figure:
-        """Draw each access with the promised bound, and the buffer that input rates need."""
+        """Draw each access with the promised bound, and the buffer for each input rate."""
         return plots.evaluation(self)
 
 
@@ -194,9 +203,9 @@ class HighestRate:
 
     buffer_bytes: int
     rate: Optional[int]
-    """Where the data that is being written has RAM of its own."""
+    """The rate if the data that is being written has its own RAM."""
     peak_rate: Optional[int]
-    """Where the buffer holds the data that is being written too."""
+    """The rate if the buffer also holds the data that is being written."""
 
 
 @dataclass(frozen=True)
@@ -209,7 +218,10 @@ class EnvelopeRow:
 
 @dataclass(frozen=True)
 class Replay:
-    """What a trace of access times needs. It describes that trace: nothing here is promised of the next one. Times are microseconds."""
+    """The needs of a trace of access times. Times are microseconds.
+
+    The figures describe this trace, and promise nothing for another trace.
+    """
 
     trace: str
     """Name of the trace."""
@@ -224,16 +236,19 @@ class Replay:
     backlog: tuple[RateRow, ...]
     """The buffer that each input rate needs."""
     highest_rate: Optional[HighestRate]
-    """The highest rate for a buffer, where one was asked for."""
+    """The highest rate for a buffer; None if no buffer was given."""
     envelope: tuple[EnvelopeRow, ...]
     """The tightest envelopes, from the mean to the longest access."""
     access_ns: Times = field(default_factory=_no_times, repr=False, compare=False, metadata={"not_json": True})
     """Access times in nanoseconds, in order."""
 
     def frame(self) -> pd.DataFrame:
-        """Give the buffer that each input rate needs as a table; rates are bytes per second, levels bytes."""
+        """Return the buffer for each input rate as a table.
+
+        Rates are bytes per second, levels bytes.
+        """
         return frame_of(self.backlog)
 
     def plot(self) -> Figure:
-        """Draw each access, and the buffer that input rates need."""
+        """Draw each access, and the buffer for each input rate."""
         return plots.replay(self)

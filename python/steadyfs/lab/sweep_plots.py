@@ -24,7 +24,7 @@ def _possible(sweep: Sweep) -> pd.DataFrame:
 
 
 def ram(sweep: Sweep) -> Figure:
-    """Draw the RAM that each chip needs for each rate: buffer and file system, the most of all its runs."""
+    """Draw the RAM of each chip for each rate: buffer and file system, the largest of all runs."""
     frame = _possible(sweep)
     chart = Chart(7.5, 4.0)
     axes = chart.subplots()
@@ -50,7 +50,10 @@ def ram(sweep: Sweep) -> Figure:
 
 
 def _points(sweep: Sweep) -> pd.DataFrame:
-    """The mean over the seeds of each point of the grid: RAM, longest access, pages programmed for each page of data."""
+    """Return the means over the seeds for each point of the grid.
+
+    The figures are RAM, longest access, and pages programmed for each page of data.
+    """
     frame = _possible(sweep)
     columns = ["idle_ns" if axis == "idle" else axis for axis in sweep.axes]
     wanted = ["ram_bytes", "max_us", "programs_per_data_page"]
@@ -60,7 +63,10 @@ def _points(sweep: Sweep) -> pd.DataFrame:
 
 
 def pareto(sweep: Sweep) -> Figure:
-    """Draw RAM, time and wear of each point of the grid, and the front that nothing beats in all three."""
+    """Draw RAM, time and wear of each point of the grid.
+
+    Filled points are the front: no other point beats them in all three.
+    """
     points = _points(sweep)
     values = points[["ram_bytes", "max_us", "programs_per_data_page"]].to_numpy(float)
     beaten = [bool(np.any(np.all(values <= row, axis=1) & np.any(values < row, axis=1))) for row in values]
@@ -85,7 +91,7 @@ def pareto(sweep: Sweep) -> Figure:
 
 
 def effects(sweep: Sweep, figure: str) -> Figure:
-    """Draw which axis matters: how far apart the means of a figure are along each, as a multiple."""
+    """Draw the effect of each axis: the largest mean of a figure as a multiple of the smallest."""
     frame = _possible(sweep)
     if figure not in frame.columns:
         raise ValueError(f"found {figure!r}; expected a column of the table, such as 'max_us'")

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 
 def flat(row: object, prefix: str = "") -> dict[str, object]:
-    """Give the fields of a row by name, those of dataclasses in it with its name in front; lists are left out."""
+    """Return the fields of a row by name. Lists are left out.
+
+    A field of a dataclass in the row has the name of that dataclass's field in front.
+    """
     if not dataclasses.is_dataclass(row) or isinstance(row, type):
         raise TypeError(f"found {type(row).__name__}; expected a dataclass")
     found: dict[str, object] = {}
@@ -26,7 +29,7 @@ def flat(row: object, prefix: str = "") -> dict[str, object]:
 
 
 def frame_of(rows: Sequence[object], before: Sequence[Mapping[str, object]] = ()) -> pd.DataFrame:
-    """Make a table, with columns before those of each row where there are any; what is missing is ``NA``."""
+    """Make a table. The columns of ``before`` come first. Missing values are ``NA``."""
     import pandas as pd
 
     heads: Sequence[Mapping[str, object]] = before or [{}] * len(rows)
@@ -36,7 +39,7 @@ def frame_of(rows: Sequence[object], before: Sequence[Mapping[str, object]] = ()
 
 
 def _column(values: list[object]) -> Union[ExtensionArray, list[object]]:
-    """Whole numbers stay whole where some are missing."""
+    """Return the values of a column. Whole numbers stay whole if some are missing."""
     import pandas as pd
 
     there = [value for value in values if value is not None]

@@ -1,4 +1,7 @@
-"""What `bench`, `costs`, `streams`, `realtime`, `transactions` and `advise` give. Durations are microseconds, those of the chip alone."""
+"""The results of `bench`, `costs`, `streams`, `realtime`, `transactions` and `advise`.
+
+Durations are microseconds, and contain the time of the chip alone.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ class Wear:
 
 @dataclass(frozen=True)
 class BenchRow:
-    """A case: figures, or why there are none."""
+    """A case: figures, or the reason why there are none."""
 
     case: str
     calls: Optional[int] = None
@@ -32,7 +35,7 @@ class BenchRow:
     p99_us: Optional[float] = None
     max_us: Optional[float] = None
     bound_us: Optional[float] = None
-    """Largest bound of a call, as promised just before it."""
+    """Largest bound of a call, computed just before the call."""
     bytes_per_s: Optional[float] = None
     reads: Optional[int] = None
     read_bytes: Optional[int] = None
@@ -42,18 +45,18 @@ class BenchRow:
     wear: Optional[Wear] = None
     """Erases of a block since the chip was new, over all blocks."""
     data_wear: Optional[Wear] = None
-    """The same over the blocks that hold data in turn."""
+    """Erases of a block since the chip was new, over the blocks that hold data in turn."""
     limit_us: Optional[float] = None
-    """What the chip itself needs for a call on average, at best."""
+    """Least mean time of a call on the chip itself."""
     skipped: Optional[str] = None
-    """Why it was not measured: there is no room for it."""
+    """Reason why the case was not measured: there is no room for it."""
     failed: Optional[str] = None
-    """What went wrong."""
+    """Reason of the failure."""
 
 
 @dataclass(frozen=True)
 class Bench:
-    """Case after case on a simulated chip, beside what the chip could do."""
+    """Case after case on a simulated chip, beside the limit of the chip."""
 
     device: str
     system: str
@@ -66,7 +69,7 @@ class Bench:
     rows: tuple[BenchRow, ...]
 
     def frame(self) -> pd.DataFrame:
-        """Give the cases as a table."""
+        """Return the cases as a table."""
         return frame_of(self.rows)
 
     def plot(self) -> Figure:
@@ -76,7 +79,7 @@ class Bench:
 
 @dataclass(frozen=True)
 class CallCost:
-    """Mean and most of many steps of one kind; each step is a call with its commit."""
+    """Mean and maximum of many steps of one kind. Each step is a call with its commit."""
 
     call: str
     calls: int
@@ -101,7 +104,7 @@ class CopyCost:
     commits: str
     """``each_file`` or ``at_end``."""
     prepared: bool
-    """Whether idle work had erased the blocks before."""
+    """True if idle work had erased the blocks before."""
     transaction_pages: int
     ram_bytes: int
     mount_us: float
@@ -109,7 +112,7 @@ class CopyCost:
     unmount_us: float
     total_us: float
     raw_us: float
-    """Time of programming the bytes and nothing else."""
+    """Time to program the bytes and nothing else."""
     ratio: float
     """``total_us / raw_us``."""
     ratio_with_erases: float
@@ -133,13 +136,13 @@ class SkippedCopy:
     commits: str
     prepared: bool
     large: bool
-    """Whether transactions were to be large."""
+    """True if large transactions were requested."""
     reason: str
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What each call costs, and what copying files costs beside programming their bytes."""
+    """The cost of each call, and the cost of copies beside plain programs of their bytes."""
 
     device: str
     timing: str
@@ -152,21 +155,21 @@ class Costs:
     skipped: tuple[SkippedCopy, ...] = ()
 
     def frame(self) -> pd.DataFrame:
-        """Give the calls as a table."""
+        """Return the calls as a table."""
         return frame_of(self.calls)
 
     def copies_frame(self) -> pd.DataFrame:
-        """Give the copies as a table."""
+        """Return the copies as a table."""
         return frame_of(self.copies)
 
     def plot(self) -> Figure:
-        """Draw mean, most and bound of each call."""
+        """Draw mean, maximum and bound of each call."""
         return plots.costs(self)
 
 
 @dataclass(frozen=True)
 class StreamsRow:
-    """A run: what was written, and how the disk used streams."""
+    """A run: the writes, and the use of streams by the disk."""
 
     writes: str
     fill: float
@@ -174,7 +177,7 @@ class StreamsRow:
     pages: int
     moved_per_page: float
     amplification: float
-    """Pages programmed for each page written, everything included."""
+    """Write amplification: pages programmed for each page written, everything included."""
     mean_us: float
     max_us: float
     bound_us: float
@@ -190,7 +193,7 @@ class StreamsRow:
 
 @dataclass(frozen=True)
 class Streams:
-    """What streams save: data that dies together lies together."""
+    """The savings by streams: data that dies together lies together."""
 
     device: str
     page_bytes: int
@@ -202,7 +205,7 @@ class Streams:
     rows: tuple[StreamsRow, ...]
 
     def frame(self) -> pd.DataFrame:
-        """Give the runs as a table."""
+        """Return the runs as a table."""
         return frame_of(self.rows)
 
     def plot(self) -> Figure:
@@ -212,7 +215,7 @@ class Streams:
 
 @dataclass(frozen=True)
 class Medium:
-    """A medium and the file system on it: the one that is named."""
+    """A medium and the file system on it. Only the field of that combination is set."""
 
     device: Optional[str] = None
     """A managed device as it is."""
@@ -232,7 +235,7 @@ class Medium:
 
 @dataclass(frozen=True)
 class RealtimeBacklog:
-    """What an input rate, in bytes per second, leaves in the buffer."""
+    """Bytes in the buffer at an input rate, in bytes per second."""
 
     rate: int
     buffer_bytes: Optional[int]
@@ -243,7 +246,7 @@ class RealtimeBacklog:
 
 @dataclass(frozen=True)
 class RealtimeRow:
-    """What was measured of one medium."""
+    """The measurements of one medium."""
 
     medium: Medium
     commit_every: int
@@ -260,12 +263,12 @@ class RealtimeRow:
     written_per_byte: float
     flushes_per_access: float
     worst_ns: tuple[int, ...]
-    """The accesses in a row that took longest, in nanoseconds."""
+    """The consecutive accesses that took longest together, in nanoseconds."""
 
 
 @dataclass(frozen=True)
 class RealtimeAdvice:
-    """What one medium does for a rate."""
+    """The result of one medium for a rate."""
 
     system: str
     commit_every: int
@@ -277,16 +280,16 @@ class RealtimeAdvice:
     guarantee: str
     """``computed``, ``by_profile`` or ``none``."""
     lost_bytes: Optional[int]
-    """Bytes that a power cut may lose, of commit and buffer together."""
+    """Bytes that a power cut may lose, in commit and buffer together."""
     lost_ms: Optional[float]
     written_per_byte: float
     near_mean: bool = False
-    """True if the rate is not above the mean rate, but above 95 % of it."""
+    """True if the rate is above 95 % of the mean rate, but not above the mean rate."""
 
 
 @dataclass(frozen=True)
 class Realtime:
-    """Which medium keeps an input rate, and with which RAM."""
+    """The media that keep an input rate, and the RAM for it."""
 
     accesses: int
     fill: float
@@ -296,7 +299,7 @@ class Realtime:
     advice: tuple[RealtimeAdvice, ...]
 
     def frame(self) -> pd.DataFrame:
-        """Give the advice as a table."""
+        """Return the advice as a table."""
         return frame_of(self.advice)
 
     def plot(self) -> Figure:
@@ -306,23 +309,23 @@ class Realtime:
 
 @dataclass(frozen=True)
 class TransactionsRow:
-    """Times of the calls under one choice of events, half of them at most."""
+    """Median times of the calls under one choice of events."""
 
     system: str
     commit_on: str
     us: tuple[float, ...]
     """Create, write, flush, close, and the commit after the calls."""
     flush_us: tuple[float, ...]
-    """The share of each in which the device emptied its cache."""
+    """The part of each time in which the device emptied its cache."""
     file_us: float
-    """Mean of all that a file takes."""
+    """Mean of the whole time for a file."""
     flushes_per_file: float
     max_us: float
 
 
 @dataclass(frozen=True)
 class Copies:
-    """What became of finished copies when power failed."""
+    """State of finished copies after a power cut."""
 
     system: str
     copies: int
@@ -348,7 +351,7 @@ class TransactionsDevice:
 
     device: str
     cache_bytes: Optional[int]
-    """Bytes of its volatile cache; nothing where it has none, and on raw flash."""
+    """Bytes of its volatile cache; None if it has no cache, and on raw flash."""
     rows: tuple[TransactionsRow, ...]
     copies: tuple[Copies, ...]
     skipped: tuple[TransactionsSkipped, ...] = ()
@@ -356,7 +359,10 @@ class TransactionsDevice:
 
 @dataclass(frozen=True)
 class Transactions:
-    """Who pays for a commit: create, write, flush or close; and what is left of a finished copy when power fails."""
+    """The time that commits add to create, write, flush or close.
+
+    Also the state of finished copies after a power cut.
+    """
 
     write_bytes: int
     files: int
@@ -366,13 +372,13 @@ class Transactions:
     CALLS = ("create", "write", "flush", "close", "after")
 
     def frame(self) -> pd.DataFrame:
-        """Give the rows of all devices as a table, with the calls as columns."""
+        """Return the rows of all devices as a table, with the calls as columns."""
         pairs = [(device, row) for device in self.devices for row in device.rows]
         heads = [{"device": device.device, **{f"{call}_us": us for call, us in zip(self.CALLS, row.us)}} for device, row in pairs]
         return frame_of([row for _, row in pairs], heads)
 
     def copies_frame(self) -> pd.DataFrame:
-        """Give what became of copies as a table."""
+        """Return the state of copies as a table."""
         pairs = [(device, row) for device in self.devices for row in device.copies]
         return frame_of([row for _, row in pairs], [{"device": device.device} for device, _ in pairs])
 
@@ -383,10 +389,10 @@ class Transactions:
 
 @dataclass(frozen=True)
 class Setting:
-    """A combination of settings, and what it takes."""
+    """A combination of settings, with its RAM and times."""
 
     differs: Optional[str]
-    """The setting in which it differs from the best; nothing of the best."""
+    """The setting in which it differs from the best; None for the best."""
     block_bytes: int
     unit_pages: int
     overlay_entries: int
@@ -409,9 +415,9 @@ class Advice:
     tried: int
     unfit: int
     settings: tuple[Setting, ...]
-    """The best, and then the best of those that differ from it in one setting."""
+    """The best combination, then for each setting the best combination with another value of it."""
     fill_max: float
-    """The largest share of the chip that data may take, with no call more than a quarter longer."""
+    """Largest share of the chip for data at which a mean step takes at most a quarter longer."""
     code_bytes: int
     features: tuple[str, ...]
     rust: str
@@ -419,15 +425,15 @@ class Advice:
     c: str
     """The settings in C."""
     text: str = field(default="", repr=False, metadata={"not_json": True})
-    """What to take, what it costs, and why."""
+    """The recommended settings, their cost, and the reasons."""
 
     @property
     def best(self) -> Setting:
-        """What to take."""
+        """The recommended settings."""
         return self.settings[0]
 
     def frame(self) -> pd.DataFrame:
-        """Give the settings as a table, the best first."""
+        """Return the settings as a table, the best first."""
         return frame_of(self.settings)
 
     def plot(self) -> Figure:

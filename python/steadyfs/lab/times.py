@@ -25,12 +25,12 @@ AnyTimes = Union[
 
 
 def of_bytes(data: bytes) -> Times:
-    """Take times as the native half gives them."""
+    """Make an array of the times that the native half returns."""
     return np.frombuffer(data, "<u8").astype(np.uint64, copy=False)
 
 
 def to_array(times: AnyTimes) -> Times:
-    """Check durations, and make them whole nanoseconds.
+    """Check durations, and convert them to whole nanoseconds.
 
     >>> to_array(np.array([1500, 2], "timedelta64[us]"))
     array([1500000,    2000], dtype=uint64)
@@ -50,5 +50,5 @@ def to_array(times: AnyTimes) -> Times:
 
 
 def to_bytes(times: AnyTimes) -> bytes:
-    """Give times as the native half takes them."""
+    """Return times in the form that the native half takes."""
     return to_array(times).astype("<u8", copy=False).tobytes()
