@@ -67,13 +67,12 @@ impl<F: Flash> Outlook<'_, '_, F> {
         if self.ftl.space.weak_head().is_some() {
             return Some(Step::Release);
         }
-        // The copy takes a frame, so it comes before room is made for the burst. On NOR the log
-        // of the leaf makes the copy useless soon.
-        if !layout.programs_bytes() && self.can_copy_leaf() {
-            return Some(Step::CopyLeaf);
-        }
         if self.victim_live() > 0 {
             return Some(Step::Move(None));
+        }
+        // The copy takes a frame, so it comes before the next victim makes room for the burst.
+        if self.idle_copies() > 0 && self.can_copy_leaf() {
+            return Some(Step::CopyLeaf);
         }
         let wins = || if self.ftl.space.pool() < self.pool_for(frames) { self.idle_victim(room) } else { None };
         if let Some(victim) = self.failing_victim().or_else(wins) {
@@ -112,9 +111,15 @@ impl<F: Flash> Outlook<'_, '_, F> {
         self.reserve() + 4 * self.ftl.layout.frames_per_block + frames + frames / 2
     }
 
+    /// Returns the number of copies of the first leaf that idle work makes for each victim. On NOR
+    /// there is none, because the log of the leaf makes a copy useless soon.
+    fn idle_copies(&self) -> u32 {
+        u32::from(self.ftl.layout.copies_leaf() && !self.ftl.layout.programs_bytes())
+    }
+
     /// Returns the block with fewest live frames, if emptying it wins an eighth of a block. The
-    /// leaves that its moves make full count as a loss, with an overlay of `room` entries. So
-    /// idle work comes to an end.
+    /// leaves that its moves make full count as a loss, with an overlay of `room` entries. So does
+    /// the copy of the first leaf, if there are such leaves. So idle work comes to an end.
     fn idle_victim(&self, room: u32) -> Option<BlockIndex> {
         let fpb = self.ftl.layout.frames_per_block;
         let block = self.ftl.space.blocks().choose(State::Used, Choice::Emptiest(0))?;
@@ -122,7 +127,9 @@ impl<F: Flash> Outlook<'_, '_, F> {
         // Entries that wait for a commit stay where they are.
         let room = room.saturating_sub(self.ftl.transaction.len());
         let full = (self.ftl.map.len() + live).saturating_sub(room);
-        (live > 0 && live + full.div_ceil(self.ftl.layout.leaf_changes_above(room)) + fpb.div_ceil(8) <= fpb).then_some(block)
+        let leaves = full.div_ceil(self.ftl.layout.leaf_changes_above(room));
+        let lost = leaves + leaves.min(self.idle_copies());
+        (live > 0 && live + lost + fpb.div_ceil(8) <= fpb).then_some(block)
     }
 
     /// Returns a block that its data must leave, unless too much of the reserve is used up.
