@@ -79,6 +79,32 @@ fn pages_that_tell_of_the_footprint_agree_with_it() {
 
     tells("docs/getting-started.md", &format!("The core alone takes {} in a mount", kib(stack("mount"))));
 
+    let [reads, clean_reads] =
+        ["Code, NAND, reading only", "Code, NAND, reading only, a volume that was ended cleanly"].map(bytes);
+    let everything = bytes("Code, NOR");
+    let calls = ["mount", "read", "write"].map(|call| exact(stack(call)));
+    let kb = |bytes: u64| format!("{:.1}", bytes as f64 / 1000.0);
+    tells("docs/from-spiffs.md", &calls.join(" · "));
+    tells(
+        "docs/from-spiffs.md",
+        &format!(
+            "{} KB to read, {} to read an unmounted volume, {} for a logger without features, {} for everything on NOR",
+            kb(reads),
+            kb(clean_reads),
+            kb(lean),
+            kb(everything)
+        ),
+    );
+    tells("docs/from-spiffs.md", &format!("{} bytes of code", exact(reads)));
+    tells("docs/results.md", &format!("| {} B |", calls.join(", ")));
+    tells("docs/results.md", &format!("| {}; {} B |", exact(reads), exact(everything)));
+    let [packed, packed_all] = ["reading", "reading and writing"].map(|calls| bytes(&format!("Code, compressed files: {calls}")));
+    tells("docs/packed.md", &format!("| to read, LZ4 included | {} |", exact(packed)));
+    tells("docs/packed.md", &format!("| to read, append, overwrite and cut | {} |", exact(packed_all)));
+    let signed = bytes("Code, NAND, a read-only image that is signed");
+    let image = bytes("Code, NAND, a read-only image");
+    tells("docs/rom.md", &format!("{} KB to read LZ4 from NAND, {} KB with hash tree and signature", kb(image), kb(signed)));
+
     let [all_in_c, lean_in_c] = ["Code, NAND, in C", "Code, NAND, in C, a logger without features"].map(bytes);
     tells("docs/c.md", &format!("| every call, all features | {} | {} |", exact(all_in_c), exact(all)));
     tells("docs/c.md", &format!("`dir_open`, `_read`, `_close` | {} | {} |", exact(lean_in_c), exact(lean)));
