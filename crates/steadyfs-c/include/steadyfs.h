@@ -208,8 +208,8 @@ typedef enum steadyfs_error {
   // The build, or the volume, lacks a requirement of the call: a feature of the library, or
   // permissions.
   STEADYFS_ERR_UNSUPPORTED = -217,
-  // No superblock was found. The device was never formatted, its division differs from its
-  // format (steadyfs_mount), or it has no image.
+  // No superblock was found. The device was never formatted, the driver and the settings
+  // divide it in another way than its format did (see steadyfs_mount), or it has no image.
   STEADYFS_ERR_NOTFORMATTED = -220,
   // The volume has another version of the format.
   STEADYFS_ERR_VERSION = -221,
@@ -620,12 +620,12 @@ typedef struct steadyfs_settings {
   // block holds at least 8 of these logical pages.
   uint16_t unit_pages;
   // Map changes kept in RAM, at least 40 more than transaction_pages, at most 8,192. More:
-  // fewer programs per write and more usable space, for 4 bytes each (8 above 32,767 logical
+  // fewer programs per write and more usable space, for 4 bytes each (8 above 32,768 logical
   // pages). Default: by the medium's size, from 64 on.
   uint16_t overlay_entries;
   // Logical pages that one transaction may write, 2 to 1,024. More: larger transactions. With
   // less than 16 a single call may be refused. steadyfs_transaction_room returns the bytes.
-  // Default: 16 or 32 by the medium, up to 256 on sectors.
+  // Default: 16, or 32 on most media of 3,072 to 8,191 logical pages. On sectors: 16 to 256.
   uint16_t transaction_pages;
   // Programs between two roots, 16 to 4,096. More: fewer programs per write. Less: a faster
   // mount after a power cut. Default: by the medium's size, from 32 on.
@@ -1071,9 +1071,9 @@ int steadyfs_settings_for(const struct steadyfs_config *config, size_t memory_by
 // afterwards.
 //
 // Power loss: after a cut neither the new volume nor an earlier one is reliable. Format again.
-// Cost: a check of the mark of each block, one read, some sixteen erases, and a few programs.
-// Errors: the errors of steadyfs_memory_bytes, STEADYFS_ERR_NOMEM, STEADYFS_ERR_BADBLOCKS,
-// STEADYFS_ERR_IO and other errors of the medium.
+// Cost: for each block a check of its mark and one read; also some sixteen erases and a few
+// programs. Errors: the errors of steadyfs_memory_bytes, STEADYFS_ERR_NOMEM,
+// STEADYFS_ERR_BADBLOCKS, STEADYFS_ERR_IO and other errors of the medium.
 int steadyfs_format(struct steadyfs_t *fs, const struct steadyfs_config *config);
 
 // Mounts a volume. `fs` and the memory of the configuration belong to the volume until

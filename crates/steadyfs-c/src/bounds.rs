@@ -89,7 +89,7 @@ impl Cost {
     }
 }
 
-/// Returns the most names of a path.
+/// Returns the largest possible number of names in a path.
 #[inline(never)]
 fn depth(path: &str) -> u32 {
     let bytes = path.as_bytes();

@@ -29,12 +29,12 @@ pub struct Settings {
     /// block holds at least 8 of these logical pages.
     pub unit_pages: u16,
     /// Map changes kept in RAM, at least 40 more than transaction_pages, at most 8,192. More:
-    /// fewer programs per write and more usable space, for 4 bytes each (8 above 32,767 logical
+    /// fewer programs per write and more usable space, for 4 bytes each (8 above 32,768 logical
     /// pages). Default: by the medium's size, from 64 on.
     pub overlay_entries: u16,
     /// Logical pages that one transaction may write, 2 to 1,024. More: larger transactions. With
     /// less than 16 a single call may be refused. steadyfs_transaction_room returns the bytes.
-    /// Default: 16 or 32 by the medium, up to 256 on sectors.
+    /// Default: 16, or 32 on most media of 3,072 to 8,191 logical pages. On sectors: 16 to 256.
     pub transaction_pages: u16,
     /// Programs between two roots, 16 to 4,096. More: fewer programs per write. Less: a faster
     /// mount after a power cut. Default: by the medium's size, from 32 on.

@@ -102,8 +102,8 @@ pub enum Code {
     /// The build, or the volume, lacks a requirement of the call: a feature of the library, or
     /// permissions.
     ErrUnsupported = -217,
-    /// No superblock was found. The device was never formatted, its division differs from its
-    /// format (steadyfs_mount), or it has no image.
+    /// No superblock was found. The device was never formatted, the driver and the settings
+    /// divide it in another way than its format did (see steadyfs_mount), or it has no image.
     ErrNotformatted = -220,
     /// The volume has another version of the format.
     ErrVersion = -221,

@@ -129,8 +129,8 @@ fn create(
     }
 }
 
-/// Returns the shape that the rule of a new file's directory gives. A rule that this release does not
-/// support counts as no rule.
+/// Returns the shape that the rule of a new file's directory gives. A rule that this release
+/// does not support counts as no rule.
 fn ruled(fs: &mut Mounted, path: &str) -> Result<Option<Shape>, Error> {
     let directory = path.trim_end_matches('/').rsplit_once('/').map_or("", |(directory, _)| directory);
     let directory = if directory.is_empty() { ROOT } else { fs.stat(directory)?.inode };

@@ -59,9 +59,9 @@ pub(crate) unsafe fn ask<T>(fs: *mut Fs, call: impl FnOnce(&mut Mounted) -> T) -
 /// afterwards.
 ///
 /// Power loss: after a cut neither the new volume nor an earlier one is reliable. Format again.
-/// Cost: a check of the mark of each block, one read, some sixteen erases, and a few programs.
-/// Errors: the errors of steadyfs_memory_bytes, STEADYFS_ERR_NOMEM, STEADYFS_ERR_BADBLOCKS,
-/// STEADYFS_ERR_IO and other errors of the medium.
+/// Cost: for each block a check of its mark and one read; also some sixteen erases and a few
+/// programs. Errors: the errors of steadyfs_memory_bytes, STEADYFS_ERR_NOMEM,
+/// STEADYFS_ERR_BADBLOCKS, STEADYFS_ERR_IO and other errors of the medium.
 ///
 /// # Safety
 /// See the [crate](crate#safety).

@@ -193,8 +193,8 @@ pub enum ConfigError {
     /// A block must hold a root with its copies, three logical pages and a journal page, and a
     /// root has at most 64 pages: choose fewer `overlay_entries`, or larger blocks.
     BlockTooSmall,
-    /// `checkpoint_programs` must not be more than the pages of 24 blocks, less one for each of
-    /// `failures`. NOR has no such limit.
+    /// `checkpoint_programs` must not be more than the pages of 24 blocks. Each of `failures`
+    /// takes one block off these 24. NOR has no such limit.
     CheckpointTooRare,
     /// Too few blocks: `bad_blocks_max`, ring and reserve leave no room for data.
     TooFewBlocks,

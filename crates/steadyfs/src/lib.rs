@@ -26,7 +26,8 @@
 //!   your driver
 //! ```
 //! Data flows one way: a layer calls the layer below it and does not depend on the layer above.
-//! `docs/design.md` gives the reasons for this design. `docs/format.md` describes the medium.
+//! `docs/design.md` gives the reasons for this design. `docs/format.md` describes the bytes on
+//! the medium.
 //!
 //! # Example
 //! ```

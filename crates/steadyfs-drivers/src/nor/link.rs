@@ -28,10 +28,11 @@ const fn protection_bits(id: [u8; 3]) -> u8 {
     }
 }
 
-/// Longest erase for which the start waits, in microseconds. The chip is not identified yet.
+/// Assumed longest time of an erase, in microseconds, before the chip is identified. The start
+/// gives up after twice this time.
 const UNKNOWN_US: u32 = 4_000_000;
-/// Time limit of a write to the status register, in microseconds. The write takes up to 15 ms on
-/// Winbond's chips, and 40 ms on Macronix'.
+/// Longest time of a write to the status register, in microseconds. The write takes up to 15 ms
+/// on Winbond's chips, and 40 ms on Macronix'. The start gives up after twice this time.
 const STATUS_US: u32 = 100_000;
 
 /// The bits in which a chip reports a failed program or erase. The identification of the chip

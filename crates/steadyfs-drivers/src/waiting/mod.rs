@@ -33,7 +33,8 @@
 //! chip is noticed only when the turn has ended, so turns should be short, as in any program of
 //! this kind.
 //!
-//! **Power loss.** Nothing changes: the programs have the same order and content.
+//! **Power loss.** Nothing changes: the flash is programmed in the same order, with the same
+//! content.
 //!
 //! **Limits.** The rest must not wait for the call in progress, for example for a lock around the
 //! file system: the call would never end. If interrupts may interrupt (embassy's

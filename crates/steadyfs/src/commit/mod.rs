@@ -1,4 +1,5 @@
-//! The open transaction: the pages that wait for its commit. A call that fails leaves all of it.
+//! The open transaction: the pages that wait for its commit. A call that fails leaves it
+//! unchanged.
 //!
 //! The [journal](crate::journal) and the cache undo their own part of a failed call. This module
 //! undoes frames. A page that the call writes or discards as a whole gets another pending frame,

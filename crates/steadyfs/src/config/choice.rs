@@ -100,7 +100,7 @@ impl Config {
     /// - The [usual settings](Self::for_geometry), if these just fit.
     /// - With more memory, on NOR, longer buffers of the journal and smaller logical pages, in
     ///   the order of `docs/bench.md`.
-    /// - With less memory, settings without the memory that small changes need least.
+    /// - With less memory, settings that give up first the memory that small changes need least.
     /// - If nothing fits, the smallest settings.
     ///
     /// Memory that is left is best lent as a [cache](crate::FileSystem::lend_cache).
@@ -332,7 +332,8 @@ impl Config {
     ///
     /// ```compile_fail
     /// # use steadyfs::{Config, media::Geometry};
-    /// const CHIP: Geometry = Geometry::of_nor(4096, 4096); // roots of 16 MiB have no room in 4 KiB
+    /// // A root for 16 MiB has no room in a block of 4 KiB.
+    /// const CHIP: Geometry = Geometry::of_nor(4096, 4096);
     /// const CONFIG: Config = Config::for_geometry(&CHIP).must_fit(&CHIP);
     /// # let _ = CONFIG;
     /// ```

@@ -77,7 +77,7 @@ pub(crate) struct Layout {
     pub overlay_soft: u32,
     /// Fewest overlay entries that a leaf write-back frees, once above `overlay_soft`.
     pub fold_frees: u32,
-    /// Changes of the map that take one frame at most: a leaf that is written anew.
+    /// Number of map changes that together take at most one frame: a leaf that is written anew.
     pub leaf_changes: u32,
     /// Blocks that may be allocated until the next root.
     pub listed_blocks: u32,
@@ -259,8 +259,8 @@ impl Layout {
         leaf_log_bytes / (4 + entry_bytes)
     }
 
-    /// Returns the changes of the map that take one frame at most, if leaves are written back
-    /// above `entries` overlay entries.
+    /// Returns the number of map changes that together take at most one frame, if leaves are
+    /// written back above `entries` overlay entries.
     pub(crate) const fn leaf_changes_above(&self, entries: u32) -> u32 {
         max(Self::log_changes(self.leaf_log_bytes, self.entry_bytes), ceil_div(entries + 1, self.leaf_count))
     }

@@ -256,8 +256,8 @@ impl Call {
         }
     }
 
-    /// Returns the alternative changes of a call. With `is_long` the call may have a name that
-    /// exceeds an inode. A call that changes nothing has no work.
+    /// Returns the alternative changes of a call. With `is_long` a name of the call may exceed
+    /// its room in an inode. A call that changes nothing has no work.
     pub(super) fn works<F: Flash>(self, volume: &Volume<'_, F>, is_long: bool) -> [Option<Work>; 3] {
         let shape = Shape::of(volume);
         let inode = if is_long { &INODE } else { &SHORT_INODE };

@@ -22,7 +22,7 @@ use crate::store::Store;
 ///
 /// It is for a boot loader that reads a finished and unmounted image. A firmware that uses
 /// nothing else of this crate links no code for programs, erases or recovery from a power cut.
-/// It takes half of the code of a [`Reader`], which shows the same data.
+/// A `CleanReader` takes half of the code of a [`Reader`], which shows the same data.
 ///
 /// In any doubt the mount returns [`MountError::NeedsRecovery`]. A [`Reader`] then shows the
 /// state of the last commit. The error stays until a [`FileSystem`] has changed something and

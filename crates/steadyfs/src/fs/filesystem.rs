@@ -233,8 +233,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     }
 
     /// Chooses the pages that are checked against their checksum when they are read; after a
-    /// mount all pages are. Costs nothing. Unchecked data pages save their checksums: nine
-    /// tenths of the instructions of a long read.
+    /// mount all pages are. Costs nothing. The checksums of data pages take nine tenths of the
+    /// instructions of a long read. Unchecked pages do not take them.
     pub fn set_verify(&mut self, verify: Verify) {
         self.volume.store.set_verify(verify);
     }
@@ -307,9 +307,9 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// Returns the damage that the mount found; `None` if everything is there. A damaged volume
     /// can only be read until it is [repaired](Self::repair).
     ///
-    /// A [leaf of the map](Damage::Leaf) may also be lost later. Its write-back finds the loss,
-    /// perhaps after any call that changes something. Committed data stays, and the next mount
-    /// can begin a repair.
+    /// A [leaf of the map](Damage::Leaf) may also be lost later. Its write-back finds the loss.
+    /// Any call that changes something may write it back. Committed data stays, and the next
+    /// mount can begin a repair.
     pub fn damage(&self) -> Option<Damage> {
         self.volume.store.status().damage()
     }

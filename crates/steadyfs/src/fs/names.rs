@@ -30,7 +30,7 @@ impl<F: Flash> FileSystem<'_, F> {
             return Err(Error::NameTooLong);
         }
         let inode = self.volume.allocate_inode(self.volume.plan().files_max())?;
-        // The generation combines both: the sequence grows from mount to mount, the stamp
+        // The generation has two parts: the sequence grows from mount to mount, the stamp grows
         // within a transaction.
         self.volume.outdate_handles();
         let kind = if what == Kind::Directory { InodeKind::Directory } else { InodeKind::File };
@@ -132,8 +132,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// a file, an empty directory by a directory.
     ///
     /// # Power loss
-    /// Before the next commit everything is as it was. At each moment the file has exactly one
-    /// of the two names.
+    /// Before the next commit everything is as it was. At each moment the file or directory has
+    /// exactly one of the two names.
     ///
     /// # Cost
     /// [`Call::Rename`](super::Call::Rename).

@@ -34,7 +34,7 @@ impl<'p> From<(InodeNumber, &'p str)> for Place<'p> {
 pub(super) enum Target<'p> {
     /// A name in a directory, which may exist or not.
     Name { directory: u32, name: &'p str },
-    /// A directory. The path has no name at its end: it is empty, `.`, or ends with `..`.
+    /// A directory. Apart from empty names and `.`, the path has no name, or ends with `..`.
     Directory(u32),
 }
 

@@ -16,8 +16,8 @@ pub(super) const PAGES_PER_CALL: u32 = 8;
 const INODES_PER_CALL: u32 = 3;
 
 impl<'m, F: Flash> FileSystem<'m, F> {
-    /// Chooses the events after which the volume commits, at any time. [`CommitOn::ON_FLUSH`]
-    /// is the default.
+    /// Chooses the events after which the volume commits. The choice may change at any time.
+    /// [`CommitOn::ON_FLUSH`] is the default.
     pub fn set_commit_on(&mut self, events: CommitOn) {
         self.commits.set_events(events);
     }
@@ -222,8 +222,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             self.step(result)?;
         }
         let trims = self.lists.steps(&self.volume, false);
-        // Each step frees a few pages of removed files.
         let commits = self.trims_commit(call, is_long, trims);
+        // Each step frees a few pages of removed files.
         for _ in 0..trims {
             let lacks_room = self.volume.store.logical.is_open()
                 && self.volume.store.bounds().lacks_room(&first_steps(&self.volume, 1, false));

@@ -56,8 +56,8 @@ impl<F: Flash> Ftl<'_, F> {
     }
 
     /// Returns the sequence number of page `index` of a copy in the ring. No record since the
-    /// root has this number, because the tag of a page whose erase was cut may read as anything:
-    /// even as the copy's tag, with the copy's data.
+    /// root may have this number. The reason: a page whose erase was cut may read as anything,
+    /// even as the copy, with its tag and its data.
     pub fn copy_sequence(&self, index: u32) -> u64 {
         self.space.sequence().saturating_sub(self.layout.config.unit_pages.into()) + u64::from(index)
     }

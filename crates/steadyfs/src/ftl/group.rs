@@ -8,7 +8,8 @@
 //! - Then the victim's frames are read into lent memory, one behind the other. One command
 //!   programs them behind the caller's pages.
 //! - A call that has committed makes groups, because its flush has ended the stream anyway.
-//!   Another call makes one group when two would be due.
+//!   Another call makes groups if two are due, and then leaves less than two. It also makes one
+//!   group if the victim is urgent, or if the waiting moves cover all of the victim's frames.
 //! - Leaves and roots wait for a commit as well, if they can.
 //!
 //! A waiting move counts as moved when reclamation [plans](crate::pace), so the plan is the same

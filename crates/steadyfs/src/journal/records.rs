@@ -301,7 +301,7 @@ impl<F: Flash> Records<'_, '_, F> {
             return Ok(());
         }
         self.read(NONE, self.space.journal_at())?;
-        // On a volume without changes nothing uses the discards.
+        // A mount that changes nothing does not use the discards.
         if !self.pages.flash().is_clean() {
             self.journal.remove_discards();
         }

@@ -117,9 +117,9 @@ impl Journal<'_> {
     /// Small patches that never change again would take room for good. So one such page is
     /// written
     ///
-    /// - after every such write if more than half of the buffer is left,
-    /// - after every fourth one if more than a 36th is left (56 bytes of 2 KiB: the patches that
-    ///   an append to a file renews).
+    /// - after every such write if patches still use more than half of the buffer,
+    /// - after every fourth one if they still use more than a 36th (56 bytes of 2 KiB: the
+    ///   patches that an append to a file renews).
     pub fn note_flush(&mut self) -> bool {
         let (used, capacity) = (self.counting_bytes(), self.patch_bytes_max());
         self.flushes = self.flushes.wrapping_add(1);

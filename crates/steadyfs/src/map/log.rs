@@ -11,8 +11,8 @@
 //! is written anew when its log is full.
 //!
 //! After a power cut, this cut or an earlier one may have touched places of a log that read as
-//! blank. So that leaf is written anew. A log is *untouched* (`known` in the code) if no cut can
-//! have touched it. The root contains the list of untouched logs.
+//! blank. So the leaf of such a log is written anew. A log is *untouched* (`known` in the code)
+//! if no cut can have touched it. The root contains the list of untouched logs.
 //!
 //! # A change that cannot be read
 //!
@@ -142,7 +142,7 @@ impl Map<'_> {
     }
 
     /// Programs the overlay entries of a leaf into its log, which has room for them. Returns the
-    /// failure of the first program that failed, if one did. The log is not untouched then.
+    /// failure of the first program that failed, if one did. The log then counts as touched.
     ///
     /// # Cost
     /// One read and one program for each page of the leaf that changes.

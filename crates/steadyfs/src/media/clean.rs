@@ -4,8 +4,8 @@ use super::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTE
 
 /// A medium on which nothing changes, with a volume that no power cut has met.
 ///
-/// The code that reads a volume branches on [`is_clean`](Flash::is_clean). The result is known
-/// to the compiler. So it leaves out the code for volumes that change or were cut: the open
+/// The code that reads a volume branches on [`is_clean`](Flash::is_clean). The compiler
+/// evaluates the result, and leaves out the code for volumes that change or were cut: the open
 /// transaction, discards that wait for a commit, pages that may be unsteady, bits that flip.
 pub(crate) struct Clean<F>(F);
 

@@ -195,7 +195,7 @@ pub trait Flash {
     /// leave any of these pages. Every other page is unchanged.
     ///
     /// # Errors
-    /// As [`program`](Flash::program). Any of the pages may then be programmed.
+    /// As [`program`](Flash::program). After an error, any of the pages may hold its data.
     fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
         let pages = data.chunks_exact(data.len() / tags.len().max(1));
         (first..).zip(pages.zip(tags)).try_for_each(|(page, (data, tag))| self.program(page, data, tag))
@@ -267,7 +267,7 @@ pub trait Flash {
     /// [`Failure::Device`]. It is then unknown which writes since the last sync are on the
     /// medium. So the volume programs nothing more until it is mounted again. It does not repeat
     /// the flush: a later success would not prove that nothing was lost before. A driver that
-    /// can prove it repeats the flush itself.
+    /// can prove that nothing was lost repeats the flush itself.
     fn sync(&mut self) -> Result<(), Failure> {
         Ok(())
     }

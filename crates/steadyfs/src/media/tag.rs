@@ -176,8 +176,8 @@ impl Tag {
         first + (self.source().wrapping_sub(first) & ((1 << STREAM_SHIFT) - 1))
     }
 
-    /// Returns the sequence of the first program of the page's transaction. For a journal page
-    /// it is the transaction that the page commits.
+    /// Returns the sequence of the first program of a transaction: of the transaction that the
+    /// page belongs to, or that the journal page commits.
     pub(crate) fn transaction_start(&self) -> u64 {
         self.sequence - u64::from(self.aux & ((1 << STREAM_SHIFT) - 1)).min(self.sequence)
     }

@@ -309,8 +309,8 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     ///
     /// The records end at the first missing number, unless a flushed commit lies behind it. Any
     /// record behind a commit proves that the commit was flushed. A device that keeps its order
-    /// loses only a part of one command, a group of moves. There any other record behind the gap
-    /// proves the same.
+    /// loses only a part of one command, a group of moves. There any record that is no move, at
+    /// the gap or behind it, proves the same.
     fn ends_before(&mut self, tag: &Tag, cursors: &Cursors, mut traces: Traces) -> Result<bool, Error> {
         let gap = tag.sequence.saturating_sub(self.records.space.sequence());
         let unit = u32::from(self.records.layout.config.unit_pages);

@@ -32,8 +32,8 @@ impl Traces {
         self.lost_moves += count;
     }
 
-    /// Returns true if a gap in the numbers is exactly the numbers of unreadable moves of `unit`
-    /// pages. Each unreadable move accounts for its numbers once.
+    /// Returns true if unreadable moves, of `unit` pages each, account for a gap in the numbers.
+    /// Each unreadable move accounts for its numbers once.
     pub fn are_lost_moves(&mut self, gap: u32, unit: u32) -> bool {
         let moves = (gap / unit).min(self.lost_moves);
         self.lost_moves -= moves;
@@ -45,8 +45,8 @@ impl Traces {
         self.lost_copies += 1;
     }
 
-    /// Returns true if a gap in the numbers is exactly the numbers of copies, of `unit` pages
-    /// each, whose source was lost.
+    /// Returns true if the copies whose source was lost, of `unit` pages each, account exactly
+    /// for a gap in the numbers.
     pub fn are_lost_copies(&self, gap: u64, unit: u32) -> bool {
         gap > 0 && gap == u64::from(self.lost_copies) * u64::from(unit)
     }

@@ -56,8 +56,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// Returns the frames of pages that leave the journal buffer to make room for a call's
     /// patches.
     ///
-    /// - The buffer may have patches of as many pages as it can. Then a patch of a further page
-    ///   writes one page in its turn.
+    /// - The buffer has patches of at most `patched_pages_max` pages. At this limit, a patch of a
+    ///   further page writes one page in its turn.
     /// - A patch that finds no room writes the page with most bytes, at most one page. It writes
     ///   its own page if the former would not make enough room, or if none is left.
     /// - Each of the calls that do the work also writes one page with few bytes in the buffer.
@@ -76,8 +76,8 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// `turns` other pages may have left it. The pages are:
     ///
     /// - the largest pages of the buffer
-    /// - pages of patches that are longer than the pages left in the buffer; such a patch itself
-    ///   takes less room then
+    /// - pages of patches that are longer than the pages left in the buffer; such a patch goes
+    ///   with its page, and takes no room in the buffer
     /// - if all pages of the buffer do not make enough room, the pages of records that find no
     ///   room then
     fn flushes_of_full(&self, work: &Work, turns: u32, calls: u32) -> u32 {

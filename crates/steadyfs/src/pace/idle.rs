@@ -91,8 +91,8 @@ impl<F: Flash> Outlook<'_, '_, F> {
         (short || due).then_some(Step::Root)
     }
 
-    /// Returns true if a copy of the first leaf is missing and can be made. A head must have
-    /// been used since the mount, and the copy must need neither an erase nor a move.
+    /// Returns true if the first leaf maps tables, has no copy, and a copy can be made. A head
+    /// must have been used since the mount, and the copy must need neither an erase nor a move.
     pub fn can_copy_leaf(&self) -> bool {
         let ftl = self.ftl;
         let has_place = ftl.space.rest(HeadIndex::USER) > 0 || ftl.space.blocks().count(State::Erased) > 0;

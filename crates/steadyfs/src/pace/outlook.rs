@@ -41,8 +41,8 @@ impl<F: Flash> Outlook<'_, '_, F> {
     }
 
     /// Returns the frames that calls may leave live beside the `frames` frames that they write.
-    /// These frames were replaced, and only the overlay supersedes them. A later call finds the
-    /// volume fuller by this number.
+    /// These frames were replaced, and only entries of the overlay show it. A later call finds
+    /// the volume fuller by this number.
     pub fn superseded(&self, frames: u32) -> u32 {
         frames.min(u32::from(self.ftl.layout.config.overlay_entries).saturating_sub(self.entries()))
     }

@@ -2,7 +2,7 @@
 
 use crate::features::GROUPS;
 
-/// The present time, as it suits a group of moves.
+/// Suitability of the present time for a group of moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Time {
     /// A stream of writes goes on.

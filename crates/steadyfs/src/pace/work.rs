@@ -105,8 +105,8 @@ impl Work {
         self.patches.counts.iter().zip(most).filter(|&(_, most)| most > bytes).map(|(&count, _)| u32::from(count)).sum()
     }
 
-    /// Returns the bytes of the `count` shortest of these patches, with headers of `header`
-    /// bytes.
+    /// Returns the bytes of the `count` shortest patches among those with more than `bytes`
+    /// bytes, with headers of `header` bytes.
     pub fn shortest(&self, count: u32, bytes: u32, header: u32) -> u32 {
         let Patches { counts, longest, .. } = self.patches;
         let (mut left, mut sum, mut least) = (count, 0, 0);

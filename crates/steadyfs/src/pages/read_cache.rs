@@ -156,7 +156,7 @@ impl Places<'_> {
     /// - the first such place before it,
     /// - the next one in turn.
     ///
-    /// An entry that is not found again before its next turn loses its second chance.
+    /// If the page at the next place in turn was found, it counts as not found from now on.
     fn at_for(&mut self, page: PageIndex) -> usize {
         let next = (usize::from(self.control[0]) + 1) % self.ways;
         let (mut own, mut behind, mut before) = (None, None, None);

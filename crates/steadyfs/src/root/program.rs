@@ -282,13 +282,13 @@ impl<F: Flash> Roots<'_, '_, F> {
     /// elsewhere. Erases a ring block and writes a root there, and returns true. On media that
     /// program bytes, a mark may replace the root; then it returns false.
     ///
-    /// Otherwise a chain of starts that were cut would use a place twice. Each of them may have
-    /// touched a place that reads as blank.
+    /// A place that reads as blank may have been touched by an earlier start that was cut.
+    /// Without the root or the mark, a chain of such starts would use a place twice.
     ///
     /// # Cost
     /// Once after a mount that found nothing to settle: one erase and `root_programs` programs.
-    /// In addition, one erase of each ring block in which cuts have left unreadable pages. One
-    /// program if the medium programs bytes and there are no such blocks.
+    /// In addition, one erase of each ring block in which cuts have left unreadable pages. If
+    /// the medium programs bytes and there are no such blocks, the whole cost is one program.
     pub fn open(&mut self, said: Said, lost: &mut Lost) -> Result<bool, Error> {
         (self.ring.closed, self.ring.untouched) = (false, true);
         let mark = core::mem::replace(&mut self.ring.mark, NONE);

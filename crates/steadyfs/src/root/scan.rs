@@ -146,8 +146,8 @@ impl<F: Flash> Search<'_, '_, F> {
     }
 
     /// Returns true if the root in the tables is not certain, and was begun before a certain
-    /// root with a smaller number. It follows an older root. A cut erase had hidden it from the
-    /// mount that began the certain root.
+    /// root with a smaller number. It then follows an older root than the certain one. A cut
+    /// erase had hidden it from the mount that began the certain root.
     fn is_stale(&self, newer: &Found, certain: &Found) -> bool {
         !newer.is_certain() && self.ring.follows < certain.number && certain.number < newer.number
     }

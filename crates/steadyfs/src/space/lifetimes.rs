@@ -58,8 +58,8 @@ impl Lifetimes<'_> {
             self.tick();
         }
         let (extent, size) = self.extent(logical);
-        // A byte counts the writes of an extent. If the extent has more pages, one write of
-        // several counts, by chance, because writers take turns.
+        // A byte counts the writes of an extent. If the extent has more than 255 pages, one write
+        // of several counts, by chance, because writers take turns.
         let share = size.div_ceil(u8::MAX.into());
         let full = size.div_ceil(share) as u8;
         if self.bytes[WRITES + extent] >= full {

@@ -74,9 +74,9 @@ impl<'m, F: Flash> Store<'m, F> {
         if self.logical.ftl.search().find_closed()? && self.load_journal()? { Ok(()) } else { Err(MountError::NeedsRecovery) }
     }
 
-    /// Accepts the losses that the mount found. The first leaf, which maps the first `tables`
-    /// logical pages, must not be among them. Until [`end_repair`](Self::end_repair) every mount
-    /// finds that a repair was begun.
+    /// Accepts the losses that the mount found. The first leaf must still map each of the first
+    /// `tables` logical pages that belong to it. Until [`end_repair`](Self::end_repair) every
+    /// mount finds that a repair was begun.
     ///
     /// # Cost
     /// The cost of a mount.
@@ -127,10 +127,10 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Finds the state that was committed last. Programs nothing.
     ///
-    /// If only its first seal names a root, the root may be left of a block whose erase was cut.
-    /// Its contents in that block may read as whole now and as damaged the next moment. If any
-    /// of it is missing, no caller has ever seen that root, and the root before it is the
-    /// newest.
+    /// If only one seal of a root can be read, the root may be left of a block whose erase was
+    /// cut. The frames and the journal page that it names in that block may read as whole now
+    /// and as damaged the next moment. If anything is missing behind such a root, no caller has
+    /// ever seen the root, and the root before it is the newest.
     fn find_state(&mut self) -> Result<Option<Last>, Error> {
         let mut below = u32::MAX;
         loop {

@@ -70,7 +70,8 @@ pub enum Finding {
         /// The inode.
         inode: InodeNumber,
     },
-    /// A page is marked as in use, or has content, but belongs to no file. Mended by freeing it.
+    /// A page is marked as in use, or has content, but belongs to no file or directory. Mended by
+    /// freeing it.
     LeakedPage {
         /// The logical page.
         logical: u32,

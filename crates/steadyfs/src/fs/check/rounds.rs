@@ -133,9 +133,8 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
         Ok(())
     }
 
-    /// Counts a change, if it was made.
-    ///
-    /// Not inlined, because there are many changes.
+    /// Counts a change, if it was made. Not inlined, so that it exists once: `fault` exists once
+    /// for each kind of change.
     #[inline(never)]
     fn is_mended(&mut self, result: Result<(), Error>, counter: Count) -> Result<bool, Error> {
         let is_made = soft(result)?.is_some();

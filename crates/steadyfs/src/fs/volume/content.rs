@@ -49,8 +49,8 @@ impl<F: Flash> Volume<'_, F> {
     /// The page of a file at a byte offset, and the offset within this page.
     ///
     /// A shift, and a short division for pages whose size is not a power of two: a 64-bit
-    /// division takes 400 bytes of code. The pages that a file can have are fewer than 2³² steps
-    /// of this shift.
+    /// division takes 400 bytes of code. The largest file has fewer than 2³² steps of this
+    /// shift.
     pub fn split(&self, offset: u64) -> (u32, u32) {
         let logical_bytes = self.store.layout().logical_bytes;
         let shift = logical_bytes.trailing_zeros();

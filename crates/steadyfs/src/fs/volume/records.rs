@@ -116,7 +116,7 @@ impl<F: Flash> Volume<'_, F> {
         if is_sound { Ok(()) } else { Err(Error::Corrupt) }
     }
 
-    /// Sets the depth that the root page of the volume stores.
+    /// Sets the depth in RAM. The root page of the volume does not change.
     pub fn set_depth(&mut self, depth: Depth) {
         self.space.depth = depth;
     }

@@ -171,8 +171,8 @@ impl<F: Flash> Volume<'_, F> {
     /// Reads an entry of an index page.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if the entry is out of range. An entry that was lost with a part of the
-    /// page is all ones, which no page has.
+    /// [`Error::Corrupt`] if the number in the entry is out of range. An entry that was lost with
+    /// a part of the page is all ones, which no page has.
     pub fn index_entry(&mut self, page: u32, entry: u32) -> Result<Option<u32>, Error> {
         let number = self.raw_entry(page, entry)?;
         if number > self.plan.data_count {
@@ -188,7 +188,8 @@ impl<F: Flash> Volume<'_, F> {
         Ok(u32::from_le_bytes(bytes))
     }
 
-    /// The page that entry `number` of an index names; `None` if the entry is a hole or was lost.
+    /// The page that an index entry with the value `number` names; `None` if the entry is a hole
+    /// or was lost.
     pub fn named_by(&self, number: u32) -> Option<Result<u32, Error>> {
         let lost = u32::MAX >> (32 - 8 * self.plan.index_bytes());
         let page = number.checked_sub(1).filter(|_| number != lost)?;

@@ -16,9 +16,9 @@ pub const SECTOR_BYTES: usize = 512;
 /// - be unreadable until it is written again.
 ///
 /// On a device that [`reorders`](SectorDevice::reorders), this may happen to any of these
-/// writes. On other devices it happens to the last write alone, and nothing of a later write is
-/// on the medium. Every other sector is unchanged. The same holds for a write that returned an
-/// error.
+/// writes. On other devices it happens to one write alone: all writes before it are on the
+/// medium, and nothing of the writes after it is. Every other sector is unchanged. The same
+/// holds for a write that returned an error.
 pub trait SectorDevice {
     /// Returns the number of sectors of the device. It never changes.
     fn sector_count(&self) -> u32;

@@ -40,7 +40,7 @@ impl<F: Flash> Forward<'_, '_, F> {
         Ok(())
     }
 
-    /// Reads the tag of a page, without its checksum.
+    /// Reads the tag of a page. Does not verify the checksum of the page.
     fn sight_of(&mut self, page: PageIndex) -> Result<Sight, Error> {
         let mut tag = [0; TAG_BYTES];
         if !self.records.pages.read_tag_anyhow(page, &mut tag)? {
@@ -136,8 +136,8 @@ impl<F: Flash> Forward<'_, '_, F> {
         block * self.records.layout.geometry.pages_per_block + next * unit
     }
 
-    /// Returns true if a tag belongs to a record that was programmed after the root. If a head
-    /// is given, that head must have programmed it.
+    /// Returns true if a tag belongs to a record that a head of the volume programmed after the
+    /// root. If a head is given, that head must have programmed it.
     fn is_new(&self, tag: &Tag, head: Option<HeadIndex>) -> bool {
         let of_head = Space::head_of(self.records.layout, tag)
             .is_some_and(|found| self.records.space.heads().has(found) && head.is_none_or(|head| head == found));
@@ -145,7 +145,7 @@ impl<F: Flash> Forward<'_, '_, F> {
     }
 
     /// Looks behind a place without a record. Behind a page that a power cut tore there is
-    /// nothing. If another record lies behind it, the record at the place was lost, or its
+    /// nothing. If there is a record behind the place, the record at the place was lost, or its
     /// program failed. The numbers show the difference.
     fn look_behind(
         &mut self,
