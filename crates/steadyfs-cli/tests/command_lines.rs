@@ -271,6 +271,10 @@ const SESSIONS: [Session; 12] = [
                 Elsewhere("crates/steadyfs-cli", "builds all for minutes; what it installs is run here"),
             ),
             (
+                "cargo rustc -p steadyfs-c --release --lib --crate-type staticlib",
+                Elsewhere("crates/steadyfs-c/tests/programs.rs", "builds the library without --release"),
+            ),
+            (
                 "cargo rustc -p steadyfs-c --release --lib --crate-type staticlib --target thumbv7m-none-eabi",
                 Elsewhere(
                     "crates/steadyfs-c/tests/programs.rs",

@@ -143,7 +143,7 @@ fn many_pages_of_lost_files_are_a_line_and_a_repair_that_frees_them_is_told_befo
     assert!(told.contains(table) && told.contains(pages) && told.lines().count() < 10, "{told}");
     assert!(told.contains("--repair frees the ") && told.contains(" pages that belong to no file; "), "{told}");
     let json: Value = serde_json::from_slice(&bench.run("check i.img --json").stdout).unwrap();
-    assert!(json["findings"].as_array().unwrap().len() > 100, "JSON has each: {json}");
+    assert!(json["findings"].as_array().unwrap().len() > 30, "JSON has each: {json}");
     let told = text(&bench.run("check i.img --repair").stdout);
     assert!(told.contains("pages given back") && !told.contains("--repair frees"), "{told}");
     assert!(bench.ok("check i.img").ends_with(": sound\n"));

@@ -344,7 +344,7 @@ fn damage_is_found_and_changes_the_exit_code() {
     bench.damage("i.img", needle);
     let output = bench.run("check i.img");
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stdout).starts_with("inode 1 (/f): logical page "), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).starts_with("inode 2 (/f): logical page "), "{}", text(&output.stdout));
     assert!(text(&output.stdout).contains("cannot be read"), "{}", text(&output.stdout));
     assert_eq!(text(&output.stderr), "error: i.img: 1 finding; expected none; --repair mends what can be mended\n");
     assert_eq!(bench.fails("scrub i.img"), "i.img: 1 page is lost; expected none; `steady check` tells whose");

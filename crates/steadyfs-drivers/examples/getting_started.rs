@@ -14,6 +14,15 @@ const GEOMETRY: Geometry = Geometry::of_nor(4096, 256); // 1 MiB in sectors of 4
 const CONFIG: Config = Config::for_geometry(&GEOMETRY).must_fit(&GEOMETRY);
 const MEMORY_BYTES: usize = CONFIG.memory_bytes(&GEOMETRY);
 
+/// The same for a larger chip, on which several sectors are a block.
+mod large_chip {
+    use super::{Config, Geometry};
+
+    const SECTORS: u32 = Config::group_sectors(4096, 4096).unwrap(); // 4 for 16 MiB, 4,096 sectors
+    const GEOMETRY: Geometry = Geometry::of_nor(4096 * SECTORS, 4096 / SECTORS);
+    pub const MEMORY_BYTES: usize = Config::for_geometry(&GEOMETRY).must_fit(&GEOMETRY).memory_bytes(&GEOMETRY);
+}
+
 /// Starts the driver of the board's chip. The first MiB of the chip is the volume.
 fn board_flash(sim: &NorSim) -> Result<NorPages<NorChip<NorSim, NorSim>>, Box<dyn Error>> {
     let (spi, delay) = (sim.clone(), sim.clone());
@@ -33,6 +42,7 @@ fn start<'m, F: Flash>(flash: &'m mut F, memory: &'m mut [u8]) -> Result<FileSys
 
 /// Runs the steps of the document.
 pub fn main() -> Result<(), Box<dyn Error>> {
+    println!("1 MiB takes {MEMORY_BYTES} bytes of memory, 16 MiB {}", large_chip::MEMORY_BYTES);
     let sim = NorSim::new(NorSpi::new(NorSpiProfile::w25q128jv()));
     let mut flash = board_flash(&sim)?;
     let mut memory = [0; MEMORY_BYTES];
