@@ -105,8 +105,8 @@ impl Load {
 pub struct Need {
     /// The greatest backlog of the run.
     pub worst: Backlog,
-    /// True if the level had not settled: the second half of the run raised it by more than a
-    /// quarter and a write.
+    /// True if the level had not settled. In the second half of the run, both its most and its mean
+    /// are higher by more than a quarter and a write.
     pub grows: bool,
 }
 
@@ -124,10 +124,33 @@ pub fn need(access_ns: &[u64], write_bytes: u64, rate_bytes_per_s: u64) -> Optio
     if Load::of(access_ns, write_bytes, rate_bytes_per_s) != Load::Below {
         return None;
     }
-    let worst_of = |accesses: &[u64]| greatest(levels(accesses.iter().copied(), write_bytes, rate_bytes_per_s));
-    let (worst, first) = (worst_of(access_ns), worst_of(&access_ns[..access_ns.len() / 2]));
-    let settled = first.left_bytes.saturating_mul(5) / 4 + write_bytes;
-    Some(Need { worst, grows: worst.left_bytes > settled })
+    let levels = || levels(access_ns.iter().copied(), write_bytes, rate_bytes_per_s);
+    let half = access_ns.len() / 2;
+    let [first, second] = [Half::of(levels().take(half)), Half::of(levels().skip(half))];
+    Some(Need { worst: greatest(levels()), grows: second.is_above(&first, u128::from(write_bytes) * NANO) })
+}
+
+/// The level after the accesses of half a run, in billionths of a byte.
+struct Half {
+    most: u128,
+    mean: u128,
+}
+
+impl Half {
+    fn of(levels: impl Iterator<Item = (u128, u128)>) -> Half {
+        let (mut most, mut sum, mut count) = (0, 0_u128, 0);
+        for (left, _) in levels {
+            (most, sum, count) = (left.max(most), sum.saturating_add(left), count + 1);
+        }
+        Half { most, mean: sum / count.max(1) }
+    }
+
+    /// Returns true if most and mean are a quarter and a write above another half. A rare long
+    /// access raises the most alone.
+    fn is_above(&self, other: &Half, write: u128) -> bool {
+        let above = |one: u128, other: u128| one > other.saturating_mul(5) / 4 + write;
+        above(self.most, other.most) && above(self.mean, other.mean)
+    }
 }
 
 /// Returns the text of a buffer in a table, in the words of [`BUFFER_LEGEND`].
