@@ -508,7 +508,6 @@ fn a_lost_page_of_records_takes_none_of_the_page_before() {
             fs.write(&mut file, 0, &count.to_le_bytes()).expect("write");
             states.push((count, fs.flash_mut().programmed.clone()));
         }
-        drop(fs);
         let last = &states.last().expect("a write").1;
         for &page in last {
             let mut chip = Lossy { lost: Some(page), ..chip.clone() };
