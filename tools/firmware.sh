@@ -1,9 +1,11 @@
 #!/bin/bash
 # Builds the firmware of examples/firmware for a Cortex-M3 and runs it in QEMU (mps2-an385). The
 # exit status is the status of the firmware.
+#
 #   tools/firmware.sh         in C and in Rust
 #   tools/firmware.sh c       in C alone
 #   tools/firmware.sh rust    in Rust alone
+#
 # Fails also if the stack in docs/c.md or docs/getting-started.md is off by more than a tenth.
 #
 # tools/bare-metal.sh finds compiler and tools. With STEADYFS_INSTALL=1 it installs them. Without
@@ -11,7 +13,7 @@
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-case ${1:-both} in both | c | rust) ;; *) sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac
+case ${1:-both} in both | c | rust) ;; *) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac
 # Both use one directory, so that the core library is built once.
 build=${CARGO_TARGET_DIR:-$root/target}/firmware
 

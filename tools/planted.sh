@@ -1,8 +1,10 @@
 #!/bin/bash
 # Removes each rule of crash consistency from a copy of the core, one at a time. For each removal
 # `steady torture`, the siege or a test must fail.
+#
 #   tools/planted.sh                a run without a defect, then all of tools/planted/*.patch
 #   tools/planted.sh --only NAME    one patch, e.g. 1-quarantine, even if its result is kept
+#
 # Prints the run that finds each defect, its replay, and the loss. Fails if a patch does not apply,
 # if the core does not build with it, or if no run finds it. STEADYFS_JOBS (2) patches run side by
 # side. STEADYFS_TIME (60s) is the time for each kind of torture. Results are kept in the target
@@ -31,7 +33,7 @@ only=
 case ${1:-} in
 "") ;;
 --only) only=${2:?--only needs a name} ;;
-*) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+*) sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -211,7 +211,7 @@ fn ways() -> [(&'static str, String); 2] {
     ]
 }
 
-/// Configures a project, and returns whether that succeeded and what CMake printed, in one line.
+/// Configures a project. Returns true if that succeeded, and the output of CMake in one line.
 fn configure(project: &Path, arguments: &[&str]) -> (bool, String) {
     let made = project.join("build");
     let _ = std::fs::remove_dir_all(&made);

@@ -124,32 +124,35 @@ pub fn need(access_ns: &[u64], write_bytes: u64, rate_bytes_per_s: u64) -> Optio
     if Load::of(access_ns, write_bytes, rate_bytes_per_s) != Load::Below {
         return None;
     }
-    let levels = || levels(access_ns.iter().copied(), write_bytes, rate_bytes_per_s);
-    let half = access_ns.len() / 2;
-    let [first, second] = [Half::of(levels().take(half)), Half::of(levels().skip(half))];
-    Some(Need { worst: greatest(levels()), grows: second.is_above(&first, u128::from(write_bytes) * NANO) })
+    let mut levels = levels(access_ns.iter().copied(), write_bytes, rate_bytes_per_s);
+    let [first, second] = [access_ns.len() / 2, access_ns.len()].map(|count| Half::of(levels.by_ref().take(count)));
+    let [left_bytes, peak_bytes] = [first.left.max(second.left), first.peak.max(second.peak)].map(whole_bytes);
+    let grows = second.is_above(&first, u128::from(write_bytes) * NANO);
+    Some(Need { worst: Backlog { left_bytes, peak_bytes }, grows })
 }
 
-/// The level after the accesses of half a run, in billionths of a byte.
+/// The levels of half a run, in billionths of a byte: most and mean after an access, most within.
 struct Half {
-    most: u128,
+    left: u128,
     mean: u128,
+    peak: u128,
 }
 
 impl Half {
     fn of(levels: impl Iterator<Item = (u128, u128)>) -> Half {
-        let (mut most, mut sum, mut count) = (0, 0_u128, 0);
-        for (left, _) in levels {
-            (most, sum, count) = (left.max(most), sum.saturating_add(left), count + 1);
+        let (mut most, mut sum, mut count) = ((0, 0), 0_u128, 0);
+        for (left, peak) in levels {
+            most = (left.max(most.0), peak.max(most.1));
+            (sum, count) = (sum.saturating_add(left), count + 1);
         }
-        Half { most, mean: sum / count.max(1) }
+        Half { left: most.0, mean: sum / count.max(1), peak: most.1 }
     }
 
     /// Returns true if most and mean are a quarter and a write above another half. A rare long
     /// access raises the most alone.
     fn is_above(&self, other: &Half, write: u128) -> bool {
         let above = |one: u128, other: u128| one > other.saturating_mul(5) / 4 + write;
-        above(self.most, other.most) && above(self.mean, other.mean)
+        above(self.left, other.left) && above(self.mean, other.mean)
     }
 }
 

@@ -232,6 +232,11 @@ pub fn format_count(count: u64) -> String {
     text
 }
 
+/// Returns true for zero, which JSON leaves out.
+pub(crate) fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,9 +12,9 @@
 //! | F2FS | its six logs | [`f2fs_stream`] |
 //! | SQLite | its nine kinds of temporary files | [`SqliteFile::stream`], by name [`sqlite_stream`] |
 //!
-//! On a volume with four streams, the numbers are the numbers of Vishwakarma, Sharma and Kodase,
-//! *Enhancing eMMC using Multi-Stream technique* (2019), tables 2 and 3: 1 to 3 for data with a
-//! stream, and 0 for data without. Each map describes the numbers for fewer streams. No map uses
+//! On a volume with four streams, data with a stream has the numbers 1 to 3, and other data has 0.
+//! These are the numbers of Vishwakarma, Sharma and Kodase, *Enhancing eMMC using Multi-Stream
+//! technique* (2019), tables 2 and 3. Each map describes the numbers for fewer streams. No map uses
 //! RAM, and a map that is never called takes no code.
 //!
 //! ```

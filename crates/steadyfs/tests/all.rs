@@ -24,6 +24,7 @@ mod format_again;
 mod full;
 mod handles;
 mod health;
+mod idle;
 mod journal;
 mod leaf_log;
 mod lost_and_cut;

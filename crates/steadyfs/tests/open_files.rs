@@ -107,9 +107,8 @@ fn files_that_had_one_number_after_the_other_are_told_apart() {
 }
 
 /// A file created since the last commit took the inode of a removed file. After a rollback, the
-/// removed file was there again. The new file's handle, which had the same inode, passed for a
-/// handle of that file: closing it freed an inode that was already on the trim list, or that
-/// belonged to a file.
+/// removed file was there again. The new file's handle had the same inode, and passed for a handle
+/// of that file. Its close freed an inode of the trim list, or of a file.
 #[test]
 fn a_handle_undone_by_a_rollback_does_not_stand_for_the_file_that_is_there_again() {
     let mut device = SHAPES[0].device(1);

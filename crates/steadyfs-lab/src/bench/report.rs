@@ -80,7 +80,7 @@ pub struct Figures {
     /// Erases of all calls.
     pub erases: u64,
     /// Calls that the volume refused for lack of room. `calls` does not include them.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::units::is_zero")]
     pub refused: u64,
     /// Erases of a block since the chip was new, over all blocks.
     pub wear: Wear,
@@ -90,10 +90,6 @@ pub struct Figures {
     /// Mean physical limit of a call, in microseconds. None if there is no payload, or if a read
     /// cache keeps the read data.
     pub limit_us: Option<f64>,
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// A summary of the erase counts of blocks.

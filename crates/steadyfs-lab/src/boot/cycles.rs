@@ -4,9 +4,9 @@
 //! half or more. Flash time and bytes are measured; these cycles are not. `--cycles` sets
 //! others. Sources:
 //!
-//! - LZ4 and LZO: Linux, commit cffb78b0e0b3 (2013), a kernel of 14 MB on an ARMv7 at 1.5 GHz.
-//!   29.1 and 20.1 MB/s without unaligned access, which an ARM920T lacks. 45.6 and 25.2 MB/s
-//!   with it, as on a Cortex-M7.
+//! - LZ4 and LZO: Linux, commit cffb78b0e0b3 (2013), a kernel of 14 MB on an ARMv7 at 1.5 GHz. The
+//!   rates are 29.1 and 20.1 MB/s without unaligned access, and 45.6 and 25.2 MB/s with it. An
+//!   ARM920T has no unaligned access, a Cortex-M7 has it.
 //! - Deflate, XZ and Zstandard: LZO's speed, scaled by the speeds of a squashfs of these codecs
 //!   on an x86 (Linux, commit 87bf54bb43dd, 2017: gzip 128, LZO 217, XZ 35, Zstandard 225 MB/s).
 //! - SHA-256: `sha256-armv4.pl` of OpenSSL: 35 cycles on a single-issue XScale, 20 on a

@@ -40,12 +40,8 @@ pub struct Beside {
     /// access takes time.
     pub throughput_bytes_per_s: Option<f64>,
     /// Number of refused calls.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::units::is_zero")]
     pub refused: u64,
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl Peer {

@@ -49,8 +49,8 @@ impl<'a> StreamsReport<'a> {
         self.shown.first().map_or(String::new(), |row| format!("{} writes, {} full", row.writes, format_percent(row.fill)))
     }
 
-    /// Returns the result in a sentence. Of all cases, it names the case that streams help most,
-    /// the middle case, and the case that streams help least.
+    /// Returns the result in a sentence. It names three cases: the case that streams help most, the
+    /// middle case, and the case that streams help least.
     fn sentence(&self) -> String {
         let mut cases = self.cases();
         cases.sort_by(|(_, a), (_, b)| gain(a).total_cmp(&gain(b)));

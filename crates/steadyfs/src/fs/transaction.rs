@@ -6,6 +6,7 @@ use super::commits::CommitLimits;
 use super::commits::CommitOn;
 use super::filesystem::{Change, FileSystem};
 use super::handle::File;
+use super::room::TransactionRoom;
 use crate::error::Error;
 use crate::media::Flash;
 use crate::pace::Work;
@@ -190,6 +191,23 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.open.check(&mut self.volume)?;
         self.is_stale = false;
         Ok(())
+    }
+
+    /// Returns the room that is left in the open transaction. After a [commit](Self::commit) it
+    /// is the room of a whole transaction.
+    ///
+    /// A call with more may be refused with [`Error::TransactionTooLarge`], and nothing has
+    /// changed then. [`CommitOn::FULL`] commits a full transaction instead. More
+    /// [`transaction_pages`](crate::Config::transaction_pages) give more room.
+    ///
+    /// [`Error::TransactionTooLarge`]: crate::Error::TransactionTooLarge
+    ///
+    /// # Cost
+    /// No operation of the medium.
+    pub fn transaction_room(&self) -> TransactionRoom {
+        // The call may free pages of removed files first.
+        let steps = self.lists.steps(&self.volume, self.has_abandoned_orphans());
+        TransactionRoom::of(&self.volume, &first_steps(&self.volume, steps, false))
     }
 
     /// Returns true if changes wait for a commit. A call that returns an error leaves them as

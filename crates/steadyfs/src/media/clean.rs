@@ -5,8 +5,10 @@ use super::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTE
 /// A medium on which nothing changes, with a volume that no power cut has met.
 ///
 /// The code that reads a volume branches on [`is_clean`](Flash::is_clean). The compiler
-/// evaluates the result, and leaves out the code for volumes that change or were cut: the open
-/// transaction, discards that wait for a commit, pages that may be unsteady, bits that flip.
+/// evaluates the result, and leaves out the code for volumes that change or were cut:
+///
+/// - the open transaction and discards that wait for a commit;
+/// - pages that may be unsteady, and bits that flip.
 pub(crate) struct Clean<F>(F);
 
 impl<F> Clean<F> {

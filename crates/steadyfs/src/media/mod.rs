@@ -188,9 +188,9 @@ pub trait Flash {
     /// [`move_group`](crate::Config::move_group) is more than 1.
     ///
     /// # Power loss
-    /// On raw flash the result is the same as after a cut in one of several calls of
-    /// [`program`](Flash::program), in ascending order: one page is cut, all pages before it are
-    /// there, all pages behind it are untouched. A chip that programs several pages at once must
+    /// Raw flash programs the pages in ascending order, as several calls of
+    /// [`program`](Flash::program) do. After a cut one page is cut, all pages before it are there,
+    /// and all pages behind it are untouched. A chip that programs several pages at once must
     /// not do so here. A device of sectors accepts a second program of a page, so a cut may
     /// leave any of these pages. Every other page is unchanged.
     ///
