@@ -6,7 +6,7 @@
 #   tools/firmware.sh c       in C alone
 #   tools/firmware.sh rust    in Rust alone
 #
-# Fails also if the stack in docs/c.md or docs/getting-started.md is off by more than a tenth.
+# Fails also if the stack in docs/guide/c.md or docs/guide/getting-started.md is off by more than a tenth.
 #
 # tools/bare-metal.sh finds compiler and tools. With STEADYFS_INSTALL=1 it installs them. Without
 # them the firmware is skipped with a message.
@@ -44,9 +44,9 @@ told() {
 mkdir -p "$build"
 if [ "${1:-both}" != rust ]; then
     timeout 1200 make -C "$root/examples/firmware/c" run BUILD="$build" TARGET="$CARGO_TARGET_DIR" CARGO_FLAGS="-Zbuild-std=core" </dev/null 2>&1 | tee "$build/c.txt"
-    told docs/c.md "A mount takes up to " " KiB of stack, other calls up to " "" "$build/c.txt"
+    told docs/guide/c.md "A mount takes up to " " KiB of stack, other calls up to " "" "$build/c.txt"
 fi
 if [ "${1:-both}" != c ]; then
     (cd "$root/examples/firmware/rust" && timeout 1200 cargo run --quiet --release --locked -Zbuild-std=core </dev/null 2>&1) | tee "$build/rust.txt"
-    told docs/getting-started.md "Stack: " " KiB in a mount, after a power cut as well, " " in other calls" "$build/rust.txt"
+    told docs/guide/getting-started.md "Stack: " " KiB in a mount, after a power cut as well, " " in other calls" "$build/rust.txt"
 fi

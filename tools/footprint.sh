@@ -1,7 +1,7 @@
 #!/bin/bash
-# Measures code, RAM, stack and instructions of the core on a Cortex-M3. Writes docs/footprint.md.
+# Measures code, RAM, stack and instructions of the core on a Cortex-M3. Writes docs/results/footprint.md.
 #
-#   tools/footprint.sh           measure and write docs/footprint.md
+#   tools/footprint.sh           measure and write docs/results/footprint.md
 #   tools/footprint.sh --check   measure; fail if the page is off by more than 2 % or above a limit
 #   tools/footprint.sh --top     measure and list the largest functions
 #
@@ -67,8 +67,8 @@ count_cycles() {
 # both levels.
 levels="z s"
 if [ "$mode" = --check ]; then
-    levels=$(sed -n 's/.*`opt-level = "\([zs]\)"`.*/\1/p' "$root/docs/footprint.md" | head -n 1)
-    [ -n "$levels" ] || { echo "error: docs/footprint.md does not say its opt-level" >&2; exit 1; }
+    levels=$(sed -n 's/.*`opt-level = "\([zs]\)"`.*/\1/p' "$root/docs/results/footprint.md" | head -n 1)
+    [ -n "$levels" ] || { echo "error: docs/results/footprint.md does not say its opt-level" >&2; exit 1; }
 fi
 # The features of the file system beside the medium. report.py has the same list.
 all=long-names,permissions,truncate,cache,read-cache,scrub,wear-levelling,streams
@@ -107,4 +107,4 @@ if [ "$mode" != --top ]; then
     fi
 fi
 
-python3 "$package/report.py" "$mode" "$root/docs/footprint.md" "$images" "$($RUSTC --version)" $levels
+python3 "$package/report.py" "$mode" "$root/docs/results/footprint.md" "$images" "$($RUSTC --version)" $levels

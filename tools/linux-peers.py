@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Makes bench/linux.json and docs/linux-peers.md from the results of tools/linux-peers.sh.
+"""Makes bench/linux.json and docs/results/linux-peers.md from the results of tools/linux-peers.sh.
 
     tools/linux-peers.py ROWS       from a directory with a file of JSON lines for each system
-    tools/linux-peers.py --check    fail if docs/linux-peers.md does not match bench/linux.json
+    tools/linux-peers.py --check    fail if docs/results/linux-peers.md does not match bench/linux.json
 """
 import json, pathlib, sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-KEPT, PAGE = ROOT / "bench/linux.json", ROOT / "docs/linux-peers.md"
+KEPT, PAGE = ROOT / "bench/linux.json", ROOT / "docs/results/linux-peers.md"
 
 TITLES = {
     "raw": "pages programmed in order",
@@ -35,7 +35,7 @@ tools/linux-peers.sh
 
 This script builds a kernel: User-Mode Linux 6.1 of Debian's source, an ordinary process. That takes
 some five minutes, once. The kernel gets a simulated NAND of 64 MiB in pages of 2 KiB. The script
-repeats the measurements of [the fifth document](results.md#embedded-linux) with JFFS2, UBI and
+repeats the measurements of [the fifth document](documents.md#embedded-linux) with JFFS2, UBI and
 UBIFS, squashfs, cramfs, ext4, F2FS and vfat. It also measures SteadyFS, which `steady mount` serves
 through FUSE. All use the same `/dev/mtd1`, one after the other, in two minutes.
 `tools/linux-peers.py` makes this page and `bench/linux.json` from the output of the script.

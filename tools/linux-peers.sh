@@ -4,7 +4,7 @@
 #
 #   tools/linux-peers.sh [SYSTEM...]     the named systems, or all
 #
-# Then it writes bench/linux.json and docs/linux-peers.md anew. Not part of the CI: the kernel takes
+# Then it writes bench/linux.json and docs/results/linux-peers.md anew. Not part of the CI: the kernel takes
 # minutes to build. tools/uml.sh lists the needs and their cache; this script fetches more packages.
 # Each system is measured in a kernel of its own. Its results are kept, so that an interrupted run
 # continues. STEADYFS_AGAIN=1 measures everything anew.

@@ -22,7 +22,7 @@ on = next(on for on in kept["entry"]["standings"] if on["board"] == "nand")
 case = next(case for case in on["outcomes"] if case["case"] == "random-4096")
 if len(case["times_us"]) != case["calls"]:
     sys.exit(f"error: {sys.argv[1]}: {len(case['times_us'])} times of {case['calls']} calls; expected all of them")
-print(f"# {facts['name']} {facts['version']}, {facts['source']}, of bench/results/littlefs.json (docs/contenders.md: settings, and how it is measured)")
+print(f"# {facts['name']} {facts['version']}, {facts['source']}, of bench/results/littlefs.json (docs/results/contenders.md: settings, and how it is measured)")
 print(f"# durable overwrites of 4096 B at random places of a file that fills 80%; {board['device'].upper()}, typical times, flash time alone")
 patience = f"{kept['patience_s']} s"
 print(f"# the {case['calls']} writes of {patience} behind {patience} that are not measured")

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Measures the figures and tables of five documents again and writes docs/results.md.
+"""Measures the figures and tables of five documents again and writes docs/results/documents.md.
 
-    tools/results.py             measure and write docs/results.md: some five minutes
-    tools/results.py --check     fail if docs/results.md does not match the commands' output now
+    tools/results.py             measure and write docs/results/documents.md: some five minutes
+    tools/results.py --check     fail if docs/results/documents.md does not match the commands' output now
 
 The documents' numbers are in this file. Our numbers come from the commands on the page (STEADY names
-a built `steady`). The peers are in bench/results (docs/contenders.md).
+a built `steady`). The peers are in bench/results (docs/results/contenders.md).
 """
 import json, os, pathlib, re, subprocess, sys, tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs/results.md"
+PAGE = ROOT / "docs/results/documents.md"
 NAND, CARDS = "mt29f1g01abafd", ("sd-industrial", "sd-consumer")
 CODECS = ("LZ4", "LZO", "deflate", "Zstandard", "XZ", "SHA-256", "CRC-32")
 
@@ -67,7 +67,7 @@ def real_time():
 
 The text is *Evaluating Embedded File System RAM Usage Under Real-Time Constraints* (Tuxera). The
 commands are `steady realtime`, and `steady evaluate` at 50 and 80 % and with `--timing maximum`.
-The cards are models, fitted to the article's own numbers ([managed](managed.md)). So the upper rows
+The cards are models, fitted to the article's own numbers ([managed](../guide/cards.md)). So the upper rows
 show that the models are right, and the lower rows show the effect of SteadyFS.
 
 {table(["", "the article", "measured"], [
@@ -100,7 +100,7 @@ def spiffs():
     ours = {row["case"]: row for row in steady("bench --device w25q128jv --size 1MiB")["rows"]}
     kept = {pages: steady(f"bench --device w25q128jv --size 1MiB --case web-server --read-cache {pages}")["rows"][0] for pages in (8, 32)}
     theirs = peer("spiffs")
-    footprint = (ROOT / "docs/footprint.md").read_text()
+    footprint = (ROOT / "docs/results/footprint.md").read_text()
     of = lambda name: re.search(rf"\| {re.escape(name)} \| ([\d,]+)", footprint)[1]
     web = lambda row: f"{row['reads']:,} reads, {row['read_bytes'] / 1e6:.1f} MB"
     speed = lambda row: rate(row["bytes_per_s"]) if row.get("bytes_per_s") else f"– ({row.get('skipped') or row.get('failed')})"
@@ -113,7 +113,7 @@ with a M25P16, and include bus, processor and operating system. Reads are 36 µs
 call and hardly any flash time. So the third column is SPIFFS's own code on the same chip as
 SteadyFS, the first MiB of a W25Q128JV: flash time alone. The command is
 `steady bench --device w25q128jv --size 1MiB`, beside the kept results of [SPIFFS](contenders.md).
-Feature by feature: [from SPIFFS](from-spiffs.md).
+Feature by feature: [from SPIFFS](../guide/from-spiffs.md).
 
 {table(["", "the page, processor included", "SPIFFS, flash time", "SteadyFS, flash time"], [
     ["web server, 20,000 opens: all reads", "276,361 reads, 63.4 MB (1,595,258 and 389.4 without its cache)", web(theirs["web-server"]), web(ours["web-server"])],
@@ -196,7 +196,7 @@ The command is `steady bench`, cases `mount-clean`, `mount-cut`, `copy-10mb` and
     ["of these, when the copy returned", "16.9 s", "6.7 s, nothing durable", "18.9 s", "all of it, and durable"],
 ])}
 [Beside Linux's own](linux-peers.md) has these tables in one kernel, with all systems on one
-simulated chip. Compressed files and images: [packed](packed.md).
+simulated chip. Compressed files and images: [packed](../guide/read-only.md).
 
 Mistakes in the text: bits flip more often in NAND than in NOR, and NOR bears 100,000 erases today.
 """
@@ -223,7 +223,7 @@ mounted and read in full, in the order of a start. Of each chip {run["bad_blocks
 
 Mount and load are flash time; *decode* is decompression, SHA-256 and SteadyFS's checksums: counted
 bytes times cycles. The cycles are **estimates (U)** from other processors. Their sources are in
-[`cycles.rs`](../crates/steadyfs-lab/src/boot/cycles.rs); `--cycles` sets others. Other processor
+[`cycles.rs`](../../crates/steadyfs-lab/src/boot/cycles.rs); `--cycles` sets others. Other processor
 time is in none of our figures, and in all figures of the document.
 
 The first chip is `{board["device"]}`, the document's sort of chip, with an ARM920T at 400 MHz. Cycles a

@@ -62,7 +62,7 @@ fn commit(name: &str, directory: &Path) {
 }
 
 /// Copies FatFs with its own settings, except those that every user has to choose: see
-/// docs/contenders.md.
+/// docs/results/contenders.md.
 fn configured(source: &Path) -> PathBuf {
     let copies = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it")).join("fatfs");
     fs::create_dir_all(&copies).expect("the directory of the build can be written");
@@ -72,7 +72,7 @@ fn configured(source: &Path) -> PathBuf {
     // FatFs has one table of volumes for the whole program. Here each thread has its own table.
     let code = fs::read_to_string(copies.join("ff.c")).expect("just copied");
     let code = ["static FATFS *FatFs[", "static WORD Fsid"].into_iter().fold(code, |code, table| {
-        assert!(code.contains(table), "ff.c of FatFs has no {table}: another release than the one of docs/contenders.md");
+        assert!(code.contains(table), "ff.c of FatFs has no {table}: another release than the one of docs/results/contenders.md");
         code.replace(table, &table.replace("static", "static _Thread_local"))
     });
     fs::write(copies.join("ff.c"), code).expect("the directory of the build can be written");

@@ -1,5 +1,5 @@
 /*
- * From a chip to a first file: the program of docs/getting-started.md. The chip here is
+ * From a chip to a first file: the program of docs/guide/getting-started.md. The chip here is
  * simulated. On a board, the callbacks are your driver's.
  */
 

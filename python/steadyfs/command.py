@@ -118,7 +118,7 @@ def _arguments() -> argparse.ArgumentParser:
         "steady-sweep",
         description="Run steady evaluate at each point of a grid with each seed, or cut power (steady torture, the siege); killed at any time, it goes on.",
     )
-    parser.add_argument("grid", metavar="GRID.toml", help="what is varied: docs/python.md")
+    parser.add_argument("grid", metavar="GRID.toml", help="what is varied: docs/guide/python.md")
     parser.add_argument("--into", metavar="DIR", help="directory of the results [default: beside the file, of its name]")
     parser.add_argument("--scheduler", metavar="tcp://HOST:PORT", help="scheduler of Dask [default: processes of this machine]")
     parser.add_argument("--workers", metavar="COUNT", type=int, help="processes of this machine [default: as many as processors]")

@@ -1,4 +1,4 @@
-"""Reads the output of the firmware `cycles`. Makes the section "Instructions" of docs/footprint.md
+"""Reads the output of the firmware `cycles`. Makes the section "Instructions" of docs/results/footprint.md
 from it, or compares both."""
 
 import re
@@ -82,7 +82,7 @@ def differences(text, rows):
         number = [int(number.replace(",", "")) for number in numbers]
         written[call] = number[:2] + number[4:]
     return [
-        f"{call}: {numbers} instructions, docs/footprint.md says {written.get(call, 'nothing')}"
+        f"{call}: {numbers} instructions, docs/results/footprint.md says {written.get(call, 'nothing')}"
         for call, numbers in rows.items()
         if call not in written or any(abs(new - old) > TOLERANCE * old for new, old in zip(numbers, written[call]))
-    ] + [f"{call}: in docs/footprint.md and not measured" for call in written if call not in rows]
+    ] + [f"{call}: in docs/results/footprint.md and not measured" for call in written if call not in rows]

@@ -1,4 +1,4 @@
-"""Reads the images that tools/footprint.sh builds, and writes or checks docs/footprint.md."""
+"""Reads the images that tools/footprint.sh builds, and writes or checks docs/results/footprint.md."""
 
 import re
 import subprocess
@@ -255,7 +255,7 @@ def rooms_section(images, level):
 ROOMS_SECTION = """\
 ## Rooms
 
-The table has the bytes of functions on NAND, by their [room](design.md#a-map-of-the-rooms). Inlined
+The table has the bytes of functions on NAND, by their [room](../design.md#a-map-of-the-rooms). Inlined
 code counts for the room that it is inlined into. So a room that other rooms call often is larger
 than its row.
 
@@ -399,11 +399,11 @@ def above_limits(rows):
 def check(path, rows, compiler, instructions):
     written, written_compiler = read(path)
     differences = [
-        f"{label}: {value:,} bytes, docs/footprint.md says {written.get(label, 'nothing')}"
+        f"{label}: {value:,} bytes, docs/results/footprint.md says {written.get(label, 'nothing')}"
         for label, value in rows.items()
         if label not in written or abs(value - written[label]) > TOLERANCE * written[label]
     ]
-    differences += [f"{label}: in docs/footprint.md and not measured" for label in written if label not in rows]
+    differences += [f"{label}: in docs/results/footprint.md and not measured" for label in written if label not in rows]
     for line in above_limits(rows):
         print(line)
     if instructions:
@@ -413,7 +413,7 @@ def check(path, rows, compiler, instructions):
     if compiler == written_compiler:
         problems += differences
     elif differences:
-        print(f"note: not compared, docs/footprint.md was measured with {written_compiler}, this is {compiler}:")
+        print(f"note: not compared, docs/results/footprint.md was measured with {written_compiler}, this is {compiler}:")
         print("\n".join(differences))
     return problems
 

@@ -1,4 +1,4 @@
-//! The C API of SteadyFS, which `include/steadyfs.h` declares. `docs/c.md` explains its use, and
+//! The C API of SteadyFS, which `include/steadyfs.h` declares. `docs/guide/c.md` explains its use, and
 //! lists the equivalent of each call of littlefs, SPIFFS and FatFs.
 //!
 //! ```text

@@ -125,7 +125,7 @@ fn every_call_does_what_it_says() {
 #[test]
 fn the_least_program_of_the_documentation_compiles_without_a_warning() {
     let Some(compiler) = compiler() else { return };
-    let document = std::fs::read_to_string(examples().join("../../docs/c.md")).unwrap();
+    let document = std::fs::read_to_string(examples().join("../../docs/guide/c.md")).unwrap();
     let blocks = document.split("```c\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let least = blocks.filter(|block| block.contains("int log_line(")).collect::<String>();
     let callbacks = "#include <stdint.h>\nint my_read(void *, uint32_t, void *, uint32_t);\n\
@@ -356,7 +356,7 @@ const LITTLEFS: &str = "format mount unmount remove rename stat getattr setattr 
     dir_rewind fs_stat fs_size fs_traverse fs_mkconsistent fs_gc fs_grow migrate";
 
 fn guide() -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/c.md")).expect("docs/c.md")
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/c.md")).expect("docs/guide/c.md")
 }
 
 #[test]
@@ -364,7 +364,7 @@ fn the_guide_has_a_line_for_every_call_of_littlefs() {
     let guide = guide();
     for name in LITTLEFS.split_whitespace() {
         let call = format!("`lfs_{name}");
-        assert!(guide.lines().any(|line| line.starts_with('|') && line.contains(&call)), "docs/c.md says nothing of {call}`");
+        assert!(guide.lines().any(|line| line.starts_with('|') && line.contains(&call)), "docs/guide/c.md says nothing of {call}`");
     }
 }
 

@@ -54,7 +54,7 @@ pub struct Arguments {
 
 const AFTER_HELP: &str = "\
 Everyone gets the same chips, the same clock and the same power cuts; what a contender cannot do is in the table, with the reason.
-Contenders in C are built with `--features peers`, from the directory that STEADY_PEERS names (docs/contenders.md); without
+Contenders in C are built with `--features peers`, from the directory that STEADY_PEERS names (docs/results/contenders.md); without
 that their kept results are shown.
 
 Examples:

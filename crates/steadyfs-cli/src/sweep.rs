@@ -20,7 +20,7 @@ pub struct Arguments {
 
 const AFTER_HELP: &str = "\
 Runs the program steady-sweep that is found on PATH: sweeps are part of the Python package (Dask, Parquet). In a clone of SteadyFS
-pip install './python[sweep]' installs it; docs/python.md tells what a grid says, and steady-sweep --help the options.
+pip install './python[sweep]' installs it; docs/guide/python.md tells what a grid says, and steady-sweep --help the options.
 Exit codes: those of steady-sweep: 0 every run has its figures and nothing was lost, 1 some have not or something was, 2 wrong usage.
 
 Examples:

@@ -165,7 +165,7 @@ const SESSIONS: [Session; 12] = [
             ("steady costs --device w25n01gv --json costs.json", Smaller(" --files 200")),
             (
                 "steady bench --device w25q128jv --size 1MiB",
-                SmallerShows(" --case append-64,create", "docs/bench.md", &["4,115"]),
+                SmallerShows(" --case append-64,create", "docs/results/bench.md", &["4,115"]),
             ),
             ("steady bench --device w25q128jv --size 1MiB --erase-block 4KiB", Smaller(" --case append-64,create")),
             ("steady bench --case append-64,append-16 --json -", Smaller(" --device nand.toml")),
@@ -189,8 +189,8 @@ const SESSIONS: [Session; 12] = [
             ("steady compare --contender fat-on-disk --case cuts --cuts 10000", With(&[("10000", "10")])),
             ("steady compare --kept --report compare.html", With(&[("--kept", "--kept --results kept")])),
             (
-                "steady compare --kept --markdown docs/side-by-side.md",
-                With(&[("--kept", "--kept --results kept"), ("docs/side-by-side.md", "side-by-side.md")]),
+                "steady compare --kept --markdown docs/results/side-by-side.md",
+                With(&[("--kept", "--kept --results kept"), ("docs/results/side-by-side.md", "side-by-side.md")]),
             ),
         ],
     },
@@ -437,7 +437,8 @@ fn root() -> PathBuf {
 /// text, only a span that is more than a name counts.
 fn shown() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    let docs = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let folders = ["docs", "docs/guide", "docs/results", "docs/design"].map(|name| root().join(name));
+    let docs = folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().map(|entry| entry.unwrap().path());
     let others = ["README.md", "fuzz/README.md", "crates/steadyfs/src/guide.md", "crates/steadyfs/src/drivers.md"];
     for path in docs.chain(others.iter().map(|name| root().join(name))) {
         if path.extension().is_some_and(|extension| extension == "md") {
@@ -548,7 +549,7 @@ fn lines_that_mount_succeed() {
 fn names_within_the_text_are_those_of_commands() {
     let mut found = BTreeSet::new();
     let docs =
-        ["README.md", "docs/images.md", "docs/bench.md", "docs/managed.md", "docs/design.md", "crates/steadyfs/src/guide.md"];
+        ["README.md", "docs/guide/linux.md", "docs/results/bench.md", "docs/guide/cards.md", "docs/design.md", "crates/steadyfs/src/guide.md"];
     for page in
         docs.map(|name| fs::read_to_string(root().join(name)).unwrap()).into_iter().chain(names().iter().map(|name| help(name)))
     {

@@ -1,4 +1,4 @@
-//! Other pages give the same footprint as `docs/footprint.md`, which `tools/footprint.sh --check`
+//! Other pages give the same footprint as `docs/results/footprint.md`, which `tools/footprint.sh --check`
 //! verifies.
 
 use std::fs;
@@ -12,7 +12,7 @@ fn page(name: &str) -> String {
 
 /// Returns a row of the table, in bytes.
 fn bytes(label: &str) -> u64 {
-    let footprint = page("docs/footprint.md");
+    let footprint = page("docs/results/footprint.md");
     let row = footprint.lines().find_map(|line| line.strip_prefix(&format!("| {label} | ")));
     row.and_then(|row| row.split(' ').next()).unwrap_or_else(|| panic!("no row {label}")).replace(',', "").parse().unwrap()
 }
@@ -36,7 +36,7 @@ fn kib(bytes: u64) -> String {
 
 #[track_caller]
 fn tells(name: &str, text: &str) {
-    assert!(page(name).contains(text), "{name} does not tell what docs/footprint.md says: {text}");
+    assert!(page(name).contains(text), "{name} does not tell what docs/results/footprint.md says: {text}");
 }
 
 /// The pages disagreed, because each had been measured at another time.
@@ -63,7 +63,7 @@ fn pages_that_tell_of_the_footprint_agree_with_it() {
         &format!("{} for 1 MiB of NOR in sectors of 4 KiB, {} for 16 MiB in blocks of 64 KiB", kib(small), kib(large)),
     );
 
-    let footprint = page("docs/footprint.md");
+    let footprint = page("docs/results/footprint.md");
     let calls = footprint.lines().filter_map(|line| line.strip_prefix("| Stack, `")?.split('`').next());
     let other = calls.filter(|call| !["mount", "repair", "check"].contains(call)).map(stack).max().unwrap();
     tells(
@@ -77,16 +77,16 @@ fn pages_that_tell_of_the_footprint_agree_with_it() {
         ),
     );
 
-    tells("docs/getting-started.md", &format!("The core alone takes {} in a mount", kib(stack("mount"))));
+    tells("docs/guide/getting-started.md", &format!("The core alone takes {} in a mount", kib(stack("mount"))));
 
     let [reads, clean_reads] =
         ["Code, NAND, reading only", "Code, NAND, reading only, a volume that was ended cleanly"].map(bytes);
     let everything = bytes("Code, NOR");
     let calls = ["mount", "read", "write"].map(|call| exact(stack(call)));
     let kb = |bytes: u64| format!("{:.1}", bytes as f64 / 1000.0);
-    tells("docs/from-spiffs.md", &calls.join(" · "));
+    tells("docs/guide/from-spiffs.md", &calls.join(" · "));
     tells(
-        "docs/from-spiffs.md",
+        "docs/guide/from-spiffs.md",
         &format!(
             "{} KB to read, {} to read an unmounted volume, {} for a logger without features, {} for everything on NOR",
             kb(reads),
@@ -95,20 +95,20 @@ fn pages_that_tell_of_the_footprint_agree_with_it() {
             kb(everything)
         ),
     );
-    tells("docs/from-spiffs.md", &format!("{} bytes of code", exact(reads)));
-    tells("docs/results.md", &format!("| {} B |", calls.join(", ")));
-    tells("docs/results.md", &format!("| {}; {} B |", exact(reads), exact(everything)));
+    tells("docs/guide/from-spiffs.md", &format!("{} bytes of code", exact(reads)));
+    tells("docs/results/documents.md", &format!("| {} B |", calls.join(", ")));
+    tells("docs/results/documents.md", &format!("| {}; {} B |", exact(reads), exact(everything)));
     let [packed, packed_all] = ["reading", "reading and writing"].map(|calls| bytes(&format!("Code, compressed files: {calls}")));
-    tells("docs/packed.md", &format!("| to read, LZ4 included | {} |", exact(packed)));
-    tells("docs/packed.md", &format!("| to read, append, overwrite and cut | {} |", exact(packed_all)));
+    tells("docs/guide/read-only.md", &format!("| to read, LZ4 included | {} |", exact(packed)));
+    tells("docs/guide/read-only.md", &format!("| to read, append, overwrite and cut | {} |", exact(packed_all)));
     let signed = bytes("Code, NAND, a read-only image that is signed");
     let image = bytes("Code, NAND, a read-only image");
-    tells("docs/rom.md", &format!("{} KB to read LZ4 from NAND, {} KB with hash tree and signature", kb(image), kb(signed)));
+    tells("docs/guide/rom.md", &format!("{} KB to read LZ4 from NAND, {} KB with hash tree and signature", kb(image), kb(signed)));
 
     let [all_in_c, lean_in_c] = ["Code, NAND, in C", "Code, NAND, in C, a logger without features"].map(bytes);
-    tells("docs/c.md", &format!("| every call, all features | {} | {} |", exact(all_in_c), exact(all)));
-    tells("docs/c.md", &format!("`dir_open`, `_read`, `_close` | {} | {} |", exact(lean_in_c), exact(lean)));
-    tells("docs/c.md", &format!("Of the {:.1} KB that a logger takes more", (lean_in_c - lean) as f64 / 1000.0));
+    tells("docs/guide/c.md", &format!("| every call, all features | {} | {} |", exact(all_in_c), exact(all)));
+    tells("docs/guide/c.md", &format!("`dir_open`, `_read`, `_close` | {} | {} |", exact(lean_in_c), exact(lean)));
+    tells("docs/guide/c.md", &format!("Of the {:.1} KB that a logger takes more", (lean_in_c - lean) as f64 / 1000.0));
 }
 
 /// Lent memory has the same size on every processor.
@@ -119,9 +119,9 @@ fn pages_that_tell_of_lent_memory_agree_with_the_core() {
     let [nor, nand] = [nor, nand].map(|geometry| Config::for_geometry(&geometry).memory_bytes(&geometry) as u64);
     let (of_nor, of_nand) = (exact(nor), exact(nand));
     let both = format!("{of_nor} bytes for 1 MiB of NOR in sectors of 4 KiB, {of_nand} bytes for 128 MiB of NAND");
-    tells("docs/getting-started.md", &both);
-    tells("docs/getting-started.md", &format!("static uint8_t memory[{nor}];"));
-    tells("docs/c.md", &format!("static uint8_t memory[{nor}];"));
+    tells("docs/guide/getting-started.md", &both);
+    tells("docs/guide/getting-started.md", &format!("static uint8_t memory[{nor}];"));
+    tells("docs/guide/c.md", &format!("static uint8_t memory[{nor}];"));
 
     let (mut groups, mut memory) = (String::new(), String::new());
     for mib in [1, 2, 4, 8, 16, 32, 64] {
@@ -131,8 +131,8 @@ fn pages_that_tell_of_lent_memory_agree_with_the_core() {
         groups += &format!(" {sectors} |");
         memory += &format!(" {} |", exact(bytes as u64));
     }
-    tells("docs/getting-started.md", &format!("| sectors in a block |{groups}"));
-    tells("docs/getting-started.md", &format!("| memory, bytes |{memory}"));
+    tells("docs/guide/getting-started.md", &format!("| sectors in a block |{groups}"));
+    tells("docs/guide/getting-started.md", &format!("| memory, bytes |{memory}"));
     tells("docs/design.md", &format!("| sectors of 4 KiB in a block |{groups}"));
     tells("docs/design.md", &format!("| lent memory, bytes |{memory}"));
 }

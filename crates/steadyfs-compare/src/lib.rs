@@ -12,7 +12,7 @@
 //!   result ── as JSON, kept in bench/results                    table · report ── for people
 //! ```
 //!
-//! Begin with [`run()`]. `docs/contenders.md` describes how to add a contender.
+//! Begin with [`run()`]. `docs/results/contenders.md` describes how to add a contender.
 
 mod any_entrant;
 mod chip;

@@ -12,8 +12,8 @@ const STYLE: &str = include_str!("../assets/compare.css");
 const SCRIPT: &str = include_str!("../assets/compare.js");
 const FOOTER: &str = "Times are those of the chip: processor time is not among them. Every contender was given the same chip, whose model charges each \
 operation by what it moves; what was written was read back and compared. A case that would take too long of the chip's time ends before its last \
-step, for everyone after the same time. Limits, cases and the backlog equation: docs/bench.md and docs/design.md; how each contender was set up, \
-and how to add one: docs/contenders.md. Rates are decimal, sizes binary.";
+step, for everyone after the same time. Limits, cases and the backlog equation: docs/results/bench.md and docs/design.md; how each contender was set up, \
+and how to add one: docs/results/contenders.md. Rates are decimal, sizes binary.";
 
 /// A report of a comparison.
 #[derive(Clone, Debug)]

@@ -69,7 +69,7 @@ fn what_documents_show_stands_in_programs_that_are_built() {
         "examples/c/first.c",
     ]
     .map(|path| (path, read(path).replace("//! ", "").replace("/// ", "")));
-    for (document, most) in [("docs/getting-started.md", 20), ("docs/drivers.md", 10)] {
+    for (document, most) in [("docs/guide/getting-started.md", 20), ("docs/guide/drivers.md", 10)] {
         let text = read(document);
         let shown: Vec<_> = ["rust", "c"].iter().flat_map(|language| blocks(&text, language)).collect();
         assert!((1..most).contains(&shown.len()), "{document} shows {} programs", shown.len());
@@ -83,7 +83,7 @@ fn what_documents_show_stands_in_programs_that_are_built() {
 
 #[test]
 fn every_feature_of_spiffs_is_shown_by_a_test_that_there_is() {
-    let text = fs::read_to_string(root().join("docs/from-spiffs.md")).unwrap();
+    let text = fs::read_to_string(root().join("docs/guide/from-spiffs.md")).unwrap();
     let (mut count, rows) = (0, text.lines().filter(|line| line.starts_with("| ")).skip(1));
     for row in rows {
         let shown = row.split(" | ").nth(2).unwrap();
@@ -103,11 +103,11 @@ fn every_feature_of_spiffs_is_shown_by_a_test_that_there_is() {
 fn the_memory_that_the_document_tells_is_that_of_the_settings() {
     use steadyfs::Config;
     use steadyfs::media::Geometry;
-    let text = fs::read_to_string(root().join("docs/getting-started.md")).unwrap();
+    let text = fs::read_to_string(root().join("docs/guide/getting-started.md")).unwrap();
     let nand = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
     for geometry in [Geometry::of_nor(4096, 256), nand] {
         let bytes = Config::for_geometry(&geometry).memory_bytes(&geometry);
         let told = format!("{},{:03} bytes", bytes / 1000, bytes % 1000);
-        assert!(text.contains(&told), "docs/getting-started.md does not say {told}");
+        assert!(text.contains(&told), "docs/guide/getting-started.md does not say {told}");
     }
 }

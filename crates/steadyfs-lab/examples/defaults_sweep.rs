@@ -1,4 +1,4 @@
-//! Compares the usual settings with others on the same chip: the table of docs/bench.md.
+//! Compares the usual settings with others on the same chip: the table of docs/results/bench.md.
 //!
 //! `cargo run --release -p steadyfs-lab --example defaults_sweep [SIZE_MIB]`
 

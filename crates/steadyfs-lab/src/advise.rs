@@ -4,7 +4,7 @@
 //! ```text
 //!   settings   every combination of erase block, logical page, overlay and cache that the core takes on so many bytes
 //!      ▼
-//!   measure    one of them: filled, aged, and the workload on it        code   what a build for it takes, from docs/footprint.md
+//!   measure    one of them: filled, aged, and the workload on it        code   what a build for it takes, from docs/results/footprint.md
 //!      ▼                                                                 ▼
 //!   choose     short runs of all, long runs of the best  ───────────▶  text   what to take, why, and the Config
 //! ```

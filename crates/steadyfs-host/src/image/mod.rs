@@ -1,4 +1,4 @@
-//! Raw chip images: a file that holds the bytes of a chip and nothing else. `docs/images.md` has
+//! Raw chip images: a file that holds the bytes of a chip and nothing else. `docs/guide/linux.md` has
 //! the layout.
 //!
 //! [`Image::create`] makes an image of a [`Shape`], and [`Image::open`] opens an image. Both return

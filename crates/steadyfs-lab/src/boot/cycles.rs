@@ -12,7 +12,7 @@
 //! - SHA-256: `sha256-armv4.pl` of OpenSSL: 35 cycles on a single-issue XScale, 20 on a
 //!   dual-issue Cortex-A8.
 //! - CRC-32, which SteadyFS computes of each page: 10 instructions a byte with the table of 64
-//!   bytes, `docs/footprint.md`.
+//!   bytes, `docs/results/footprint.md`.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -99,7 +99,7 @@ impl Config {
     /// at most the argument:
     /// - The [usual settings](Self::for_geometry), if these just fit.
     /// - With more memory, on NOR, longer buffers of the journal and smaller logical pages, in
-    ///   the order of `docs/bench.md`.
+    ///   the order of `docs/results/bench.md`.
     /// - With less memory, settings that give up first the memory that small changes need least.
     /// - If nothing fits, the smallest settings.
     ///

@@ -131,7 +131,7 @@ fn resources(runs: &Runs) -> Vec<Finding> {
         finding(
             PART,
             ("Code", "abstract"),
-            [format!("{CODE_BYTES} B"), NOTHING.into(), "see docs/footprint.md".into()],
+            [format!("{CODE_BYTES} B"), NOTHING.into(), "see docs/results/footprint.md".into()],
             "It is measured by a build for a Cortex-M, not by this run; a mount that finds the streams again is part of it.",
         ),
     ]
