@@ -11,7 +11,14 @@
 //! | [`lives`](campaign::lives) | cuts all the time, torn pages with tags that read as anything, first pages that cannot be read once | as above, also in read-only mounts |
 //! | [`groups`](campaign::groups) | the same on a chip with commands for several pages; a cut leaves any of them | as above |
 //! | [`ranges`](campaign::ranges) | a card has sectors that take no writes, from the format on or later; its driver reports them or not | as above. The volume takes changes: no mount and no row of calls is refused |
+//! | [`bits`](campaign::bits) | one bit flips in each page of volumes on NOR | as in `lost` |
+//! | [`newest`](campaign::newest) | small volumes that ended well lose each page in turn, or one bit of it; they are repaired and mounted again | each file is as it was, or an error, or missing and named |
+//! | [`ends`](campaign::ends) | files grow side by side and are cut, and each journal page is lost | a repair keeps each file whose bytes can all be read |
 //! | [`repair`](campaign::repair) | each page in turn is lost, or bits of it flip; the volume is repaired, perhaps with cuts or a read that fails once, and used again | nothing else is lost, owned twice or leaked; a second repair changes nothing |
+//!
+//! `repair-cuts`, `repair-faults` and `repair-reads` are `repair` with power cuts in each program and
+//! erase, with each program and erase failing once, and with each read failing once on a sound
+//! volume.
 //!
 //! All campaigns also run on a card (`--medium card`), with these differences:
 //!

@@ -12,8 +12,8 @@ use crate::media::{Flash, Timing};
 use crate::pace::{Buffer, Work, mount_bound};
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// Returns the worst case of a call that is made now, if no program fails. `docs/design.md`
-    /// has the formulas. The function computes and does not touch the medium.
+    /// Returns the worst case of a call that is made now, if no program fails. The formulas are in
+    /// `docs/design/bounds.md`. The function computes and does not touch the medium.
     /// [`Bound::time_ns`] converts the result to time.
     pub fn bound(&self, call: Call) -> Bound {
         self.bound_with_failures(call, 0)

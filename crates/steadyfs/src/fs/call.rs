@@ -2,7 +2,7 @@
 //! look-ups.
 //!
 //! The numbers in [`Work::patched`] are the bytes of each patch without its header, and the
-//! pages that the patches touch. `docs/design.md` adds them up.
+//! pages that the patches touch. `docs/design/bounds.md` adds them up.
 
 #[cfg(doc)]
 use super::FileSystem;
