@@ -3,7 +3,7 @@
 //!
 //! [`Translation`] keeps the map of such a device. For each command it counts the pages that it
 //! reads and programs, and the blocks that it erases. It stores no data. Time is a number. Equal
-//! seeds and equal calls give equal times. `docs/results/cards.md` describes the models, and compares
+//! seeds and equal calls give equal times. `docs/results/cards.md` describes the models and compares
 //! them with published figures.
 //!
 //! ```
