@@ -67,7 +67,7 @@ def real_time():
 
 The text is *Evaluating Embedded File System RAM Usage Under Real-Time Constraints* (Tuxera). The
 commands are `steady realtime`, and `steady evaluate` at 50 and 80 % and with `--timing maximum`.
-The cards are models, fitted to the article's own numbers ([managed](../guide/cards.md)). So the upper rows
+The cards are models, fitted to the article's own numbers ([cards](cards.md)). So the upper rows
 show that the models are right, and the lower rows show the effect of SteadyFS.
 
 {table(["", "the article", "measured"], [

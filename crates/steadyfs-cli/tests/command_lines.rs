@@ -548,8 +548,15 @@ fn lines_that_mount_succeed() {
 #[test]
 fn names_within_the_text_are_those_of_commands() {
     let mut found = BTreeSet::new();
-    let docs =
-        ["README.md", "docs/guide/linux.md", "docs/results/bench.md", "docs/guide/cards.md", "docs/design.md", "crates/steadyfs/src/guide.md"];
+    let docs = [
+        "README.md",
+        "docs/guide/linux.md",
+        "docs/results/bench.md",
+        "docs/guide/cards.md",
+        "docs/results/cards.md",
+        "docs/design.md",
+        "crates/steadyfs/src/guide.md",
+    ];
     for page in
         docs.map(|name| fs::read_to_string(root().join(name)).unwrap()).into_iter().chain(names().iter().map(|name| help(name)))
     {

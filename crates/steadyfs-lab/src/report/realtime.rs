@@ -31,7 +31,7 @@ const ADJACENT: [u64; 10] = [2, 2, 10, 10, 2, 2, 2, 2, 2, 2];
 const SEQUENCE_BYTES: u64 = 4000;
 const SEQUENCE_RATE: u64 = 1_000_000;
 const FOOTER: &str = "Evaluating Embedded File System RAM Usage Under Real-Time Constraints (Tuxera). Backlog behind each access: max(0, B + δ·ω − S); the article prints min, with which it could never be positive. \
-Its Figure 5 names the input rate “average throughput”. Rates are decimal, buffers binary. Cards: the models of docs/guide/cards.md, fitted to these very figures. TSFS stands beside SteadyFS on the same chip with the datasheet's typical times.";
+Its Figure 5 names the input rate “average throughput”. Rates are decimal, buffers binary. Cards: the models of docs/results/cards.md, fitted to these very figures. TSFS stands beside SteadyFS on the same chip with the datasheet's typical times.";
 
 /// A report of a comparison of media.
 #[derive(Clone, Debug)]

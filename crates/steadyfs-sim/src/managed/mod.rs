@@ -3,8 +3,8 @@
 //!
 //! [`Translation`] keeps the map of such a device. For each command it counts the pages that it
 //! reads and programs, and the blocks that it erases. It stores no data. Time is a number. Equal
-//! seeds and equal calls give equal times. `docs/guide/cards.md` describes the models, and compares
-//! them with published figures.
+//! seeds and equal calls give equal times. `docs/results/cards.md` compares the models with
+//! published figures.
 //!
 //! ```
 //! use steadyfs_sim::managed::{ManagedProfile, Translation};
