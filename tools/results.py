@@ -196,7 +196,7 @@ The command is `steady bench`, cases `mount-clean`, `mount-cut`, `copy-10mb` and
     ["of these, when the copy returned", "16.9 s", "6.7 s, nothing durable", "18.9 s", "all of it, and durable"],
 ])}
 [Beside Linux's own](linux-peers.md) has these tables in one kernel, with all systems on one
-simulated chip. Compressed files and images: [packed](../guide/read-only.md).
+simulated chip. Compressed files and images: [compression](compression.md).
 
 Mistakes in the text: bits flip more often in NAND than in NOR, and NOR bears 100,000 erases today.
 """

@@ -99,11 +99,12 @@ fn pages_that_tell_of_the_footprint_agree_with_it() {
     tells("docs/results/documents.md", &format!("| {} B |", calls.join(", ")));
     tells("docs/results/documents.md", &format!("| {}; {} B |", exact(reads), exact(everything)));
     let [packed, packed_all] = ["reading", "reading and writing"].map(|calls| bytes(&format!("Code, compressed files: {calls}")));
-    tells("docs/guide/read-only.md", &format!("| to read, LZ4 included | {} |", exact(packed)));
-    tells("docs/guide/read-only.md", &format!("| to read, append, overwrite and cut | {} |", exact(packed_all)));
+    tells("docs/results/compression.md", &format!("| to read, LZ4 included | {} |", exact(packed)));
+    tells("docs/results/compression.md", &format!("| to read, append, overwrite and cut | {} |", exact(packed_all)));
     let signed = bytes("Code, NAND, a read-only image that is signed");
     let image = bytes("Code, NAND, a read-only image");
-    tells("docs/guide/rom.md", &format!("{} KB to read LZ4 from NAND, {} KB with hash tree and signature", kb(image), kb(signed)));
+    let with_both = format!("{} KB to read LZ4 from NAND, {} KB with hash tree and signature", kb(image), kb(signed));
+    tells("docs/results/compression.md", &with_both);
 
     let [all_in_c, lean_in_c] = ["Code, NAND, in C", "Code, NAND, in C, a logger without features"].map(bytes);
     tells("docs/guide/c.md", &format!("| every call, all features | {} | {} |", exact(all_in_c), exact(all)));

@@ -163,7 +163,7 @@ impl Shape {
     }
 
     /// Returns the bytes of a slot: room for a group and as much again. So there is always a gap
-    /// for one more chunk (`docs/guide/read-only.md`).
+    /// for one more chunk (`docs/design/compression.md`).
     pub(crate) const fn slot_bytes(&self) -> u32 {
         self.chunk_bytes * (self.header_bytes as u32 / 4)
     }

@@ -3,7 +3,8 @@
 //!
 //! The content of a file is cut into chunks of 4 to 64 KiB, which are compressed one by one. An
 //! attribute marks a compressed file. A file without the attribute is a plain file.
-//! `docs/guide/read-only.md` describes the format on the medium, and the reasons for it.
+//! `docs/guide/read-only.md` has the use and the limits, `docs/design/compression.md` the reasons for
+//! the format.
 //!
 //! # Promises
 //! - **One look-up.** One entry contains the place of a chunk. The place of the entry follows

@@ -90,7 +90,7 @@ fn every_feature_of_spiffs_is_shown_by_a_test_that_there_is() {
         assert!(shown.starts_with('[') || shown.starts_with("`tools/"), "nothing shows it: {row}");
         for link in shown.split('[').skip(1) {
             let (name, place) = link.split_once("](").unwrap();
-            let place = root().join("docs").join(place.split(')').next().unwrap());
+            let place = root().join("docs/guide").join(place.split(')').next().unwrap());
             let source = fs::read_to_string(&place).unwrap_or_else(|error| panic!("{}: {error}", place.display()));
             assert!(source.contains(&format!("fn {}()", name.trim_matches('`'))), "{} has no {name}", place.display());
             count += 1;

@@ -3,8 +3,8 @@
 //!
 //! A read-only image needs no journal, no reserve and no tables in RAM. So this crate has no format
 //! of its own. `steady pack --read-only` makes squashfs 4.0, which Linux mounts and `unsquashfs`
-//! unpacks. This crate reads it without a heap, with a [bound](Bound) for every call. `docs/guide/rom.md`
-//! describes the parts and their costs.
+//! unpacks. This crate reads it without a heap, with a [bound](Bound) for every call.
+//! `docs/guide/read-only.md` describes the parts and their costs.
 //!
 //! ```text
 //! Squash, Cramfs        names, files, directories
