@@ -228,6 +228,22 @@ mod tests {
     }
 
     #[test]
+    fn the_page_about_own_chips_has_the_defaults_and_every_key() {
+        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/own-chip.md")).unwrap();
+        let mut shown = page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+        for kind in [Kind::Nand, Kind::Nor] {
+            let profile = Profile::from_toml(shown.next().unwrap()).unwrap();
+            assert_eq!(profile.chip, Profile::named(kind.usual()).unwrap().chip);
+        }
+        assert_eq!(shown.next(), None);
+        for line in Profile::all().iter().flat_map(|profile| Profile::lines(&profile.name).unwrap()) {
+            if let Line::Value { key, .. } = line {
+                assert!(page.contains(&format!("`{key}`")), "docs/guide/own-chip.md lacks {key}");
+            }
+        }
+    }
+
+    #[test]
     fn answers_that_are_wrong_or_missing_name_the_key() {
         assert!(asked(Kind::Nand, "mine\nMine\n").unwrap_err().starts_with("page_bytes is missing"));
         let error = asked(Kind::Nand, &("mine\nMine\n1000".to_string() + &"\n".repeat(40))).unwrap_err();

@@ -137,3 +137,32 @@ fn pages_that_tell_of_lent_memory_agree_with_the_core() {
     tells("docs/design/nor.md", &format!("| sectors of 4 KiB in a block |{groups}"));
     tells("docs/design/nor.md", &format!("| lent memory, bytes |{memory}"));
 }
+
+#[test]
+fn the_page_of_settings_has_the_defaults() {
+    let nand = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
+    let all = [Geometry::of_nor(4096, 256), Geometry::of_nor(65_536, 256), nand].map(|geometry| Config::for_geometry(&geometry));
+    let settings: [(&str, fn(&Config) -> u64); 13] = [
+        ("unit_pages", |config| config.unit_pages.into()),
+        ("overlay_entries", |config| config.overlay_entries.into()),
+        ("transaction_pages", |config| config.transaction_pages.into()),
+        ("checkpoint_programs", |config| config.checkpoint_programs.into()),
+        ("wear_spread", |config| config.wear_spread.into()),
+        ("bad_blocks_max", |config| config.bad_blocks_max.into()),
+        ("files_max", |config| config.files_max.into()),
+        ("failures", |config| config.failures.into()),
+        ("name_bytes_max", |config| config.name_bytes_max.into()),
+        ("streams", |config| config.streams.into()),
+        ("move_group", |config| config.move_group.into()),
+        ("leaf_log_bytes", |config| config.leaf_log_bytes.into()),
+        ("journal_pages", |config| config.journal_pages.into()),
+    ];
+    for (name, value) in settings {
+        let values = all.map(|config| exact(value(&config)));
+        let is_same = values.iter().all(|value| *value == values[0]);
+        let shown = if is_same { values[0].clone() } else { values.join(" / ") };
+        tells("docs/guide/settings.md", &format!("| `{name}` | {shown} |"));
+    }
+    let is_off = |config: &Config| !config.permissions && !config.moved_apart && !config.auto_streams;
+    assert!(all.iter().all(is_off), "docs/guide/settings.md tells false");
+}

@@ -61,6 +61,9 @@ fn what_documents_show_stands_in_programs_that_are_built() {
     let read = |path: &str| fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
     let programs = [
         "crates/steadyfs-drivers/examples/getting_started.rs",
+        "crates/steadyfs-drivers/examples/logger.rs",
+        "crates/steadyfs-drivers/examples/configuration.rs",
+        "crates/steadyfs-drivers/examples/update.rs",
         "crates/steadyfs-drivers/src/adapters/embedded_storage/mod.rs",
         "crates/steadyfs-drivers/src/adapters/embedded_storage/pages.rs",
         "crates/steadyfs-drivers/src/lib.rs",

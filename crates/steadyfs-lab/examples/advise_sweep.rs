@@ -1,5 +1,5 @@
 //! Compares the choice of `steady advise` with an exhaustive sweep of the same settings: the
-//! table of docs/guide/settings.md.
+//! table of docs/results/advise.md.
 //!
 //! `cargo run --release -p steadyfs-lab --example advise_sweep`
 

@@ -48,8 +48,8 @@
 //! ```
 //!
 //! The [guide] has more examples: a logger, a configuration store, a firmware update, a boot
-//! counter. It also lists the settings for each problem. [guide::drivers] has two complete
-//! drivers, for SPI NAND and for SPI NOR.
+//! counter. It also helps to choose settings. [guide::drivers] has two complete drivers, for SPI
+//! NAND and for SPI NOR.
 //!
 //! # Where to go on
 //! - Your chip: [`media::Flash`] or [`media::nor::NorFlash`], and its settings: [`Config`].
