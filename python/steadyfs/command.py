@@ -1,9 +1,10 @@
-"""``steady-sweep grid.toml``, or ``steady sweep``: a sweep or a campaign from a file, on this machine or on a scheduler of Dask.
+"""``steady-sweep grid.toml``, or ``steady sweep``: a sweep or a campaign from a file.
 
-A file says what is varied, and may say the rest:
+It runs on this machine, or on a scheduler of Dask. A file has a table of axes, and perhaps other
+arguments:
 
 ```toml
-seeds = 100                  # so many, from 0 on; or a list
+seeds = 100                  # 100 seeds from 0 on; or a list
 accesses = 20000
 rates = ["500kB/s", "2MB/s"]
 
@@ -13,8 +14,9 @@ fill = ["50%", "80%"]
 workload = ["random", "log"]
 ```
 
-A table ``[torture]`` or ``[siege]`` in place of ``[grid]`` makes it a campaign of power cuts. Results lie beside the file, in a directory of its
-name: ``table.parquet``, and the figures of a sweep as SVG. What was killed goes on where it was.
+A table ``[torture]`` or ``[siege]`` in place of ``[grid]`` makes it a campaign of power cuts. The
+results are in a directory beside the file, with the name of the file: ``table.parquet``, and the
+figures of a sweep as SVG. The same command continues a sweep that was killed.
 """
 
 from __future__ import annotations
@@ -39,15 +41,15 @@ else:
     import tomli as tomllib
 
 TABLES = ("grid", "torture", "siege")
-"""Tables of what is varied, one of which a file has."""
+"""Tables of axes. A file has one of them."""
 KEYS = ("seeds", "accesses", "rates", *TABLES)
-"""What a file may say."""
+"""Keys of a file."""
 FIGURES = ("ram", "pareto", "effects")
 """The figures of a sweep, by the names of their files."""
 
 
 class Common(TypedDict):
-    """What all sweeps take."""
+    """Arguments of all sweeps."""
 
     into: str
     scheduler: Optional[str]
@@ -56,7 +58,7 @@ class Common(TypedDict):
 
 
 class GridError(ValueError):
-    """A file that says no sweep."""
+    """A file that defines no sweep."""
 
 
 def _scalar(value: object, flags: bool = False) -> bool:
@@ -65,7 +67,7 @@ def _scalar(value: object, flags: bool = False) -> bool:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a file says, and the defaults of what it does not."""
+    """The arguments of a file, and the defaults of missing ones."""
 
     table: str
     grid: Mapping[str, Values]
@@ -75,7 +77,7 @@ class Asked:
 
 
 def read_grid(path: str) -> Asked:
-    """Read a file, and refuse what it must not say."""
+    """Read a file. Refuses keys and values that it must not have."""
     with open(path, "rb") as file:
         try:
             found: dict[str, object] = tomllib.load(file)
@@ -127,7 +129,7 @@ def _arguments() -> argparse.ArgumentParser:
 
 
 def run(arguments: argparse.Namespace) -> Results:
-    """Run what a command line says."""
+    """Run the sweep or the campaign of a command line."""
     asked = read_grid(arguments.grid)
     into = arguments.into or os.path.splitext(arguments.grid)[0]
     common = Common(into=into, scheduler=arguments.scheduler, workers=arguments.workers, progress=not arguments.quiet)
@@ -141,7 +143,7 @@ def run(arguments: argparse.Namespace) -> Results:
 
 
 def told(found: Results) -> str:
-    """Say in one line what was done."""
+    """Return one line about the result."""
     frame = found.frame()
     if not isinstance(found, Campaign):
         return f"{found.table}: {len(frame):,} runs; {', '.join(f'{name}.svg' for name in FIGURES)} beside it"
@@ -150,11 +152,17 @@ def told(found: Results) -> str:
 
 
 def main(words: Optional[Sequence[str]] = None) -> int:
-    """Run the command: 0 when every run has figures and nothing was lost, 1 when not, 2 for a wrong line or file."""
+    """Run the command, and return its exit code.
+
+    - 0: every run has figures, and nothing was lost.
+    - 1: a run has none, or data was lost.
+    - 2: the command line or the file is wrong.
+    - 130: Ctrl-C stopped the command.
+    """
     arguments = _arguments().parse_args(words)
     try:
         with warnings.catch_warnings():
-            # What was not possible and what was lost is told below, all of it.
+            # Impossible runs and failures are printed below, all of them.
             warnings.simplefilter("ignore", SweepWarning)
             found = run(arguments)
     except (GridError, OSError, ValueError) as error:

@@ -1,7 +1,8 @@
-"""Campaigns of power cuts: `steady torture` and the siege on Dask, with seeds as shards, into Parquet.
+"""Campaigns of power cuts: `steady torture` and the siege on Dask, into Parquet. A seed is a shard.
 
-Each shard cuts power in one workload, or in the lives of some volumes, and gives one row: what it did, and a string that replays each failure. A
-campaign is a directory as that of a sweep is (`steadyfs.sweeping`), and may be killed at any time like one.
+Each shard cuts power in one workload, or in the lives of some volumes. It gives one row: counts,
+and a string that replays each failure. A campaign has a directory like a sweep
+(`steadyfs.sweeping`), and may be killed at any time.
 
 >>> import steadyfs, tempfile
 >>> grid = {"geometry": "small", "workload": ["log", "files"], "fault": "none", "steps": 3}
@@ -25,20 +26,20 @@ from steadyfs.runs import Columns, Row, Run, Scalar, argument_columns
 from steadyfs.store import Plan
 
 TORTURE_AXES = ("geometry", "workload", "fault", "mode", "steps")
-"""What a torture may vary."""
+"""Axes of a torture."""
 SIEGE_AXES = ("campaign", "medium", "streams", "long_logs", "full", "cache", "volumes")
-"""What a siege may vary."""
+"""Axes of a siege."""
 
 COUNTS = ("cuts", "torn_cuts", "double_cuts", "states", "faults")
-"""What a torture counts."""
+"""Counts of a torture."""
 _FAILURES: Columns = (("failures", "strings"), ("reasons", "strings"))
 TORTURE_USUAL = dict(zip(TORTURE_AXES, _native.torture_usual()))
-"""Geometries, workloads and faults that `steady torture` takes where none is named."""
+"""Default geometries, workloads and faults of `steady torture`."""
 
 
 @dataclass(frozen=True)
 class _Tortured:
-    """What `steady torture --json` tells."""
+    """The output of `steady torture --json`."""
 
     mode: str
     seed: int
@@ -56,7 +57,7 @@ class _Tortured:
 
 @dataclass(frozen=True)
 class _Besieged:
-    """What volumes showed."""
+    """The results of volumes."""
 
     failures: tuple[str, ...]
     reasons: tuple[str, ...]
@@ -65,7 +66,10 @@ class _Besieged:
 
 @dataclass(frozen=True)
 class Torture(Run):
-    """A shard of a torture: one workload on one volume with one kind of fault, all of whose operations are cut."""
+    """A shard of a torture: one workload on one volume with one kind of fault.
+
+    Power is cut in every operation.
+    """
 
     geometry: str
     workload: str
@@ -75,14 +79,14 @@ class Torture(Run):
     seed: int = 1
 
     def figures(self) -> Row:
-        """Cut, and count."""
+        """Cut power, and return the counts."""
         text = _native.torture_run(self.geometry, self.workload, self.fault, self.mode, self.steps, self.seed, None)
         found = decode(_Tortured, text)
         counts: Row = {name: getattr(found, name) for name in COUNTS}
         return {**counts, "failures": [f"steady torture --replay {replay}" for replay in found.failures], "reasons": list(found.reasons)}
 
     def command(self) -> str:
-        """Give the command that makes the cuts again."""
+        """Return the command that makes the cuts again."""
         words = ["steady", "torture", "--geometry", self.geometry, "--workload", self.workload, "--fault", self.fault]
         words += ["--mode", self.mode, "--seed", str(self.seed)]
         return shlex.join(words if self.steps is None else [*words, "--steps", str(self.steps)])
@@ -102,13 +106,13 @@ class Siege(Run):
     seed: int = 1
 
     def figures(self) -> Row:
-        """Let the volumes live."""
+        """Run the lives of the volumes."""
         text = _native.siege_run(self.campaign, self.medium, self.streams, self.long_logs, self.full, self.cache, self.volumes, self.seed, None)
         found = decode(_Besieged, text)
         return {"counts": found.counts, "failures": list(found.failures), "reasons": list(found.reasons)}
 
     def command(self) -> str:
-        """Give the command that makes the campaign again."""
+        """Return the command that makes the campaign again."""
         words = ["cargo", "run", "--release", "-p", "steadyfs-siege", "--", self.campaign]
         words += ["--seed", str(self.seed), "--volumes", str(self.volumes), "--medium", self.medium]
         flags = {"--streams": self.streams, "--long-logs": self.long_logs, "--full": self.full, "--cache": self.cache}
@@ -124,7 +128,7 @@ class Campaign(Results):
     """The results of a campaign: a row for each shard."""
 
     def failures(self) -> list[tuple[str, str]]:
-        """Give the commands that replay what failed, each with what was found."""
+        """Return the commands that replay failures, each with its finding."""
         frame = self.frame()
         possible = frame[frame["error"].isna()]
         found = [zip(commands, reasons) for commands, reasons in zip(possible["failures"], possible["reasons"])]
@@ -140,16 +144,17 @@ def torture(
     workers: Optional[int] = None,
     progress: bool = True,
 ) -> Campaign:
-    """Cut power in every operation of workloads, as `steady torture` does, with each seed, and give the table of all.
+    """Cut power in every operation of workloads with each seed, as `steady torture` does.
+
+    Returns the campaign with its table.
 
     - ``grid``: values by axis. The axes are ``geometry``, ``workload``, ``fault``, ``mode``
       (``every``, ``sampled``, ``exhaustive``) and ``steps``, with the names of the command. The
-      first three have its defaults.
-    - ``seeds``, ``into``, ``scheduler``, ``workers``, ``progress``: those of `steadyfs.sweep`.
+      first three have the defaults of the command.
+    - ``seeds``, ``into``, ``scheduler``, ``workers``, ``progress``: as in `steadyfs.sweep`.
 
-    Raises `steadyfs.sweeping.SweepError` if shards have no result, and `ValueError` for an axis or
-    a value that is not known. Warns with `steadyfs.sweeping.SweepWarning` of failures that were
-    found.
+    Raises `steadyfs.sweeping.SweepError` if shards have no result, and `ValueError` for an unknown
+    axis or value. Warns of failures with `steadyfs.sweeping.SweepWarning`.
     """
     shards = [
         Torture(
@@ -176,12 +181,15 @@ def siege(
     workers: Optional[int] = None,
     progress: bool = True,
 ) -> Campaign:
-    """Let volumes live through a siege, which knows only what the documentation says, with each seed, and give the table of all.
+    """Run the lives of volumes in a siege with each seed.
+
+    The siege has a model of its own, made from the documentation alone. Returns the campaign with
+    its table.
 
     - ``grid``: values by axis. The axes are ``campaign`` (by default all), ``medium`` (``chip``,
       ``card``), ``streams``, ``long_logs``, ``full``, ``cache`` and ``volumes``, the number of
       lives of a shard.
-    - ``seeds``, ``into``, ``scheduler``, ``workers``, ``progress``: those of `steadyfs.sweep`.
+    - ``seeds``, ``into``, ``scheduler``, ``workers``, ``progress``: as in `steadyfs.sweep`.
 
     Raises and warns as `torture` does.
     """

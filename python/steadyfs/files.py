@@ -14,29 +14,29 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 WRITE_BYTES = 1 << 20
-"""Bytes that one raw write takes at most; the others are for the next one, and Ctrl-C has its turn between."""
+"""Most bytes that one raw write takes. The caller writes the rest, and Ctrl-C works in between."""
 
 BUFFER_BYTES = 1 << 16
-"""Bytes of a buffer where nobody chooses: whole logical pages of every chip."""
+"""Default bytes of a buffer: whole logical pages of every chip."""
 
 OpenFile = Union["RawFile", io.BufferedReader, io.BufferedWriter, io.BufferedRandom, io.TextIOWrapper]
-"""What opening a file gives: by its mode, as with Python's own ``open``."""
+"""The file object of a mode, as Python's own ``open`` returns it."""
 
 
 class RawFile(io.RawIOBase):
-    """An open file without a buffer. `steadyfs.Image.open` makes them.
+    """An open file without a buffer. `steadyfs.Image.open` makes it.
 
-    What is written is committed with `steadyfs.Image.commit`, when the image is closed, or with
-    `sync`. If room runs out in the middle, a write returns the number of bytes that it took, and
-    the next one fails.
+    Writes are committed by `steadyfs.Image.commit`, by the close of the image, or by `sync`. If
+    room runs out in the middle, a write returns the number of bytes that it took, and the next
+    write fails.
 
     Offsets and sizes are bytes. Calls raise `OSError` if the medium or the volume fails,
-    `ValueError` once the file is closed, and `io.UnsupportedOperation` for what the mode does not
-    allow. A file cannot be copied or pickled (`TypeError`).
+    `ValueError` after the file was closed, and `io.UnsupportedOperation` if the mode does not allow
+    the call. A file cannot be copied or pickled (`TypeError`).
     """
 
     def __init__(self, volume: Volume, path: str, mode: str, durable: bool) -> None:
-        """Open the file at ``path``; `steadyfs.Image.open` calls it.
+        """Open the file at ``path``. `steadyfs.Image.open` calls it.
 
         ``volume`` is the volume of an image. ``mode`` is one of ``r``, ``w``, ``a``, ``x``, perhaps
         with ``+``. ``durable`` commits each write. Raises `OSError`.
@@ -76,7 +76,7 @@ class RawFile(io.RawIOBase):
         return self._writes
 
     def seekable(self) -> bool:
-        """Return true while the file is open: it can be read and written anywhere."""
+        """Return true while the file is open: every position can be read and written."""
         return not self.closed
 
     def _demand(self, allowed: bool, what: str) -> int:
@@ -86,7 +86,7 @@ class RawFile(io.RawIOBase):
         return file
 
     def read(self, size: Optional[int] = -1, /) -> bytes:
-        """Read ``size`` bytes, or fewer at the end; all that are left if it is negative or
+        """Read ``size`` bytes, or fewer at the end. Reads up to the end if ``size`` is negative or
         ``None``.
         """
         if size is None or size < 0:
@@ -96,19 +96,19 @@ class RawFile(io.RawIOBase):
         return data
 
     def readall(self) -> bytes:
-        """Read all that is left, in one piece."""
+        """Read up to the end, in one piece."""
         file = self._demand(self._reads, "reading")
         return self.read(max(0, self._volume.file_size(file) - self._offset))
 
     def readinto(self, buffer: Buffer, /) -> int:
-        """Fill ``buffer``, as far as the file goes; return the number of bytes."""
+        """Fill ``buffer`` up to the end of the file. Returns the number of bytes."""
         view = memoryview(buffer).cast("B")
         data = self.read(len(view))
         view[: len(data)] = data
         return len(data)
 
     def write(self, data: Buffer, /) -> int:
-        """Write the bytes of ``data``, 1 MiB at most; return the number of bytes that were written."""
+        """Write the bytes of ``data``, 1 MiB at most. Returns the number of written bytes."""
         file = self._demand(self._writes, "writing")
         view = memoryview(data).cast("B")[:WRITE_BYTES]
         if self._appends:
@@ -118,15 +118,15 @@ class RawFile(io.RawIOBase):
         return count
 
     def writelines(self, lines: Iterable[Buffer], /) -> None:
-        """Write all of each of ``lines``, in order."""
+        """Write each of ``lines`` completely, in order."""
         for line in lines:
             view = memoryview(line).cast("B")
             while len(view) > 0:
                 view = view[self.write(view) :]
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        """Go to ``offset`` in bytes: from the beginning, from here or from the end, if ``whence``
-        is 0, 1 or 2.
+        """Move to ``offset`` in bytes: from the beginning, from the current offset or from the end,
+        if ``whence`` is 0, 1 or 2.
         """
         file = self._open
         if whence not in (os.SEEK_SET, os.SEEK_CUR, os.SEEK_END):
@@ -144,7 +144,7 @@ class RawFile(io.RawIOBase):
         return self._offset
 
     def truncate(self, size: Optional[int] = None, /) -> int:
-        """Cut the file to ``size`` bytes, or fill it with zeros up to there; by default to the
+        """Cut the file to ``size`` bytes, or extend it with zeros. By default ``size`` is the
         current offset.
         """
         size = self._offset if size is None else size
@@ -152,11 +152,14 @@ class RawFile(io.RawIOBase):
         return size
 
     def sync(self) -> None:
-        """Commit: all changes of the volume so far are durable, not those of this file alone."""
+        """Commit all changes of the volume, including changes of other files."""
         self._volume.file_flush(self._open)
 
     def close(self) -> None:
-        """Close the file. That is no commit. A fork of the process that opened the file drops its copy."""
+        """Close the file, without a commit.
+
+        A fork of the process that opened the file drops its copy.
+        """
         if self._file is not None:
             try:
                 super().close()
@@ -174,7 +177,7 @@ def open_file(
     errors: Optional[str],
     newline: Optional[str],
 ) -> OpenFile:
-    """Put Python's buffers before a raw file, as its own ``open`` does."""
+    """Put Python's buffers in front of a raw file, as Python's own ``open`` does."""
     if buffering == 0:
         if text:
             raise ValueError("text has a buffer; expected buffering to be 1 or more")

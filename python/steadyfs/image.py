@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _PARTS = ForkLock()
-"""Held while an image is made: its part is named by the process."""
+"""Held while an image is made: the name of its temporary file contains the process id."""
 _FILES_MAX = (1 << 32) - 1
 """The largest number of files that a superblock stores; the chip allows fewer."""
 _NAME_BYTES_MAX = 255
@@ -31,25 +31,36 @@ _NAME_BYTES_MAX = 255
 
 
 class DamageWarning(UserWarning):
-    """Something that was committed is lost: an image that was opened shows an older state, or a mixture of states."""
+    """Committed data of an opened image is lost.
+
+    The image shows an older state, or a mixture of states.
+    """
 
 
 class Image:
-    """A volume: `Image.open` opens an image, `create` makes one, `blank` makes one in memory. Use it as a context manager.
+    """A volume, as a context manager.
 
-    Everything between two commits is there after a power cut, or nothing of it. `commit` makes changes durable, and so does the end of
-    the ``with`` block, whether by an exception or not; `transaction` undoes its changes where one is raised. Where room for more changes
-    runs out, what is there so far is committed.
+    `Image.open` opens an image. `create` makes an image, and `blank` makes a volume in memory.
 
-    Errors are those of Python: `OSError` and its subclasses, with ``errno``, the library's words,
-    and the image with the path as file name. Every method that uses the volume raises them:
-    `FileNotFoundError` for a path that names nothing, ``EROFS`` for a change of an image that was
-    opened to read, ``ENOSPC`` if there is no room, ``EBADF`` once the image is closed, ``EIO`` if
-    the medium fails. Arguments of the wrong type raise `TypeError`, and numbers out of range
-    `ValueError`. An open image cannot be copied or pickled (`TypeError`). An image is locked while
-    it is open: one may write, or any number read. Threads may share an image; their calls take
-    turns. Processes may not: a fork that uses what it has inherited gets an `OSError`, and opens
-    the image itself. An image of which something is lost is opened with a `DamageWarning`.
+    A power cut keeps everything between two commits, or nothing of it. `commit` makes changes
+    durable. So does the end of the ``with`` block, also after an exception. `transaction` undoes
+    its changes after an exception. If room for more changes runs out, the volume commits the
+    changes so far.
+
+    Errors are `OSError` and its subclasses, with ``errno``, a message of the library, and image and
+    path as file name. Every method that uses the volume raises them:
+
+    - `FileNotFoundError` for a path that names nothing
+    - ``EROFS`` for a change of an image that was opened for reading
+    - ``ENOSPC`` if there is no room
+    - ``EBADF`` after the image was closed
+    - ``EIO`` if the medium fails
+
+    Arguments of the wrong type raise `TypeError`, and numbers out of range `ValueError`. An open
+    image cannot be copied or pickled (`TypeError`). An open image is locked: it has one writer or
+    any number of readers. Threads may share an image: their calls take turns. Processes may not: a
+    fork that uses an inherited image gets an `OSError`. It must open the image itself. An image
+    with lost data is opened with a `DamageWarning`.
 
     >>> with Image.blank("w25q128jv", size_bytes=1 << 20) as image:
     ...     image.mkdir("/logs")
@@ -62,7 +73,7 @@ class Image:
     open = Open()
 
     def __init__(self, volume: Volume) -> None:
-        """Hold ``volume``, which is mounted. Use `open`, `create` or `blank`."""
+        """Store ``volume``, a mounted volume. Use `open`, `create` or `blank` instead."""
         self._volume = volume
         self._files: weakref.WeakSet[io.IOBase] = weakref.WeakSet()
 
@@ -72,18 +83,22 @@ class Image:
 
         - ``path``: the file of the image.
         - ``device``: the chip, a name of `steadyfs.devices` or the path of a profile in TOML.
-          Then `counters` counts time, and `health` the life, as on this chip. By default times are
-          round figures. A card takes no device.
+          Then `counters` reports the time, and `health` the life, of this chip. By default times
+          are round figures. A card takes no device.
         - ``mode``: ``r`` to read, ``r+`` to read and write.
-        - ``time_ns``: the time of all changes, in nanoseconds since 1970; by default that of the
-          host.
+        - ``time_ns``: the time of all changes, in nanoseconds since 1970; by default the time of
+          the host.
 
-        Raises `FileNotFoundError`, `IsADirectoryError`, and `OSError` with ``EBUSY`` if the image
-        is in use or ``EINVAL`` if the file is no image or its sizes are not those of the device.
-        Raises `ValueError` for another mode, or a time that a volume cannot store. Warns with
-        `DamageWarning` if something is lost, and with `UserWarning` if a superblock is damaged or
-        the volume is divided otherwise than on this device. An image stores no name of a
-        chip, so an image of another chip of the same sizes is opened.
+        Raises:
+
+        - `FileNotFoundError`, `IsADirectoryError`
+        - `OSError` with ``EBUSY`` if the image is in use
+        - `OSError` with ``EINVAL`` if the file is no image, or has other sizes than the device
+        - `ValueError` for another mode, or a time that a volume cannot store
+
+        Warns with `DamageWarning` if data is lost. Warns with `UserWarning` if a superblock is
+        damaged, or if a new volume on this device would be divided differently. An image stores no
+        name of a chip, so an image of another chip of the same sizes is opened.
         """
         if mode not in ("r", "r+"):
             raise ValueError(f"mode is {mode!r}; expected 'r' to read, or 'r+' to read and write")
@@ -113,14 +128,14 @@ class Image:
           none for a card or disk.
         - ``size_bytes``: bytes of a card or disk, or of a part of NOR; a number, or text such as
           ``"1MiB"``.
-        - ``force``: true replaces a file that is there.
+        - ``force``: true replaces an existing file.
         - ``files_max``, ``name_bytes_max``: the most files, and the longest name in bytes; by
-          default as the chip suits. Other settings follow from the chip.
-        - ``time_ns``: the time of all changes, in nanoseconds since 1970; by default that of the
-          host. With a fixed time the same calls give the same bytes.
+          default they suit the chip. Other settings follow from the chip.
+        - ``time_ns``: the time of all changes, in nanoseconds since 1970; by default the time of
+          the host. With a fixed time the same calls give the same bytes.
 
         Raises `FileExistsError`, `OSError` with ``EINVAL`` for a size or settings that do not fit
-        the chip, and `ValueError` or `TypeError` for a number that is none or out of range.
+        the chip, and `ValueError` or `TypeError` for an invalid number.
         """
         chosen = _settings(size_bytes, files_max, name_bytes_max, time_ns)
         place = os.fspath(path)
@@ -154,8 +169,8 @@ class Image:
         """Make an empty volume on a simulated chip in memory, for tests.
 
         ``device``, ``size_bytes``, ``files_max``, ``name_bytes_max``, ``time_ns``, and the errors,
-        are those of `create`. A card has no simulated chip. The chip takes no time but counts it,
-        and keeps the rules of the real one; only what is written takes memory.
+        are as in `create`. A card has no simulated chip. The simulated chip takes no time, but
+        counts it. It enforces the rules of the real chip. Only written data takes memory.
         """
         return cls(Volume.blank(device, *_settings(size_bytes, files_max, name_bytes_max, time_ns)))
 
@@ -210,10 +225,10 @@ class Image:
         return None if damage is None else damage[0]
 
     def close(self) -> None:
-        """Write what files still have in their buffers, commit, unmount, and wait until the image is on the host's disk.
+        """Write the buffers of files, commit, unmount, and wait for the host's disk.
 
-        If that fails, nothing is lost of what was committed, and the volume stays open: make room, and close it again. A fork of the process that
-        opened the image cannot close it.
+        After an error no committed data is lost, and the volume stays open: make room, and close it
+        again. A fork of the process that opened the image cannot close it.
         """
         if self.closed:
             return
@@ -228,12 +243,12 @@ class Image:
                 file.flush()
 
     def commit(self) -> None:
-        """Make everything durable that was changed, what files still have in their buffers included."""
+        """Make all changes durable, including the buffers of files."""
         self._flush()
         self._volume.commit()
 
     def rollback(self) -> None:
-        """Undo everything since the last commit. Files that were created since then are stale."""
+        """Undo all changes since the last commit. Files that were created since then are stale."""
         self._volume.rollback()
 
     @property
@@ -243,10 +258,11 @@ class Image:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit at the end of the ``with`` block, or undo its changes where an exception ends it.
+        """Commit at the end of the ``with`` block, or undo its changes if an exception ends it.
 
-        What was changed before is committed first. A transaction that outgrows the volume's ``transaction_pages`` is refused with
-        ``ENOSPC``, in place of a commit in its middle. Files that are open throughout are not cut back to where they stood.
+        Earlier changes are committed first. A transaction that outgrows the volume's
+        ``transaction_pages`` is refused with ``ENOSPC``: there is no commit in its middle. Files
+        that stay open keep their offsets and buffers.
 
         >>> with Image.blank("w25q128jv", size_bytes=1 << 20) as image:
         ...     try:
@@ -283,13 +299,14 @@ class Image:
 
         - ``path``: the file, in the volume.
         - ``mode``: ``r``, ``w``, ``a`` or ``x``, with ``+`` and ``b`` or ``t`` as usual.
-        - ``buffering``: bytes of the buffer; 0 for none, which gives a `RawFile`; by default 64
-          KiB.
-        - ``encoding``, ``errors``, ``newline``: those of text; by default UTF-8.
+        - ``buffering``: bytes of the buffer; by default 64 KiB. 0 gives a `RawFile`, without a
+          buffer.
+        - ``encoding``, ``errors``, ``newline``: as in Python's own ``open``, for text; by default
+          UTF-8.
         - ``durable``: true commits every write of the raw file when it returns.
 
         Raises `FileNotFoundError`, `FileExistsError`, `IsADirectoryError`, other errors of the
-        volume as `OSError`, and `ValueError` for a mode that is none.
+        volume as `OSError`, and `ValueError` for an invalid mode.
         """
         kind = "".join(letter for letter in mode if letter in "rwax")
         is_text = "b" not in mode
@@ -303,13 +320,13 @@ class Image:
         return file
 
     def stat(self, path: StrPath) -> Stat:
-        """Return type (1 file, 2 directory, 3 link), size in bytes, name and time of what ``path``
-        names. Links are not followed.
+        """Return type (1 file, 2 directory, 3 link), size in bytes, name and time of the object at
+        ``path``. Links are not followed.
         """
         return self._volume.stat(path if isinstance(path, str) else text(path))
 
     def exists(self, path: StrPath) -> bool:
-        """Return true if ``path`` names anything."""
+        """Return true if an object is at ``path``."""
         try:
             self._volume.stat(text(path))
         except (FileNotFoundError, NotADirectoryError):
@@ -317,7 +334,7 @@ class Image:
         return True
 
     def scandir(self, path: StrPath = "/") -> Iterator[Stat]:
-        """Go through the directory at ``path``, in the order of the bytes of names."""
+        """Yield the entries of the directory at ``path``, in the order of the bytes of names."""
         return iter(self._volume.entries(text(path)))
 
     def listdir(self, path: StrPath = "/") -> list[str]:
@@ -325,7 +342,7 @@ class Image:
         return [entry.name for entry in self.scandir(path)]
 
     def walk(self, top: StrPath = "/") -> Iterator[tuple[str, list[str], list[str]]]:
-        """Go through the directory at ``top`` and all below it, as `os.walk` does: path,
+        """Walk through the directory at ``top`` and everything below it, as `os.walk` does: path,
         directories, files and links.
 
         >>> with Image.blank("w25q128jv", size_bytes=1 << 20) as image:
@@ -340,8 +357,8 @@ class Image:
         self._volume.mkdir(text(path))
 
     def makedirs(self, path: StrPath, exist_ok: bool = False) -> None:
-        """Make a directory at ``path``, and those that it is in. With ``exist_ok`` it may be there
-        already.
+        """Make a directory at ``path``, and its missing parents. With ``exist_ok`` the directory
+        may exist already.
         """
         names = [name for name in text(path).split("/") if name]
         for count in range(1, len(names) + 1):
@@ -353,7 +370,7 @@ class Image:
                     raise
 
     def remove(self, path: StrPath, recursive: bool = False) -> None:
-        """Remove the file or link at ``path``; with ``recursive`` a directory and all below it."""
+        """Remove the file or link at ``path``; with ``recursive`` a directory and its content."""
         if recursive:
             tree.remove(self, text(path))
         else:
@@ -364,18 +381,18 @@ class Image:
         self.remove(path)
 
     def rmdir(self, path: StrPath) -> None:
-        """Remove the directory at ``path``, which is empty."""
+        """Remove the empty directory at ``path``."""
         self._volume.rmdir(text(path))
 
     def rename(self, src: StrPath, dst: StrPath) -> None:
-        """Give the file or directory at ``src`` the name ``dst``, in place of a file that has it:
-        at once, whatever happens.
+        """Rename the file or directory at ``src`` to ``dst``, in one step.
+
+        It replaces a file of this name.
         """
         self._volume.rename(text(src), text(dst))
 
     def exchange(self, one: StrPath, other: StrPath) -> None:
-        """Let ``one`` and ``other``, files or directories with all below them, change names: at
-        once, whatever happens.
+        """Exchange the files or directories at ``one`` and ``other``, in one step.
 
         >>> with Image.blank("w25q128jv", size_bytes=1 << 20) as image:
         ...     image.makedirs("running/etc")
@@ -387,7 +404,7 @@ class Image:
         self._volume.exchange(text(one), text(other))
 
     def symlink(self, target: str, path: StrPath) -> None:
-        """Make a symbolic link to ``target`` at ``path``. The target need not be there."""
+        """Make a symbolic link to ``target`` at ``path``. The target need not exist."""
         self._volume.symlink(target, text(path))
 
     def readlink(self, path: StrPath) -> str:
@@ -396,21 +413,21 @@ class Image:
 
     def getattr(self, path: StrPath, key: str) -> bytes:
         """Return the attribute ``key`` of the file or directory at ``path``. Raises `OSError` with
-        ``ENODATA`` if it has none.
+        ``ENODATA`` if there is none.
         """
         return self._volume.getattr(text(path), key)
 
     def setattr(self, path: StrPath, key: str, value: bytes) -> None:
         """Set the attribute ``key`` of the file or directory at ``path`` to ``value``.
 
-        All attributes of one file take 248 bytes at most, keys and two bytes for each included;
-        more is ``ENOSPC``.
+        All attributes of one file take 248 bytes at most, including keys and two bytes for each.
+        More gives ``ENOSPC``.
         """
         self._volume.setattr(text(path), key, value)
 
     def removeattr(self, path: StrPath, key: str) -> None:
         """Remove the attribute ``key`` of the file or directory at ``path``. Raises `OSError` with
-        ``ENODATA`` if it has none.
+        ``ENODATA`` if there is none.
         """
         self._volume.setattr(text(path), key, None)
 
@@ -421,13 +438,13 @@ class Image:
     def utime(self, path: StrPath, modified_ns: int) -> None:
         """Set the time of the last change of the file or directory at ``path``.
 
-        ``modified_ns`` is nanoseconds since 1970; 0 stands for no time. Raises `ValueError` for a
-        time before 1970, which a volume cannot store.
+        ``modified_ns`` is nanoseconds since 1970. 0 stands for no time. Raises `ValueError` for a
+        time before 1970: a volume cannot store it.
         """
         self._volume.set_modified(text(path), since_1970(modified_ns, "modified_ns"))
 
     def permissions(self, path: StrPath) -> Optional[tuple[int, int, int]]:
-        """Return mode (the twelve bits of `chmod`), owner and group of what ``path`` names;
+        """Return mode (the twelve bits of `chmod`), owner and group of the object at ``path``;
         ``None`` if they were never set.
         """
         return self._volume.permissions(text(path))
@@ -446,27 +463,26 @@ class Image:
         keep_times: bool = False,
         owner: Optional[tuple[int, int]] = (0, 0),
     ) -> None:
-        """Copy everything in a ``directory`` of the host into the one at ``path`` of the volume,
+        """Copy everything in a ``directory`` of the host into the directory ``path`` of the volume,
         and commit.
 
-        Names come in the order of their bytes, so that on a new image with a fixed ``time_ns`` the
-        same input gives the same bytes: those of `steady pack`. Files are plain. ``keep_times``
-        gives everything its time on the host. An ``owner`` is the user and the group of everything,
-        and ``None`` keeps those of the host.
+        Names come in the order of their bytes. So on a new image with a fixed ``time_ns`` the same
+        input gives the same bytes, as `steady pack` does. Files are not compressed. ``keep_times``
+        keeps the times of the host. ``owner`` is the user and the group of everything. ``None``
+        keeps users and groups of the host.
 
-        Raises `OSError` that names what cannot be packed, before anything is copied: a device, a
-        name that is not UTF-8, or with ``keep_times`` a time before 1970.
+        Raises `OSError` before anything is copied, with the name of the object that cannot be
+        packed: a device, a name that is not UTF-8, or with ``keep_times`` a time before 1970.
         """
         tree.pack(self, os.fspath(directory), text(path), keep_times, owner)
 
     def unpack(self, directory: StrPath, path: StrPath = "/") -> None:
-        """Copy everything in the directory at ``path`` of the volume into a ``directory`` of the
-        host: all of it, or nothing.
+        """Copy everything in the directory ``path`` of the volume into a ``directory`` of the host,
+        or nothing.
 
-        The directory of the host is empty, or not there yet; otherwise `OSError` with ``ENOTEMPTY``
-        is raised.
-
-        Nothing is written outside, whatever the volume holds: a name that the host does not take, such as ``..``, is refused.
+        The directory of the host must be empty or missing. Else `OSError` with ``ENOTEMPTY`` is
+        raised. Nothing is written outside of it: a name with a meaning on the host, such as ``..``,
+        is refused.
         """
         tree.unpack(self, text(path), os.fspath(directory))
 
@@ -475,9 +491,7 @@ class Image:
         return Usage.of(self._volume)
 
     def health(self) -> Health:
-        """Return the state of the chip: spare and bad blocks, wear, the share of the life that is
-        used.
-        """
+        """Return the state of the chip: spare and bad blocks, wear, the used share of the life."""
         return Health.of(self._volume)
 
     def counters(self) -> Counters:
@@ -492,8 +506,8 @@ class Image:
         return Counters.of(self._volume)
 
     def check(self, repair: bool = False) -> Check:
-        """Verify every page and every reference; with ``repair``, mend what can be mended, and
-        accept what is lost.
+        """Verify every page and every reference. With ``repair``, mend faults, and accept lost
+        data.
 
         No file may be open (``EBUSY``).
 
@@ -511,7 +525,7 @@ def _settings(
     name_bytes_max: Optional[int],
     time_ns: Optional[int],
 ) -> tuple[Optional[int], Optional[int], Optional[int], Optional[int]]:
-    """Check the numbers of a new volume, and give them as the native half takes them."""
+    """Check the numbers of a new volume. Returns them in the form of the native half."""
     return (
         None if size_bytes is None else size(size_bytes, "size_bytes"),
         None if files_max is None else whole(files_max, "files_max", _FILES_MAX),
@@ -520,6 +534,6 @@ def _settings(
     )
 
 
-# `Image.open` is a descriptor. It gives these two, and `help` shows their names.
+# `Image.open` is a descriptor. It returns these two calls, and `help` shows their names.
 for _opens in (Image.__dict__["_open_image"].__func__, Image.__dict__["_open_file"]):
     _opens.__name__, _opens.__qualname__ = "open", "Image.open"

@@ -1,4 +1,4 @@
-"""`Image.open`: of the class it opens an image, of an image it opens a file."""
+"""`Image.open`: on the class it opens an image, on an image it opens a file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TextMode = Literal["r", "rt", "w", "wt", "a", "at", "x", "xt", "r+", "w+", "a+",
 
 
 class OpenImage(Protocol):
-    """How `Image.open` is called."""
+    """The signature of `Image.open`."""
 
     def __call__(
         self,
@@ -31,7 +31,7 @@ class OpenImage(Protocol):
 
 
 class OpenFiles(Protocol):
-    """How ``image.open`` is called: as Python's own ``open``."""
+    """The signatures of ``image.open``, as of Python's own ``open``."""
 
     @overload
     def __call__(self, path: StrPath, mode: ReadMode, buffering: Literal[-1, 1] = -1) -> io.BufferedReader: ...
@@ -75,7 +75,7 @@ class OpenFiles(Protocol):
 
 
 class Open:
-    """The two meanings of ``open``, told apart by what it is called on.
+    """The two meanings of ``open``, on the class and on an image.
 
     ``Image.open(path, device=None, mode="r+", time_ns=None)`` opens the image of a formatted chip
     or card. ``image.open(path, mode="r", buffering=-1, encoding=None, errors=None, newline=None,
@@ -92,5 +92,5 @@ class Open:
     @overload
     def __get__(self, image: Image, owner: type[Image]) -> OpenFiles: ...
     def __get__(self, image: Optional[Image], owner: type[Image]) -> Union[OpenImage, OpenFiles]:
-        """Give the one or the other."""
+        """Return the call that opens an image, or the call that opens a file."""
         return owner._open_image if image is None else cast("OpenFiles", image._open_file)

@@ -1,4 +1,4 @@
-"""One run of a sweep: small arguments, one row back."""
+"""One run of a sweep: small arguments, one row as the result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Value = Union[str, int, float, None, list[str]]
 """A value of a row."""
 Row = dict[str, Value]
 Columns = tuple[tuple[str, str], ...]
-"""Names of columns, each with its type: one of Arrow, or ``strings``."""
+"""Names of columns, each with its type: a type of Arrow, or ``strings``."""
 Scalar = Union[str, int, float, bool]
 """A value of an axis of a grid."""
 
@@ -27,28 +27,28 @@ _TYPES = {"str": "string", "int": "int64", "float": "double", "bool": "bool", "O
 
 
 def argument_columns(kind: type) -> Columns:
-    """Give the columns of the arguments of a kind of runs: its fields that are single values."""
+    """Return the columns of the arguments of a kind of runs: its fields that are single values."""
     return tuple((field.name, _TYPES[str(field.type)]) for field in fields(kind) if field.type in _TYPES)
 
 
 class Run(ABC):
-    """The arguments of a run, in plain numbers and text: the same run has the same, and gives the same row."""
+    """The arguments of a run, as plain numbers and text. Equal arguments give equal rows."""
 
     def arguments(self) -> Row:
-        """Give the arguments by name, which are the first columns of a table."""
+        """Return the arguments by name: the first columns of a table."""
         return {name: getattr(self, name) for name, _ in argument_columns(type(self))}
 
     @abstractmethod
     def figures(self) -> Row:
-        """Make the run, and give the other columns."""
+        """Make the run, and return the other columns."""
 
     @abstractmethod
     def command(self) -> str:
-        """Give the command that makes the run again."""
+        """Return the command that makes the run again."""
 
 
 def run_row(run: Run) -> Row:
-    """Make a run, and give its row: figures, or why there are none."""
+    """Make a run, and return its row: figures, or the reason why there are none."""
     row: Row = {**run.arguments(), "error": None, "replay": run.command()}
     try:
         return {**row, **run.figures()}
@@ -57,7 +57,7 @@ def run_row(run: Run) -> Row:
 
 
 def run_rows(runs: Sequence[Run]) -> tuple[float, list[Row]]:
-    """Make runs one after the other, and give the seconds that they took and their rows."""
+    """Make runs one after the other. Returns their seconds and their rows."""
     begin = monotonic()
     rows = [run_row(run) for run in runs]
     return monotonic() - begin, rows
@@ -81,7 +81,7 @@ class Evaluate(Run):
 
     @classmethod
     def of(cls, point: Mapping[str, Scalar], seed: int, rates: tuple[int, ...] = ()) -> Evaluate:
-        """Make a run of a point of a grid."""
+        """Return the run of a point of a grid."""
         own = cls()
         idle, write, burst = point.get("idle"), point.get("write_bytes"), point.get("burst_bytes")
         return cls(
@@ -115,7 +115,7 @@ class Evaluate(Run):
         return _figures(found)
 
     def command(self) -> str:
-        """Give the command that makes the run again."""
+        """Return the command that makes the run again."""
         words = ["steady", "evaluate", "--device", self.device, "--fill", repr(self.fill), "--accesses", str(self.accesses)]
         if self.write_bytes is not None:
             words += ["--write", str(self.write_bytes)]
@@ -126,7 +126,7 @@ class Evaluate(Run):
 
 
 EVALUATE_AXES = ("device", "fill", "workload", "timing", "write_bytes", "accesses", "idle", "burst_bytes")
-"""What a grid of evaluations may vary."""
+"""Axes of a grid of evaluations."""
 
 FIGURES: Columns = (
     ("mean_us", "double"),
@@ -154,7 +154,7 @@ FIGURES: Columns = (
 
 
 def evaluate_columns(rates: tuple[int, ...]) -> Columns:
-    """Give the columns of evaluations with these input rates."""
+    """Return the columns of evaluations with these input rates."""
     buffers = tuple((f"{what}_bytes_at_{rate}", "int64") for rate in rates for what in ("buffer", "guaranteed"))
     return argument_columns(Evaluate) + FIGURES + buffers
 

@@ -1,8 +1,13 @@
 """Sweeps: the lab over chips, fills, workloads and seeds, on Dask, into Parquet.
 
-A sweep is a directory. ``plan.json`` says what is in it, ``parts`` holds the rows so far, and ``table.parquet`` all of them once they are there, in
-the order of the plan. Each file gets its name when it is complete, so that a sweep may be killed at any time: called again, it runs what is
-missing, and the table is the same, bit for bit.
+A sweep is a directory:
+
+- ``plan.json`` defines the sweep.
+- ``parts`` contains the rows so far.
+- ``table.parquet`` contains all rows in the order of the plan, when the sweep is complete.
+
+Each file gets its name when it is complete, so a sweep may be killed at any time. The same call
+then makes the missing runs, and the table is the same, bit for bit.
 
 >>> import steadyfs, tempfile
 >>> grid = {"device": ["m25p16", "w25q128jv"], "fill": [0.3, 0.6]}
@@ -32,21 +37,27 @@ __all__ = ["Sweep", "SweepError", "SweepWarning", "Values", "sweep"]
 
 @dataclass(frozen=True)
 class Sweep(Results):
-    """The results of a sweep of evaluations; the figures of its table are microseconds and bytes."""
+    """The results of a sweep of evaluations. Its figures are microseconds and bytes."""
 
     rates: tuple[int, ...]
-    """Input rates in bytes per second, whose buffers are columns of the table."""
+    """Input rates in bytes per second. Their buffers are columns of the table."""
 
     def plot_ram(self) -> Figure:
-        """Draw the RAM that each chip needs for each rate: buffer and file system, the most of all its runs."""
+        """Draw the RAM that each chip needs for each rate.
+
+        It is the RAM of buffer and file system: the largest of all runs of the chip.
+        """
         return sweep_plots.ram(self)
 
     def plot_pareto(self) -> Figure:
-        """Draw RAM, time and wear of each point of the grid, and the front that nothing beats in all three."""
+        """Draw RAM, time and wear of each point of the grid, and the front.
+
+        No point is better than a point of the front in all three.
+        """
         return sweep_plots.pareto(self)
 
     def plot_effects(self, figure: str = "max_us") -> Figure:
-        """Draw which axis matters: by how much the mean of a figure changes along each."""
+        """Draw the change of the mean of a ``figure`` along each axis."""
         return sweep_plots.effects(self, figure)
 
 
@@ -61,23 +72,23 @@ def sweep(
     workers: Optional[int] = None,
     progress: bool = True,
 ) -> Sweep:
-    """Run `steadyfs.evaluate` at each point of a grid with each seed, and give the table of all.
+    """Run `steadyfs.evaluate` at each point of a grid with each seed. Returns the sweep.
 
     - ``grid``: values by axis. The axes are ``device``, ``fill``, ``workload``, ``timing``,
       ``write_bytes``, ``accesses``, ``idle`` and ``burst_bytes``, with the units of
       `steadyfs.evaluate`.
-    - ``seeds``: the seeds that each point runs with.
+    - ``seeds``: the seeds of the runs at each point.
     - ``into``: the directory of the sweep, new or begun.
-    - ``rates``: the input rates whose buffers are columns, in bytes per second.
+    - ``rates``: input rates in bytes per second. Their buffers are columns.
     - ``accesses``: the number of measured writes of a run, unless the grid has the axis.
     - ``scheduler``: the address of a Dask scheduler (``tcp://…``), or a client; by default
-      processes of this machine. A script that starts such processes needs ``if __name__ ==
+      processes of this machine. A script that starts processes needs ``if __name__ ==
       "__main__"``.
     - ``workers``: the number of these processes; by default the number of processors.
     - ``progress``: true for a bar.
 
-    Raises `SweepError` if runs have no result, and `ValueError` or `TypeError` for an axis or a
-    value that is not known. Warns with `SweepWarning` of runs that were not possible.
+    Raises `SweepError` if runs have no result, and `ValueError` or `TypeError` for an unknown axis
+    or value. Warns of impossible runs with `SweepWarning`.
     """
     axes, asked, drawn = tuple(grid), tuple(rate(one, "rates") for one in rates), list(seeds)
     at = points(grid, EVALUATE_AXES)

@@ -1,4 +1,4 @@
-"""Directories of a volume with all that is below, and from and to the host."""
+"""Directory trees of a volume: walk, remove, copy from the host and to the host."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from steadyfs.image import Image
 
 DEPTH_MAX = 256
-"""Directories in each other that are looked at: an image may be made to do harm."""
+"""Most nested directories that are read: an image may be made to do harm."""
 PIECE_BYTES = 1 << 16
-"""Bytes that are copied at once."""
+"""Bytes that are copied in one piece."""
 _TURNING = {0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
 """Characters that change the direction of text."""
 
@@ -31,7 +31,7 @@ def join(directory: str, name: str) -> str:
 
 
 def walk(image: Image, top: str) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Go through a directory and all below it."""
+    """Walk through a directory and everything below it."""
     pending = [(top, 0)]
     while pending:
         path, depth = pending.pop()
@@ -40,12 +40,12 @@ def walk(image: Image, top: str) -> Iterator[tuple[str, list[str], list[str]]]:
         entries = list(image.scandir(path))
         directories = [entry.name for entry in entries if entry.is_dir()]
         yield path, directories, [entry.name for entry in entries if not entry.is_dir()]
-        # What the caller has taken out of the list is not entered.
+        # Directories that the caller has removed from the list are not entered.
         pending.extend((join(path, name), depth + 1) for name in reversed(directories))
 
 
 def remove(image: Image, path: str) -> None:
-    """Remove a file, or a directory and all below it."""
+    """Remove a file, or a directory and everything below it."""
     if not image.stat(path).is_dir():
         image.remove(path)
         return
@@ -57,7 +57,7 @@ def remove(image: Image, path: str) -> None:
 
 
 class _Source(NamedTuple):
-    """Something of the host, and where it goes."""
+    """An object of the host, and its path in the volume."""
 
     host: str
     path: str
@@ -65,7 +65,10 @@ class _Source(NamedTuple):
 
 
 def _sources(directory: str, path: str, depth: int = 0) -> Iterator[_Source]:
-    """Everything below a directory of the host: each directory before what it holds, names in the order of their bytes."""
+    """Yield everything below a directory of the host.
+
+    A directory comes before its entries. Names come in the order of their bytes.
+    """
     if depth == DEPTH_MAX:
         raise OSError(errno.ELOOP, f"lies below {DEPTH_MAX} directories; expected fewer", directory)
     for name in sorted(os.listdir(directory), key=os.fsencode):
@@ -97,7 +100,7 @@ def _demand_times(sources: list[_Source]) -> None:
 
 
 def pack(image: Image, directory: str, path: str, keep_times: bool, owner: Optional[tuple[int, int]]) -> None:
-    """Copy everything in a directory of the host into one of the volume, and commit."""
+    """Copy everything in a directory of the host into a directory of the volume, and commit."""
     sources = list(_sources(directory, path))
     if keep_times:
         _demand_times(sources)
@@ -116,7 +119,7 @@ def pack(image: Image, directory: str, path: str, keep_times: bool, owner: Optio
         if keep_times and not modes.S_ISDIR(source.status.st_mode):
             image.utime(source.path, source.status.st_mtime_ns)
     if keep_times:
-        # Entries change the time of their directory, so that it is set last.
+        # Entries change the time of their directory, so it is set last.
         for source in reversed([source for source in sources if modes.S_ISDIR(source.status.st_mode)]):
             image.utime(source.path, source.status.st_mtime_ns)
     image.commit()
@@ -128,7 +131,7 @@ def _copy_in(image: Image, source: _Source) -> None:
 
 
 def _fault(name: str) -> Optional[str]:
-    """Tell what is wrong with a name for a file of the host."""
+    """Return the fault of a name for a file of the host, or None."""
     if name in ("", ".", ".."):
         return "names a directory of its own"
     if "/" in name or "\0" in name or os.sep in name:
@@ -141,7 +144,7 @@ def _fault(name: str) -> Optional[str]:
 
 
 def _items(image: Image, path: str, place: str) -> Iterator[tuple[Stat, str, str]]:
-    """Everything below a directory of the volume, and where it goes on the host."""
+    """Yield everything below a directory of the volume, with its path on the host."""
     places = {path: place}
     for directory, _, _ in walk(image, path):
         for entry in image.scandir(directory):
@@ -155,11 +158,11 @@ def _items(image: Image, path: str, place: str) -> Iterator[tuple[Stat, str, str
 
 
 def unpack(image: Image, path: str, directory: str) -> None:
-    """Copy everything in a directory of the volume into one of the host: all of it, or nothing."""
+    """Copy everything in a directory of the volume into a directory of the host, or nothing."""
     is_there = os.path.lexists(directory)
     if is_there and (not os.path.isdir(directory) or os.listdir(directory)):
         raise OSError(errno.ENOTEMPTY, "is not empty; expected a directory that is, or none", directory)
-    # Links are looked through before anything is made: what is made then is a directory of our own.
+    # All names are checked before anything is made. Everything is made in `part`, a new directory.
     part = os.path.join(directory if is_there else os.path.dirname(directory), f".steady-{os.getpid()}.part")
     items = list(_items(image, path, part))
     os.mkdir(part)
@@ -181,7 +184,7 @@ def _copy_out(image: Image, items: list[tuple[Stat, str, str]]) -> None:
         if entry.is_dir():
             os.mkdir(place)
         elif entry.is_file():
-            # Created, never opened: a link that comes to be there is in the way, and not followed.
+            # "x" creates the file. If a link is there, the call fails and follows nothing.
             with image.open(inside, "rb") as file, open(place, "xb") as host:
                 shutil.copyfileobj(file, host, PIECE_BYTES)
             _finish(image, entry, inside, place)
@@ -194,7 +197,10 @@ def _copy_out(image: Image, items: list[tuple[Stat, str, str]]) -> None:
 
 
 def _finish(image: Image, entry: Stat, inside: str, place: Union[str, int]) -> None:
-    """Give something its mode, without the right to become another user, and its time. Neither is a reason to fail."""
+    """Set mode and time of an object of the host, without the bits of set-user and set-group.
+
+    Ignores errors.
+    """
     own = image.permissions(inside)
     with suppress(OSError):
         if own is not None:

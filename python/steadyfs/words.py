@@ -1,4 +1,4 @@
-"""Numbers as people say them: `rate("500kB/s")`, `size("4KiB")`; and as reports print them."""
+"""Numbers as text: `rate("500kB/s")` and `size("4KiB")` read it, `said_rate` prints it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Union
 from steadyfs import _native
 
 Number = Union[int, float, str]
-"""A number, or text as the command line takes it."""
+"""A number, or text in the form of the command line."""
 
 SIZE_MAX = 1 << 48
-"""The largest size in bytes, as number and as text: 256 TiB."""
+"""The largest size in bytes, for numbers and for text: 256 TiB."""
 TIME_NS_MAX = (1 << 64) - 1
 """The latest time that a volume stores, in nanoseconds since 1970: in the year 2554."""
 
@@ -25,7 +25,7 @@ def _parsed(kind: str, value: str, name: str) -> float:
 
 
 def _number(value: Number, name: str, expected: str) -> Union[int, float]:
-    """Return a number that is not text: an integer as it is, a float if it is finite."""
+    """Return a number that is not text: an integer unchanged, a float if it is finite."""
     try:
         return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
@@ -38,7 +38,7 @@ def _number(value: Number, name: str, expected: str) -> Union[int, float]:
 
 
 def rate(value: Number, name: str = "rate") -> int:
-    """Return bytes per second, of a number or of text such as ``500kB/s``.
+    """Return the bytes per second of a number, or of text such as ``500kB/s``.
 
     ``name`` is the argument that errors name. Raises `ValueError` for a number that is negative or
     not finite, and for text that is no rate; `TypeError` for anything else.
@@ -54,7 +54,7 @@ def rate(value: Number, name: str = "rate") -> int:
 
 
 def size(value: Number, name: str = "size") -> int:
-    """Return bytes, of a number or of text such as ``4KiB``.
+    """Return the bytes of a number, or of text such as ``4KiB``.
 
     ``name`` is the argument that errors name. Raises `ValueError` for a number that is not whole,
     negative or above `SIZE_MAX`, and for text that is no size; `TypeError` for anything else.
@@ -113,7 +113,7 @@ def since_1970(value: int, name: str) -> int:
 
 
 def share(value: Number, name: str = "share") -> float:
-    """Return a share from 0 to 1, of a number or of text such as ``80%``.
+    """Return the share from 0 to 1 of a number, or of text such as ``80%``.
 
     ``name`` is the argument that errors name. Raises `ValueError` for text that is no share and a
     number that is not finite, and `TypeError` for anything else.
@@ -127,7 +127,7 @@ def share(value: Number, name: str = "share") -> float:
 
 
 def nanoseconds(value: Number, name: str = "duration") -> int:
-    """Return nanoseconds, of a number of them or of text such as ``20ms``.
+    """Return the nanoseconds of a number, or of text such as ``20ms``.
 
     ``name`` is the argument that errors name. Raises `ValueError` for a number that is negative or
     not finite, and for text that is no duration; `TypeError` for anything else.
@@ -143,7 +143,7 @@ def nanoseconds(value: Number, name: str = "duration") -> int:
 
 
 def said_rate(rate_bytes: float) -> str:
-    """Say a rate, as reports do: decimal.
+    """Return a rate as text in decimal units, as reports print it.
 
     >>> said_rate(1_500_000), said_rate(100_000)
     ('1.5 MB/s', '100 kB/s')
@@ -155,7 +155,7 @@ def said_rate(rate_bytes: float) -> str:
 
 
 def said_size(count: float) -> str:
-    """Say a size, as reports do: binary.
+    """Return a size as text in binary units, as reports print it.
 
     >>> said_size(4096), said_size(100)
     ('4 KiB', '100 B')

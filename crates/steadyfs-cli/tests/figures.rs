@@ -107,9 +107,9 @@ fn pages_that_tell_of_the_footprint_agree_with_it() {
     tells("docs/results/compression.md", &with_both);
 
     let [all_in_c, lean_in_c] = ["Code, NAND, in C", "Code, NAND, in C, a logger without features"].map(bytes);
-    tells("docs/guide/c.md", &format!("| every call, all features | {} | {} |", exact(all_in_c), exact(all)));
-    tells("docs/guide/c.md", &format!("`dir_open`, `_read`, `_close` | {} | {} |", exact(lean_in_c), exact(lean)));
-    tells("docs/guide/c.md", &format!("Of the {:.1} KB that a logger takes more", (lean_in_c - lean) as f64 / 1000.0));
+    tells("docs/results/footprint.md", &format!("| every call, all features | {} | {} |", exact(all_in_c), exact(all)));
+    tells("docs/results/footprint.md", &format!("`dir_open`, `_read`, `_close` | {} | {} |", exact(lean_in_c), exact(lean)));
+    tells("docs/results/footprint.md", &format!("Of the {:.1} KB that a logger takes more", (lean_in_c - lean) as f64 / 1000.0));
 }
 
 /// Lent memory has the same size on every processor.

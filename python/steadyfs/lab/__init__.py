@@ -1,9 +1,11 @@
 """The lab: access times of SteadyFS on simulated chips, and the buffer that a data rate needs.
 
-Every function makes the runs of the command of the same name, with the same defaults and the same numbers. A bar shows how far a run is,
-Ctrl-C ends it, and other threads go on meanwhile. Rates, sizes and durations are numbers (bytes per second, bytes, nanoseconds), or text as the command
-line takes it: ``"500kB/s"``, ``"4KiB"``, ``"20ms"``. What comes back are dataclasses: ``.frame()`` is a table of pandas, and ``.plot()`` a
-figure of matplotlib.
+Every function makes the runs of the command of the same name, with the same defaults and the same
+numbers. A bar shows the progress of a run. Ctrl-C ends the run, and other threads go on meanwhile.
+
+Rates, sizes and durations are numbers (bytes per second, bytes, nanoseconds), or text as on the
+command line: ``"500kB/s"``, ``"4KiB"``, ``"20ms"``. Results are dataclasses. ``.frame()`` returns a
+table of pandas, and ``.plot()`` a figure of matplotlib.
 
 >>> import steadyfs
 >>> run = steadyfs.evaluate(device="m25p16", accesses=500, fill=0.5, rates=["10kB/s"])
@@ -84,9 +86,9 @@ __all__ = [
 ]
 
 DEFAULT_RATES: tuple[Number, ...] = (100_000, 500_000, 1_000_000, 2_000_000)
-"""The input rates looked at where none is given, in bytes per second."""
+"""The default input rates, in bytes per second."""
 DEVICE = "mt29f1g01abafd"
-"""The chip where none is named."""
+"""The default chip."""
 
 StrPath = Union[str, "os.PathLike[str]"]
 
@@ -95,9 +97,9 @@ class Backlog(NamedTuple):
     """The level of an input buffer in bytes, rounded up."""
 
     left_bytes: int
-    """Bytes left when an access ends: beside those that are being written."""
+    """Bytes left when an access ends, without the bytes that are being written."""
     peak_bytes: int
-    """Bytes just before an access ends and its bytes leave."""
+    """Bytes just before an access ends. They include its bytes."""
 
 
 def evaluate(
@@ -121,7 +123,7 @@ def evaluate(
     - ``fill``: the share of the usable space in use, from 0 to 1 or as ``"80%"``.
     - ``accesses``: the number of measured writes.
     - ``write_bytes``: bytes of each write; by default 4,096, or 64 in a log.
-    - ``rates``: the input rates whose buffers are wanted, in bytes per second.
+    - ``rates``: input rates in bytes per second. The result contains their buffers.
     - ``timing``: ``typical`` or ``maximum`` times of the datasheet.
     - ``workload``: ``random``, ``append``, ``log``, ``hot``, ``adversary`` or ``adversary-append``.
     - ``seed``: the same seed gives the same run.
@@ -129,10 +131,10 @@ def evaluate(
     - ``burst_bytes``: bytes of a burst between two idle times.
     - ``beside``: the path of a trace of another file system for the same writes, or a label and
       the path.
-    - ``progress``: true for a bar, or a function that gets the share that is done and the phase.
+    - ``progress``: true for a bar, or a function that takes the completed share and the phase.
 
-    Raises `LabError` for a run that is not possible, and `ValueError` or `TypeError` for an
-    argument that is out of range.
+    Raises `LabError` for an impossible run, and `ValueError` or `TypeError` for an argument that is
+    out of range.
     """
     pauses = None if idle is None else (nanoseconds(idle, "idle"), size(burst_bytes, "burst_bytes"))
     label, path = beside if isinstance(beside, tuple) else (None, beside)
@@ -163,19 +165,19 @@ def replay(
     unit: Optional[str] = None,
     name: Optional[str] = None,
 ) -> Replay:
-    """Tell what access times that were measured on a board need.
+    """Compute the buffers that measured access times of a board need.
 
-    - ``trace``: a file as `steady replay` takes it, or an array of nanoseconds.
+    - ``trace``: a file in a format of `steady replay`, or an array of nanoseconds.
     - ``write_bytes``: bytes of each write; by default the size in a log of fio, else 4,096.
-    - ``rates``: the input rates whose buffers are wanted, in bytes per second.
-    - ``buffer_bytes``: a buffer whose highest rate is wanted; none by default.
+    - ``rates``: input rates in bytes per second. The result contains their buffers.
+    - ``buffer_bytes``: a buffer. The result contains its highest rate. None by default.
     - ``unit``: the unit of the times if the header of the file names none: ``ns``, ``us``, ``ms``
       or ``s``.
     - ``name``: the name of the trace in figures; by default its path.
 
-    A warning names reads and trims of a log, which are left out. Raises `OSError` for a file that
-    cannot be read, `LabError` for a trace that is not understood, and `ValueError` or `TypeError`
-    for an argument that is out of range.
+    A warning counts reads and trims of a log, which are left out. Raises `OSError` for a file that
+    cannot be read, `LabError` for an invalid trace, and `ValueError` or `TypeError` for an argument
+    that is out of range.
 
     >>> replay([1_000_000, 10_000_000, 1_000_000, 1_000_000], 4096, ["1MB/s"]).backlog[0].bytes
     5904
@@ -207,21 +209,21 @@ def bench(
     seed: int = 1,
     progress: Progress = True,
 ) -> Bench:
-    """Measure case after case, beside what the chip itself could do. All thirty take minutes.
+    """Measure cases, each beside the limit of the chip itself. All thirty cases take minutes.
 
     - ``device``: a name of `steadyfs.devices`, or the path of a profile in TOML.
     - ``size_bytes``: bytes of NOR to use, from its beginning; by default all.
-    - ``erase_block_bytes``: bytes of an erase block of NOR; by default those of the profile.
+    - ``erase_block_bytes``: bytes of an erase block of NOR; by default from the profile.
     - ``timing``: ``typical`` or ``maximum`` times of the datasheet.
     - ``cases``: names as `steady bench --help` lists them; by default all.
     - ``files``: the number of files in the cases that open, create, stat and remove files.
     - ``cache_pages``, ``read_cache_pages``: pages of the write cache and of the read cache.
     - ``erased``: true lets the format erase the whole chip.
     - ``seed``: the same seed gives the same run.
-    - ``progress``: true for a bar, or a function that gets the share that is done and the phase.
+    - ``progress``: true for a bar, or a function that takes the completed share and the phase.
 
-    Raises `LabError` for a run that is not possible, and `ValueError` or `TypeError` for an
-    argument that is out of range.
+    Raises `LabError` for an impossible run, and `ValueError` or `TypeError` for an argument that is
+    out of range.
     """
     of_chip = None if size_bytes is None else size(size_bytes, "size_bytes")
     of_block = None if erase_block_bytes is None else size(erase_block_bytes, "erase_block_bytes")
@@ -232,15 +234,15 @@ def bench(
 
 
 def costs(device: str = DEVICE, *, timing: str = "typical", files: Optional[int] = None, seed: int = 1, progress: Progress = True) -> Costs:
-    """Measure each call, and copying files beside raw programming.
+    """Measure each call, and copies of files beside raw programs of the same bytes.
 
     - ``device``: a name of `steadyfs.devices`, or the path of a profile in TOML.
     - ``timing``: ``typical`` or ``maximum`` times of the datasheet.
-    - ``files``: the number of files; by default as many as the volume holds, up to 10,000.
+    - ``files``: the number of files; by default the most that fit the volume, up to 10,000.
     - ``seed``: the same seed gives the same run.
-    - ``progress``: true for a bar, or a function that gets the share that is done and the phase.
+    - ``progress``: true for a bar, or a function that takes the completed share and the phase.
 
-    Raises `LabError` for a run that is not possible.
+    Raises `LabError` for an impossible run.
     """
     with bar(progress) as tell:
         return decode(Costs, _native.costs_run(device, timing, files, seed, tell))
@@ -261,8 +263,8 @@ def streams(
 ) -> Streams:
     """Measure how many programs and erases streams save.
 
-    - ``device``: a name of `steadyfs.devices`, or the path of a profile in TOML; by default one
-      like an eMMC.
+    - ``device``: a name of `steadyfs.devices`, or the path of a profile in TOML; by default a
+      device like an eMMC.
     - ``blocks``: the number of erase blocks to use, from the first one; by default all.
     - ``timing``: ``typical`` or ``maximum`` times of the datasheet.
     - ``writes``, ``ways``: names as `steady streams --help` lists them; by default all.
@@ -270,10 +272,10 @@ def streams(
     - ``count``: the number of streams of a disk that has several, 2 to 4.
     - ``mixed``: true mixes all pages in one stream before the run.
     - ``seed``: the same seed gives the same run.
-    - ``progress``: true for a bar, or a function that gets the share that is done and the phase.
+    - ``progress``: true for a bar, or a function that takes the completed share and the phase.
 
-    Raises `LabError` for a run that is not possible, and `ValueError` or `TypeError` for an
-    argument that is out of range.
+    Raises `LabError` for an impossible run, and `ValueError` or `TypeError` for an argument that is
+    out of range.
     """
     chosen = [None if names is None else list(names) for names in (writes, ways)]
     shares = None if fills is None else [share(fill, "fills") for fill in fills]
@@ -294,8 +296,7 @@ def realtime(
     seed: int = 1,
     progress: Progress = True,
 ) -> Realtime:
-    """Compare media that have to keep an input rate: SD cards, SteadyFS on raw NAND, SteadyFS on
-    the cards.
+    """Compare media at an input rate: SD cards, SteadyFS on raw NAND, SteadyFS on the cards.
 
     - ``cards``: names of cards in `steadyfs.devices`; by default ``sd-industrial`` and
       ``sd-consumer``.
@@ -306,10 +307,10 @@ def realtime(
     - ``fill``: the share of the usable space in use, from 0 to 1 or as ``"80%"``.
     - ``commit_every``: writes between two commits on the cards; raw NAND commits each write.
     - ``seed``: the same seed gives the same run.
-    - ``progress``: true for a bar, or a function that gets the share that is done and the phase.
+    - ``progress``: true for a bar, or a function that takes the completed share and the phase.
 
-    Raises `LabError` for a run that is not possible, and `ValueError` or `TypeError` for an
-    argument that is out of range.
+    Raises `LabError` for an impossible run, and `ValueError` or `TypeError` for an argument that is
+    out of range.
     """
     names = None if cards is None else list(cards)
     wanted, room = rate(rate_bytes_per_s, "rate_bytes_per_s"), size(ram_bytes, "ram_bytes")
@@ -329,7 +330,7 @@ def transactions(
     seed: int = 1,
     progress: Progress = True,
 ) -> Transactions:
-    """Measure which call pays for a commit, and count the finished copies that survive a power cut.
+    """Measure the calls that pay for a commit. Count the finished copies that survive a power cut.
 
     - ``devices``: names of `steadyfs.devices`; by default a chip, a card and a disk.
     - ``timing``: ``typical`` or ``maximum`` times of the datasheet.
@@ -338,10 +339,10 @@ def transactions(
     - ``series``: the number of files that share one commit, ``files`` at most.
     - ``copies``: the number of copies before a power cut, on each managed device.
     - ``seed``: the same seed gives the same run.
-    - ``progress``: true for a bar, or a function that gets the share that is done and the phase.
+    - ``progress``: true for a bar, or a function that takes the completed share and the phase.
 
-    Raises `LabError` for a run that is not possible, and `ValueError` or `TypeError` for an
-    argument that is out of range.
+    Raises `LabError` for an impossible run, and `ValueError` or `TypeError` for an argument that is
+    out of range.
     """
     names = None if devices is None else list(devices)
     with bar(progress) as tell:
@@ -364,20 +365,19 @@ def advise(
     seed: int = 1,
     progress: Progress = True,
 ) -> Advice:
-    """Recommend settings for a chip and a workload, from runs made there and then.
+    """Recommend settings for a chip and a workload, from runs that this call makes.
 
     - ``device``: a name of `steadyfs.devices`, or the path of a profile in TOML.
     - ``workload``: ``log``, ``overwrite``, ``configuration`` or ``files``.
     - ``size_bytes``: bytes of NOR to use, from its beginning; by default all.
     - ``fill``: the share of the usable space in use, from 0 to 1 or as ``"80%"``.
     - ``timing``: ``typical`` or ``maximum`` times of the datasheet.
-    - ``effort``: the share of the usual length of the runs. Shorter runs see fewer of the rare
-      cases.
+    - ``effort``: the share of the usual length of the runs. Shorter runs have fewer rare cases.
     - ``seed``: the same seed gives the same run.
-    - ``progress``: true for a bar, or a function that gets the share that is done and the phase.
+    - ``progress``: true for a bar, or a function that takes the completed share and the phase.
 
-    Raises `LabError` for a run that is not possible, and `ValueError` or `TypeError` for an
-    argument that is out of range.
+    Raises `LabError` for an impossible run, and `ValueError` or `TypeError` for an argument that is
+    out of range.
     """
     of_chip = None if size_bytes is None else size(size_bytes, "size_bytes")
     with bar(progress) as tell:
@@ -388,10 +388,11 @@ def advise(
 def backlog(access_times: AnyTimes, rate: Number, write_bytes: Number) -> Optional[Backlog]:
     """Return the greatest backlog of a run that starts with an empty buffer.
 
-    None if the rate is above 95 % of the mean rate: there the buffer depends on the length of the run.
+    None if the rate is above 95 % of the mean rate: then the buffer depends on the length of the
+    run.
 
     ``access_times`` are nanoseconds in order, or ``timedelta64``. Input arrives at ``rate``, in
-    bytes per second, and each access takes ``write_bytes`` away. The arithmetic is exact. Raises
+    bytes per second. Each access removes ``write_bytes``. The arithmetic is exact. Raises
     `ValueError` or `TypeError` for an argument that is out of range.
 
     >>> import numpy as np
@@ -403,9 +404,10 @@ def backlog(access_times: AnyTimes, rate: Number, write_bytes: Number) -> Option
 
 
 def backlog_levels(access_times: AnyTimes, rate: Number, write_bytes: Number) -> Times:
-    """Return the bytes left in the buffer after each access, in order, also for rates that are not sustained.
+    """Return the bytes left in the buffer after each access, in order.
 
-    ``access_times``, ``rate`` and ``write_bytes``, and the errors, are those of `backlog`.
+    The rate may be higher than the medium can sustain. ``access_times``, ``rate`` and
+    ``write_bytes``, and the errors, are as in `backlog`.
 
     >>> backlog_levels([1_000_000, 10_000_000, 1_000_000], 1_000_000, 4096)
     array([   0, 5904, 2808], dtype=uint64)
@@ -414,11 +416,11 @@ def backlog_levels(access_times: AnyTimes, rate: Number, write_bytes: Number) ->
 
 
 def highest_rate(access_times: AnyTimes, write_bytes: Number, buffer_bytes: Number, *, peak: bool = False) -> Optional[int]:
-    """Return the highest rate in bytes per second whose backlog fits into a buffer; nothing where there is no limit.
+    """Return the highest rate in bytes per second whose backlog fits a buffer.
 
-    ``access_times`` and ``write_bytes``, and the errors, are those of `backlog`. The buffer has
-    ``buffer_bytes``. With ``peak`` it holds the bytes that are being written too; else these have
-    RAM of their own.
+    None if there is no limit. ``access_times`` and ``write_bytes``, and the errors, are as in
+    `backlog`. The buffer has ``buffer_bytes``. With ``peak`` it also contains the bytes that are
+    being written. Else these have RAM of their own.
 
     >>> highest_rate([250_000_000], 512, 0)
     2048

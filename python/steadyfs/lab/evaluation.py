@@ -36,7 +36,7 @@ class BacklogRow:
     rate: int
     """Input rate in bytes per second."""
     bytes: Optional[int]
-    """Most bytes left in the buffer after an access of this run; None above 95 % of the mean rate."""
+    """Most bytes left in the buffer after an access; None above 95 % of the mean rate."""
     peak_bytes: Optional[int]
     """Most bytes in the buffer within an access of this run; None above 95 % of the mean rate."""
     guaranteed_bytes: Optional[int]
@@ -188,7 +188,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class RateRow:
-    """The buffer that an input rate needs for a trace, in bytes; None above 95 % of the mean rate."""
+    """The bytes of buffer that a trace needs at an input rate; None above 95 % of the mean."""
 
     rate: int
     bytes: Optional[int]

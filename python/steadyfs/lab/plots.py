@@ -1,4 +1,4 @@
-"""The figures, in the colours and words of the reports."""
+"""Figures, in the colours and words of the reports."""
 
 from __future__ import annotations
 
@@ -22,16 +22,19 @@ if TYPE_CHECKING:
     from steadyfs.lab.times import Times
 
 BLUE, DARK, RED, YELLOW, GREY, SOFT = "#2f6fde", "#14479e", "#d4552a", "#e8b23a", "#7b8494", "#b9d0f7"
-"""The colours of the reports: what was measured, more of it, what is promised, others, what it is compared with, and faint."""
+"""The colours of the reports.
+
+In order: measured values, further measured values, promised values, others, compared values, faint.
+"""
 SERIES = (BLUE, RED, YELLOW, GREY, DARK, "#8f2f10", "#7ba6ee", "#5c6878")
 _POINTS = 20_000
 
 
 class Chart(Figure):
-    """A figure that notebooks show by itself."""
+    """A figure that notebooks display."""
 
     def __init__(self, width: float = 9.0, height: float = 3.6) -> None:
-        """Make an empty figure; sizes are inches."""
+        """Make an empty figure. Sizes are inches."""
         super().__init__(figsize=(width, height), layout="constrained")
         FigureCanvasAgg(self)
 
@@ -44,7 +47,7 @@ class Chart(Figure):
 
 
 def plain(axes: Axes, title: str) -> None:
-    """Give axes a title, and the look of the reports."""
+    """Set the title of axes, and the style of the reports."""
     axes.set_title(title, loc="left", fontsize=10, color="#1c2430")
     axes.grid(color="#e4e7ec", linewidth=0.8)
     axes.set_axisbelow(True)
@@ -56,19 +59,22 @@ def plain(axes: Axes, title: str) -> None:
 
 
 def say_sizes(axes: Axes) -> None:
-    """Say the sizes of the vertical axis."""
+    """Format the sizes of the vertical axis."""
     if axes.get_yscale() == "symlog":
         axes.set_yticks([0, *(1024 << (2 * power) for power in range(8) if 1024 << (2 * power) <= axes.get_ylim()[1])])
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: said_size(value)))
 
 
 def say_rates(axes: Axes) -> None:
-    """Say the rates of the horizontal axis."""
+    """Format the rates of the horizontal axis."""
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: said_rate(value)))
 
 
 def _dots(axes: Axes, access_ns: Times, bound_us: Optional[float]) -> None:
-    """Each access as a dot; of very many the longest of each stretch and an even choice of the others."""
+    """Draw each access as a dot.
+
+    Of many accesses, draw the longest of each stretch, and an even selection of the others.
+    """
     step = max(1, len(access_ns) // _POINTS)
     index = np.arange(0, len(access_ns), step)
     if step > 1 and len(access_ns):
@@ -95,7 +101,7 @@ def _dots(axes: Axes, access_ns: Times, bound_us: Optional[float]) -> None:
 
 
 def _need(axes: Axes, access_ns: Times, write_bytes: int, rates: Sequence[int], guaranteed: Sequence[Optional[int]]) -> None:
-    """The buffer that every input rate needs, with those asked for as points."""
+    """Draw the buffer that every input rate needs. The requested rates are points."""
     from steadyfs import _native
 
     data = access_ns.astype("<u8", copy=False).tobytes()
@@ -162,7 +168,10 @@ def replay(run: Replay) -> Figure:
 def _levels(
     names: Sequence[str], bars: Sequence[tuple[str, str, Sequence[Optional[float]]]], title: str, unit: str, logarithmic: bool = True
 ) -> Figure:
-    """Groups of horizontal bars, one group for each name; a bar has a label, a colour and its values."""
+    """Draw groups of horizontal bars, one group for each name.
+
+    A bar has a label, a colour and its values.
+    """
     chart = Chart(9.0, 0.9 + 0.17 * len(names) * (len(bars) + 0.6))
     axes = chart.subplots()
     plain(axes, title)
@@ -193,7 +202,7 @@ def bench(report: Bench) -> Figure:
 
 
 def costs(report: Costs) -> Figure:
-    """Draw mean, most and bound of each call."""
+    """Draw mean, maximum and bound of each call."""
     bars = [
         ("mean", BLUE, [row.mean_us or None for row in report.calls]),
         ("longest", DARK, [row.max_us or None for row in report.calls]),
