@@ -132,7 +132,7 @@ const SESSIONS: [Session; 12] = [
         name: "evaluate",
         before: "",
         lines: &[
-            ("steady evaluate", Shows("README.md", &["2.504 ms", "3.835 ms", "3.24 MB/s"])),
+            ("steady evaluate", Shows("docs/results/README.md", &["2.504 ms", "3.835 ms", "3.24 MB/s"])),
             ("steady evaluate --fill", With(&[("--fill", "--fill 50% --accesses 500")])),
             ("steady evaluate --timing maximum", Shows("docs/design.md", &["11.26", "12.30", "1.17"])),
             ("steady evaluate --workload log", Smaller(EVALUATE)),
@@ -143,7 +143,7 @@ const SESSIONS: [Session; 12] = [
             ("steady evaluate --idle 100ms --burst 256KiB", Smaller(EVALUATE)),
             (
                 "steady evaluate --beside \"FatFs on Dhara=docs/peers/fatfs-on-dhara.csv\" --beside littlefs=docs/peers/littlefs.csv --svg figures",
-                Shows("README.md", &["16.284 ms", "422.3 kB/s", "5.701 s", "1.5 kB/s"]),
+                Shows("docs/results/README.md", &["16.284 ms", "422.3 kB/s", "5.701 s", "1.5 kB/s"]),
             ),
             (
                 "steady evaluate --beside 'FatFs on Dhara=docs/peers/fatfs-on-dhara.csv' --beside littlefs=docs/peers/littlefs.csv --svg figures",
@@ -263,6 +263,10 @@ const SESSIONS: [Session; 12] = [
                 With(&[("cargo add", "$CARGO add --offline"), ("CLONE", "$CLONE")]),
             ),
             (
+                "cargo add steadyfs-sim --path CLONE/crates/steadyfs-sim",
+                With(&[("cargo add", "$CARGO add --offline"), ("CLONE", "$CLONE")]),
+            ),
+            (
                 "cargo add steadyfs-drivers --path CLONE/crates/steadyfs-drivers",
                 With(&[("cargo add", "$CARGO add --offline"), ("CLONE", "$CLONE")]),
             ),
@@ -284,6 +288,10 @@ const SESSIONS: [Session; 12] = [
             ("cargo test --workspace", Elsewhere(".ci/run", "is the command that runs this")),
             (
                 "cargo run -p steadyfs-drivers --example getting_started",
+                Elsewhere("crates/steadyfs-drivers/tests/examples.rs", "runs it as a test"),
+            ),
+            (
+                "cargo run -p steadyfs-drivers --example readme",
                 Elsewhere("crates/steadyfs-drivers/tests/examples.rs", "runs it as a test"),
             ),
             ("cargo test -p steadyfs-compare", Elsewhere(".ci/run", "is a part of the command that runs this")),
@@ -439,7 +447,14 @@ fn shown() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let folders = ["docs", "docs/guide", "docs/results", "docs/design"].map(|name| root().join(name));
     let docs = folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().map(|entry| entry.unwrap().path());
-    let others = ["README.md", "fuzz/README.md", "crates/steadyfs/src/guide.md", "crates/steadyfs/src/drivers.md"];
+    let others = [
+        "README.md",
+        "CONTRIBUTING.md",
+        "RELEASING.md",
+        "fuzz/README.md",
+        "crates/steadyfs/src/guide.md",
+        "crates/steadyfs/src/drivers.md",
+    ];
     for path in docs.chain(others.iter().map(|name| root().join(name))) {
         if path.extension().is_some_and(|extension| extension == "md") {
             of_markdown(&fs::read_to_string(path).unwrap(), &mut found);
@@ -554,6 +569,8 @@ fn names_within_the_text_are_those_of_commands() {
         "docs/results/bench.md",
         "docs/guide/cards.md",
         "docs/results/cards.md",
+        "CONTRIBUTING.md",
+        "docs/results/README.md",
         "docs/design.md",
         "crates/steadyfs/src/guide.md",
     ];

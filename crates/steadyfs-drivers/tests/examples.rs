@@ -11,6 +11,8 @@ mod configuration;
 mod getting_started;
 #[path = "../examples/logger.rs"]
 mod logger;
+#[path = "../examples/readme.rs"]
+mod readme;
 #[path = "../examples/update.rs"]
 mod update;
 #[path = "../examples/web_server.rs"]
@@ -54,6 +56,17 @@ fn trimmed(text: &str) -> Vec<&str> {
 fn blocks<'d>(document: &'d str, language: &str) -> Vec<&'d str> {
     let fence = format!("```{language}\n");
     document.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap_or_default()).collect()
+}
+
+#[test]
+fn the_program_of_the_readme_is_built_and_runs() -> Result<(), Box<dyn Error>> {
+    let [page, program] =
+        ["README.md", "crates/steadyfs-drivers/examples/readme.rs"].map(|path| fs::read_to_string(root().join(path)).unwrap());
+    let program = program.replace("pub fn main", "fn main");
+    let lines: Vec<_> = trimmed(&program).into_iter().filter(|line| !line.starts_with("//")).collect();
+    let shown: Vec<_> = blocks(&page, "rust").into_iter().map(trimmed).collect();
+    assert_eq!(shown, [lines]);
+    readme::main()
 }
 
 #[test]
