@@ -93,7 +93,7 @@ static void refuse_configurations(const steadyfs_nor *good_nor, const steadyfs_n
      * texts mention this.
      */
     nor.erase_count = 512;
-    config.settings = (steadyfs_settings){.unit_pages = 8};
+    config.settings = (steadyfs_settings){.pages_per_logical_page = 8};
     EXPECT(STEADYFS_ERR_CONFIG_UNIT_PAGES, steadyfs_memory_bytes(&config));
     EXPECT(1, strstr(steadyfs_error_string(STEADYFS_ERR_CONFIG_UNIT_PAGES), "group_sectors") != NULL);
     config.settings.group_sectors = 8;
@@ -135,7 +135,7 @@ static void refuse_configurations(const steadyfs_nor *good_nor, const steadyfs_n
     EXPECT(STEADYFS_ERR_DRIVER, steadyfs_memory_bytes(&config));
     nand.read_tag = never_called;
     EXPECT(1, steadyfs_memory_bytes(&config) > 0);
-    config.settings.unit_pages = 3;
+    config.settings.pages_per_logical_page = 3;
     EXPECT(STEADYFS_ERR_CONFIG_UNIT_PAGES, steadyfs_memory_bytes(&config));
     config.settings = (steadyfs_settings){.transaction_pages = 1};
     EXPECT(STEADYFS_ERR_CONFIG_TRANSACTION_PAGES, steadyfs_memory_bytes(&config));
@@ -167,7 +167,7 @@ static void refuse_configurations(const steadyfs_nor *good_nor, const steadyfs_n
     EXPECT(0, steadyfs_settings_of(&config, &settings));
     EXPECT(32, settings.wear_spread);
     EXPECT(20, settings.open_files);
-    EXPECT(1, settings.unit_pages > 0 && settings.files_max > 0);
+    EXPECT(1, settings.pages_per_logical_page > 0 && settings.files_max > 0);
     {
         ptrdiff_t bytes = steadyfs_memory_bytes(&config);
         config.settings = settings;

@@ -234,8 +234,8 @@ typedef enum steadyfs_error {
   STEADYFS_ERR_CONFIG_PAGE_BYTES = -231,
   // A block must have 4 to 4,096 pages, and a medium 16 to 1,048,576 blocks.
   STEADYFS_ERR_CONFIG_BLOCKS = -232,
-  // unit_pages must be a power of two up to 32, and a block must hold at least 4 logical
-  // pages. Choose fewer unit_pages or, on NOR, more group_sectors.
+  // pages_per_logical_page must be a power of two up to 32, and a block must hold at least 4 logical
+  // pages. Choose fewer pages_per_logical_page or, on NOR, more group_sectors.
   STEADYFS_ERR_CONFIG_UNIT_PAGES = -233,
   // transaction_pages must be 2 to 1,024.
   STEADYFS_ERR_CONFIG_TRANSACTION_PAGES = -234,
@@ -618,7 +618,7 @@ typedef struct steadyfs_settings {
   // Program pages of a logical page: a power of two, 1 to 32. More: smaller map and tables.
   // Less: cheaper rewrites of single program pages. Default: as many as make 4 KiB, if a
   // block holds at least 8 of these logical pages.
-  uint16_t unit_pages;
+  uint16_t pages_per_logical_page;
   // Map changes kept in RAM, at least 40 more than transaction_pages, at most 8,192. More:
   // fewer programs per write and more usable space, for 4 bytes each (8 above 32,768 logical
   // pages). Default: by the medium's size, from 64 on.
@@ -667,7 +667,7 @@ typedef struct steadyfs_settings {
   // of RAM. Default: false.
   bool auto_streams;
   // On NOR: erase sectors of a block, a power of two. Default: the fewest sectors with which
-  // the default settings fit, whatever the other settings here are. Larger unit_pages or more
+  // the default settings fit, whatever the other settings here are. Larger pages_per_logical_page or more
   // overlay_entries than the defaults may need more sectors (STEADYFS_ERR_CONFIG_UNIT_PAGES,
   // STEADYFS_ERR_CONFIG_BLOCK_TOO_SMALL). A mount needs the number of the format. With
   // another number it finds no volume: STEADYFS_ERR_GEOMETRY.

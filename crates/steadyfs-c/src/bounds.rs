@@ -7,7 +7,7 @@ use crate::pointers;
 use crate::volume::{Fs, Mounted, enter};
 use core::ffi::{c_char, c_int};
 use steadyfs::media::Flash;
-use steadyfs::{Bound, Call, Row};
+use steadyfs::{Bound, Call, CallSequence};
 
 /// The worst case of a call that is made now, if no program fails.
 ///
@@ -212,8 +212,8 @@ pub unsafe extern "C" fn steadyfs_bound_file_write(fs: *mut Fs, file: *mut FileH
             let further = (size as u64 - first).div_ceil(page);
             let mut sum = Cost::of_call(fs, fs.write_call(file, offset, first as u32));
             if further > 0 {
-                let row = Row::Write { file, offset, bytes: u32::try_from(size).unwrap_or(u32::MAX) };
-                let time_ns = fs.row_bound_ns(row, &fs.flash().timing());
+                let row = CallSequence::Write { file, offset, bytes: u32::try_from(size).unwrap_or(u32::MAX) };
+                let time_ns = fs.sequence_bound_ns(row, &fs.flash().timing());
                 sum = sum.plus(Cost::of_bound(fs, &fs.bound_at_fill(Call::Write(page as u32), 0)).times(further));
                 sum.time_ns = sum.time_ns.min(time_ns);
             }
@@ -244,7 +244,7 @@ pub unsafe extern "C" fn steadyfs_bound_overwrites(fs: *mut Fs, count: u32, time
     // SAFETY: The caller keeps the conditions of the header.
     let result = unsafe {
         enter(fs, |fs| {
-            let bound_ns = fs.row_bound_ns(Row::Overwrites(count), &fs.flash().timing());
+            let bound_ns = fs.sequence_bound_ns(CallSequence::Overwrites(count), &fs.flash().timing());
             pointers::put(time_ns, bound_ns)
         })
     };

@@ -27,7 +27,7 @@ pub struct Settings {
     /// Program pages of a logical page: a power of two, 1 to 32. More: smaller map and tables.
     /// Less: cheaper rewrites of single program pages. Default: as many as make 4 KiB, if a
     /// block holds at least 8 of these logical pages.
-    pub unit_pages: u16,
+    pub pages_per_logical_page: u16,
     /// Map changes kept in RAM, at least 40 more than transaction_pages, at most 8,192. More:
     /// fewer programs per write and more usable space, for 4 bytes each (8 above 32,768 logical
     /// pages). Default: by the medium's size, from 64 on.
@@ -76,7 +76,7 @@ pub struct Settings {
     /// of RAM. Default: false.
     pub auto_streams: bool,
     /// On NOR: erase sectors of a block, a power of two. Default: the fewest sectors with which
-    /// the default settings fit, whatever the other settings here are. Larger unit_pages or more
+    /// the default settings fit, whatever the other settings here are. Larger pages_per_logical_page or more
     /// overlay_entries than the defaults may need more sectors (STEADYFS_ERR_CONFIG_UNIT_PAGES,
     /// STEADYFS_ERR_CONFIG_BLOCK_TOO_SMALL). A mount needs the number of the format. With
     /// another number it finds no volume: STEADYFS_ERR_GEOMETRY.
@@ -410,7 +410,7 @@ impl Settings {
         let or_none = |setting: u8, usual: u8| if setting == STEADYFS_NONE { 0 } else { byte(setting, usual) };
         let bad_blocks_max = word(self.bad_blocks_max, usual.bad_blocks_max);
         steadyfs::Config {
-            unit_pages: word(self.unit_pages, usual.unit_pages),
+            pages_per_logical_page: word(self.pages_per_logical_page, usual.pages_per_logical_page),
             overlay_entries: word(self.overlay_entries, usual.overlay_entries),
             transaction_pages: word(self.transaction_pages, usual.transaction_pages),
             checkpoint_programs: word(self.checkpoint_programs, usual.checkpoint_programs),
@@ -433,7 +433,7 @@ impl Settings {
     fn of(config: &steadyfs::Config, group_sectors: u16, open_files: u16) -> Self {
         let or_none = |value: u8| if value == 0 { STEADYFS_NONE } else { value };
         Self {
-            unit_pages: config.unit_pages,
+            pages_per_logical_page: config.pages_per_logical_page,
             overlay_entries: config.overlay_entries,
             transaction_pages: config.transaction_pages,
             checkpoint_programs: config.checkpoint_programs,

@@ -128,8 +128,8 @@ pub enum Code {
     ErrConfigPageBytes = -231,
     /// A block must have 4 to 4,096 pages, and a medium 16 to 1,048,576 blocks.
     ErrConfigBlocks = -232,
-    /// unit_pages must be a power of two up to 32, and a block must hold at least 4 logical
-    /// pages. Choose fewer unit_pages or, on NOR, more group_sectors.
+    /// pages_per_logical_page must be a power of two up to 32, and a block must hold at least 4 logical
+    /// pages. Choose fewer pages_per_logical_page or, on NOR, more group_sectors.
     ErrConfigUnitPages = -233,
     /// transaction_pages must be 2 to 1,024.
     ErrConfigTransactionPages = -234,
@@ -238,7 +238,7 @@ texts! {
     ErrDriver "no driver was given, or more than one, or one that lacks a callback or has a time of more than 100 s"
     ErrConfigPageBytes "page_bytes must be a power of two from 256 to 16,384, and of sectors at least 512"
     ErrConfigBlocks "a block must have 4 to 4,096 pages, a medium 16 to 1,048,576 blocks"
-    ErrConfigUnitPages "unit_pages must be a power of two up to 32, and a block must hold at least 4 logical pages: fewer, or on NOR more group_sectors"
+    ErrConfigUnitPages "pages_per_logical_page must be a power of two up to 32, and a block must hold at least 4 logical pages: fewer, or on NOR more group_sectors"
     ErrConfigTransactionPages "transaction_pages must be 2 to 1,024"
     ErrConfigOverlayEntries "overlay_entries must be at least 40 more than transaction_pages, and at most 8,192"
     ErrConfigCheckpointPrograms "checkpoint_programs must be 16 to 4,096, and but on NOR not more than 24 blocks of pages, less one for each of failures"

@@ -352,7 +352,7 @@ impl From<CoreFinding> for Finding {
 /// Extent and result of a check.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Checked {
+pub struct CheckReport {
     /// Files.
     pub files: u32,
     /// Directories, the root included.
@@ -373,8 +373,8 @@ unsafe fn look(
     scratch: (*mut c_void, usize),
     report: Option<unsafe extern "C" fn(context: *mut c_void, finding: *const Finding)>,
     context: *mut c_void,
-    checked: *mut Checked,
-    call: impl FnOnce(&mut Mounted, &mut [u8], &mut dyn FnMut(CoreFinding)) -> Result<steadyfs::Checked, steadyfs::Error>,
+    checked: *mut CheckReport,
+    call: impl FnOnce(&mut Mounted, &mut [u8], &mut dyn FnMut(CoreFinding)) -> Result<steadyfs::CheckReport, steadyfs::Error>,
 ) -> c_int {
     let mut tell = |finding: CoreFinding| {
         if let Some(report) = report {
@@ -387,9 +387,9 @@ unsafe fn look(
     let result = unsafe {
         pointers::bytes_mut(scratch.0, scratch.1).and_then(|scratch| {
             let found = enter(fs, |fs| call(fs, scratch, &mut tell))?;
-            let steadyfs::Checked { files, directories, pages, unreadable, findings, mended } = found;
+            let steadyfs::CheckReport { files, directories, pages, unreadable, findings, mended } = found;
             if !checked.is_null() {
-                pointers::put(checked, Checked { files, directories, pages, unreadable, findings, mended: mended.total() })?;
+                pointers::put(checked, CheckReport { files, directories, pages, unreadable, findings, mended: mended.total() })?;
             }
             Ok(())
         })
@@ -416,7 +416,7 @@ pub unsafe extern "C" fn steadyfs_fs_check(
     repair: bool,
     report: Option<unsafe extern "C" fn(context: *mut c_void, finding: *const Finding)>,
     context: *mut c_void,
-    checked: *mut Checked,
+    checked: *mut CheckReport,
 ) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     unsafe {
@@ -441,7 +441,7 @@ pub unsafe extern "C" fn steadyfs_fs_repair(
     scratch_bytes: usize,
     report: Option<unsafe extern "C" fn(context: *mut c_void, finding: *const Finding)>,
     context: *mut c_void,
-    checked: *mut Checked,
+    checked: *mut CheckReport,
 ) -> c_int {
     // SAFETY: The caller keeps the conditions of the header.
     unsafe { look(fs, (scratch, scratch_bytes), report, context, checked, |fs, scratch, report| fs.repair(scratch, report)) }

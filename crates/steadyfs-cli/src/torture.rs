@@ -81,7 +81,7 @@ pub struct Arguments {
 struct Settings {
     /// Program pages of a logical page
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::any::<u16>)]
-    unit_pages: Option<u16>,
+    pages_per_logical_page: Option<u16>,
     /// Logical pages that one transaction may write
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::number::any::<u16>)]
     transaction_pages: Option<u16>,
@@ -114,7 +114,7 @@ possible; 2 wrong usage.
 
 Examples:
   steady torture --time 30s
-  steady torture --device w25n01gv --unit-pages 1 --workload log,configuration --cuts 100000 --json -
+  steady torture --device w25n01gv --pages-per-logical-page 1 --workload log,configuration --cuts 100000 --json -
   steady torture --workload disk --geometry small-disk,nor --cuts 20000
   steady torture --exhaustive 2 --geometry small --fault none --resume night.json";
 
@@ -201,7 +201,7 @@ impl Settings {
     /// Returns the volume with the given settings in place of its own.
     fn over(&self, volume: Volume) -> Result<Volume, BadInput> {
         let volume = Volume {
-            unit_pages: self.unit_pages.unwrap_or(volume.unit_pages),
+            pages_per_logical_page: self.pages_per_logical_page.unwrap_or(volume.pages_per_logical_page),
             transaction_pages: self.transaction_pages.unwrap_or(volume.transaction_pages),
             overlay_entries: self.overlay_entries.unwrap_or(volume.overlay_entries),
             checkpoint_programs: self.checkpoint_programs.unwrap_or(volume.checkpoint_programs),

@@ -228,11 +228,11 @@ const SESSIONS: [Session; 12] = [
             ("steady torture --geometry small-nor-groups", Smaller(" --time 2s")),
             ("steady torture --time 30s", With(&[("30s", "2s")])),
             (
-                "steady torture --device w25n01gv --unit-pages 1 --workload log,configuration --cuts 100000",
+                "steady torture --device w25n01gv --pages-per-logical-page 1 --workload log,configuration --cuts 100000",
                 With(&[("100000", "1 --mode sampled --steps 3")]),
             ),
             (
-                "steady torture --device w25n01gv --unit-pages 1 --workload log,configuration --cuts 100000 --json -",
+                "steady torture --device w25n01gv --pages-per-logical-page 1 --workload log,configuration --cuts 100000 --json -",
                 With(&[("100000", "1 --mode sampled --steps 3")]),
             ),
             ("steady torture --workload disk --geometry small-disk,nor --cuts 20000", With(&[("20000", "1 --steps 2")])),

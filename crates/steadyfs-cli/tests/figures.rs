@@ -144,7 +144,7 @@ fn the_page_of_settings_has_the_defaults() {
     let nand = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
     let all = [Geometry::of_nor(4096, 256), Geometry::of_nor(65_536, 256), nand].map(|geometry| Config::for_geometry(&geometry));
     let settings: [(&str, fn(&Config) -> u64); 13] = [
-        ("unit_pages", |config| config.unit_pages.into()),
+        ("pages_per_logical_page", |config| config.pages_per_logical_page.into()),
         ("overlay_entries", |config| config.overlay_entries.into()),
         ("transaction_pages", |config| config.transaction_pages.into()),
         ("checkpoint_programs", |config| config.checkpoint_programs.into()),

@@ -68,7 +68,7 @@ fn a_run_in_which_nothing_is_lost_replays_with_code_0() {
 #[test]
 fn wrong_usage_ends_with_code_2_and_says_what_was_expected() {
     assert!(refused(&["--geometry", "huge"]).contains("expected one of small, small-copy"));
-    assert!(impossible(&["--geometry", "512x16x64", "--unit-pages", "3"]).contains("unit_pages must be a power of two"));
+    assert!(impossible(&["--geometry", "512x16x64", "--pages-per-logical-page", "3"]).contains("pages_per_logical_page must be a power of two"));
     assert!(refused(&["--workload", "logs"]).contains("expected one of log, configuration"));
     assert!(refused(&["--fault", "fire"]).contains("expected one of none, programs"));
     assert!(refused(&["--mode", "some"]).contains("expected every, sampled or exhaustive"));

@@ -6,7 +6,7 @@ use crate::format::{ATTRIBUTE, ATTRIBUTE_BYTES, ENTRY_BYTES, Entry, Form, NO_CHU
 use crate::stored::Stored;
 use crate::{Error, Method, Volume};
 use steadyfs::media::Flash;
-use steadyfs::{File, FileSystem, InodeNumber, OpenOptions, Place, Reader};
+use steadyfs::{File, FileSystem, InodeNumber, OpenOptions, Location, Reader};
 
 /// An open compressed file, and the memory that is lent to it: an array on a microcontroller, a
 /// `Vec` on a host.
@@ -73,7 +73,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     /// [`Error::MemoryTooSmall`] with less than [`Shape::read_bytes`].
     pub fn open<'p, F: Flash>(
         fs: &mut FileSystem<'_, F>,
-        place: impl Into<Place<'p>>,
+        place: impl Into<Location<'p>>,
         writes: bool,
         memory: B,
     ) -> Result<Self, Error> {
@@ -84,7 +84,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     /// Opens a compressed file, or turns an empty file into one.
     pub(crate) fn open_as<F: Flash>(
         fs: &mut FileSystem<'_, F>,
-        place: Place<'_>,
+        place: Location<'_>,
         options: OpenOptions,
         new: Option<Shape>,
         memory: B,
@@ -123,7 +123,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     /// As [`open`](Self::open).
     pub fn open_in_reader<'p, F: Flash>(
         reader: &mut Reader<'_, F>,
-        place: impl Into<Place<'p>>,
+        place: impl Into<Location<'p>>,
         memory: B,
     ) -> Result<Self, Error> {
         let file = reader.open(place)?;

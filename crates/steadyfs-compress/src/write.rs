@@ -15,7 +15,7 @@ use crate::error::Fault;
 use crate::file::{PackedFile, check_memory};
 use crate::format::{ENTRY_BYTES, Entry, Form, Shape, Spot};
 use steadyfs::media::Flash;
-use steadyfs::{CommitOn, FileSystem, OpenOptions, Place};
+use steadyfs::{CommitOn, FileSystem, OpenOptions, Location};
 
 impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     /// Creates an empty compressed file.
@@ -35,7 +35,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     /// [`Shape::write_bytes`].
     pub fn create<'p, F: Flash>(
         fs: &mut FileSystem<'_, F>,
-        place: impl Into<Place<'p>>,
+        place: impl Into<Location<'p>>,
         shape: Shape,
         memory: B,
     ) -> Result<Self, Error> {

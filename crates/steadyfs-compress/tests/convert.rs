@@ -97,7 +97,7 @@ fn a_cut_at_any_operation_leaves_the_content() {
 fn a_step_that_fails_leaves_a_plain_file() {
     let mut refused = 0;
     for transaction_pages in 1..12 {
-        let config = Config { unit_pages: 1, transaction_pages, ..Config::for_geometry(&SMALL) };
+        let config = Config { pages_per_logical_page: 1, transaction_pages, ..Config::for_geometry(&SMALL) };
         let mut ram = vec![0; config.memory_bytes(&SMALL) + 96];
         let Ok(flash) = FileSystem::format(chip(), &config, &mut ram) else { continue };
         let before: Vec<u8> = (0..4000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 11) as u8).collect();

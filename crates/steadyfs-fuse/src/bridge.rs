@@ -18,7 +18,7 @@ use std::io;
 use std::path::Path;
 use std::sync::mpsc::Sender;
 use std::time::SystemTime;
-use steadyfs::Part;
+use steadyfs::SeekTo;
 use steadyfs::media::Flash;
 
 /// Work for the volume's thread.
@@ -330,8 +330,8 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
 
     fn lseek(&self, _: &Request, _: INodeNo, handle: FileHandle, offset: i64, whence: i32, reply: ReplyLseek) {
         let part = match whence {
-            SEEK_DATA => Part::Data,
-            SEEK_HOLE => Part::Hole,
+            SEEK_DATA => SeekTo::Data,
+            SEEK_HOLE => SeekTo::Hole,
             // The kernel handles the rest itself.
             _ => return reply.error(Errno::EINVAL),
         };

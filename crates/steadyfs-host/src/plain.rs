@@ -20,7 +20,7 @@
 //! ```
 
 use steadyfs::media::Flash;
-use steadyfs::{File, FileSystem, InodeNumber, Kind, OpenOptions, Part, Place, Stat};
+use steadyfs::{File, FileSystem, InodeNumber, Kind, OpenOptions, SeekTo, Location, Stat};
 use steadyfs_compress::PackedFile;
 pub use steadyfs_compress::{ATTRIBUTE, Error, Method, NoPacking, Packing, RULE, Rule, Shape};
 
@@ -102,7 +102,7 @@ impl PlainFile {
     /// As [`FileSystem::open`]; [`steadyfs::Error::Exists`] if the file exists.
     pub fn create<'p, F: Flash>(
         fs: &mut FileSystem<'_, F>,
-        place: impl Into<Place<'p>>,
+        place: impl Into<Location<'p>>,
         shape: Option<Shape>,
         level: i32,
     ) -> Result<Self, Error> {
@@ -270,12 +270,12 @@ impl PlainFile {
     ///
     /// # Errors
     /// As [`FileSystem::seek`].
-    pub fn seek<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, offset: u64, part: Part) -> Result<Option<u64>, Error> {
+    pub fn seek<F: Flash>(&mut self, fs: &mut FileSystem<'_, F>, offset: u64, part: SeekTo) -> Result<Option<u64>, Error> {
         match self {
             Self::Plain(file, _) => Ok(fs.seek(file, offset, part)?),
             Self::Packed(file) => {
                 let size = file.size(fs)?;
-                let place = if part == Part::Data { offset } else { size };
+                let place = if part == SeekTo::Data { offset } else { size };
                 Ok((offset < size).then_some(place))
             }
         }
@@ -367,7 +367,7 @@ pub fn rule_or<F: Flash>(
 /// # Errors
 /// As [`FileSystem::create_dir`] and [`FileSystem::set_attribute`]. After an error the directory is
 /// not there, if it can be removed.
-pub fn create_dir<'p, F: Flash>(fs: &mut FileSystem<'_, F>, place: impl Into<Place<'p>>) -> Result<InodeNumber, steadyfs::Error> {
+pub fn create_dir<'p, F: Flash>(fs: &mut FileSystem<'_, F>, place: impl Into<Location<'p>>) -> Result<InodeNumber, steadyfs::Error> {
     let place = place.into();
     let inode = fs.create_dir(place)?;
     let passed_on = fs.stat_inode(inode).map_err(Error::Volume).and_then(|stat| Rule::pass_on(fs, stat.parent, inode));
@@ -400,9 +400,9 @@ mod tests {
     /// Logs grow line by line, on volumes whose logical pages are smaller and larger than chunks.
     #[test]
     fn logs_are_compressed_whatever_the_logical_page() {
-        for (page_bytes, unit_pages) in [(256, 1), (512, 2), (2048, 2), (4096, 2), (4096, 8)] {
+        for (page_bytes, pages_per_logical_page) in [(256, 1), (512, 2), (2048, 2), (4096, 2), (4096, 8)] {
             let geometry = Geometry { page_bytes, pages_per_block: 64, block_count: 64, programs_bytes: false };
-            let config = Config { unit_pages, ..Config::for_geometry(&geometry) };
+            let config = Config { pages_per_logical_page, ..Config::for_geometry(&geometry) };
             let mut memory = vec![0; config.memory_bytes(&geometry)];
             let flash = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
             let flash = FileSystem::format(flash, &config, &mut memory).expect("a volume");
@@ -420,8 +420,8 @@ mod tests {
                 let mut file = PlainFile::open(&mut fs, inode, false).expect("the file");
                 let mut all = vec![0; 40_000];
                 assert_eq!(file.read(&mut fs, 0, &mut all).expect("content"), 39_000);
-                assert!(all[..39_000] == b"21.5 degrees\n".repeat(3000), "{page_bytes} × {unit_pages}, {text}");
-                assert!(file.is_packed(), "{page_bytes} × {unit_pages}, {text}");
+                assert!(all[..39_000] == b"21.5 degrees\n".repeat(3000), "{page_bytes} × {pages_per_logical_page}, {text}");
+                assert!(file.is_packed(), "{page_bytes} × {pages_per_logical_page}, {text}");
                 file.close(&mut fs).expect("closed");
                 fs.remove("log").expect("removed");
             }

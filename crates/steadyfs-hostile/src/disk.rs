@@ -196,7 +196,7 @@ mod tests {
         let mut ram = volume.ram.clone();
         for (page, _) in volume.pages_of(&[kind::SUPER]) {
             let data = ram.parts_mut(page).0;
-            assert_eq!(u16::from(data[UNIT_PAGES]), volume.shape.config.unit_pages);
+            assert_eq!(u16::from(data[UNIT_PAGES]), volume.shape.config.pages_per_logical_page);
             data[UNIT_PAGES] = 1;
             seal(&mut ram, page);
         }

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use steadyfs::media::{BlockIndex, Flash, Geometry, Timing};
 use steadyfs::{
     Access, BlockInfo, Budget, Call, CleanReader, CommitOn, Config, Cursor, Description, Entry, Error, File, FileSystem,
-    InodeNumber, Kind, MountError, OPEN_FILE_BYTES, OpenOptions, Part, Permissions, ROOT, Reader,
+    InodeNumber, Kind, MountError, OPEN_FILE_BYTES, OpenOptions, SeekTo, Permissions, ROOT, Reader,
 };
 
 use crate::choices::Choices;
@@ -285,14 +285,14 @@ fn read_everything<F: Flash>(fs: &mut Fs<'_, '_, F>) -> Found {
                 let count = granted(fs, CALL).read(&mut file, offset, &mut data);
                 assert!(count.is_err() || count.is_ok_and(|count| count as u64 <= size - offset.min(size)));
             }
-            for part in [Part::Data, Part::Hole] {
+            for part in [SeekTo::Data, SeekTo::Hole] {
                 let at = granted(fs, SEEK).seek(&mut file, size / 3, part);
                 assert!(at.is_err() || at.is_ok_and(|at| at.is_none_or(|at| (size / 3..=size).contains(&at))));
             }
             let _ = granted(fs, CALL).close(file);
         }
     }
-    let (usage, leaving) = (fs.usage(), granted(fs, COUNT).leaving());
+    let (usage, leaving) = (fs.usage(), granted(fs, COUNT).pending_free_bytes());
     assert!(leaving.is_err() || leaving.is_ok_and(|bytes| bytes <= usage.used_bytes));
     let (free, available) = (granted(fs, COUNT).free_bytes(), granted(fs, COUNT).available());
     for bytes in [free, available] {

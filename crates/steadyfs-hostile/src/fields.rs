@@ -305,7 +305,7 @@ fn patches(volume: &Volume) -> Vec<Patch> {
 fn edges(volume: &Volume) -> Vec<u32> {
     let (geometry, config) = (&volume.shape.geometry, &volume.shape.config);
     let (pages, per_block) = (geometry.block_count * geometry.pages_per_block, geometry.pages_per_block);
-    let unit = u32::from(config.unit_pages);
+    let unit = u32::from(config.pages_per_logical_page);
     let logicals = [volume.table(), volume.data(), volume.logical_count(), volume.data_pages()];
     let more = [pages / unit, pages, geometry.block_count, per_block, per_block / unit, config.files_max, config.files_max + 16];
     let slots = pages * geometry.page_bytes / 8;

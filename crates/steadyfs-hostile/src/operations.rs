@@ -13,17 +13,17 @@ const STEPS_MAX: usize = 200;
 /// The smallest volumes with the settings that the core recommends: single pages, pages of two,
 /// and NOR.
 const SHAPES: [Shape; 3] = [
-    Shape { name: "nand-16x256", nor: false, copy: false, unit_pages: 1, page_bytes: 256, pages_per_block: 16, block_count: 40 },
+    Shape { name: "nand-16x256", nor: false, copy: false, pages_per_logical_page: 1, page_bytes: 256, pages_per_block: 16, block_count: 40 },
     Shape {
         name: "nand-32x256-copy",
         nor: false,
         copy: true,
-        unit_pages: 2,
+        pages_per_logical_page: 2,
         page_bytes: 256,
         pages_per_block: 32,
         block_count: 40,
     },
-    Shape { name: "nor-256", nor: true, copy: false, unit_pages: 1, page_bytes: 256, pages_per_block: 16, block_count: 48 },
+    Shape { name: "nor-256", nor: true, copy: false, pages_per_logical_page: 1, page_bytes: 256, pages_per_block: 16, block_count: 48 },
 ];
 
 /// Returns a volume, and the sizes of its steps.

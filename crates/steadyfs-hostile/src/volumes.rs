@@ -27,25 +27,25 @@ pub struct Shape {
 pub const SHAPES: [Shape; 4] =
     [shape(256, 8, 44, 1, false), shape(256, 16, 32, 2, false), shape(512, 16, 28, 1, false), shape(256, 16, 40, 1, true)];
 
-const fn shape(page_bytes: u32, pages_per_block: u32, block_count: u32, unit_pages: u16, programs_bytes: bool) -> Shape {
+const fn shape(page_bytes: u32, pages_per_block: u32, block_count: u32, pages_per_logical_page: u16, programs_bytes: bool) -> Shape {
     let geometry = Geometry { page_bytes, pages_per_block, block_count, programs_bytes };
     let config = Config {
-        unit_pages,
+        pages_per_logical_page,
         overlay_entries: 60,
         transaction_pages: 16,
         checkpoint_programs: 32,
-        wear_spread: if unit_pages == 2 { 0 } else { 8 },
+        wear_spread: if pages_per_logical_page == 2 { 0 } else { 8 },
         bad_blocks_max: 1,
         files_max: 40,
         failures: 0,
         name_bytes_max: 255,
-        permissions: unit_pages == 1,
+        permissions: pages_per_logical_page == 1,
         // The shapes that are large enough.
-        streams: if unit_pages == 1 && page_bytes == 256 { 2 } else { 1 },
+        streams: if pages_per_logical_page == 1 && page_bytes == 256 { 2 } else { 1 },
         moved_apart: page_bytes == 256,
         auto_streams: programs_bytes,
         // Pages of two, on a device that levels wear itself.
-        move_group: if unit_pages == 2 { 6 } else { 1 },
+        move_group: if pages_per_logical_page == 2 { 6 } else { 1 },
         leaf_log_bytes: LEAF_LOG_BYTES,
         journal_pages: 2,
     };
@@ -101,7 +101,7 @@ pub fn disks() -> &'static [Volume] {
 fn disk_shapes() -> [Shape; 3] {
     [&SHAPES[1], &SHAPES[2], &SHAPES[3]].map(|shape| {
         // The lifetimes of pages take too much of such a small root.
-        let config = Config { unit_pages: 2, files_max: 0, permissions: false, auto_streams: false, ..shape.config };
+        let config = Config { pages_per_logical_page: 2, files_max: 0, permissions: false, auto_streams: false, ..shape.config };
         Shape { config, ..*shape }
     })
 }
@@ -322,13 +322,13 @@ impl Volume {
 
     /// Returns the first page of the newest frame of a logical page.
     pub fn frame_of(&self, logical: u32) -> Option<usize> {
-        let unit = usize::from(self.shape.config.unit_pages);
+        let unit = usize::from(self.shape.config.pages_per_logical_page);
         self.newest_of(logical).map(|page| page / unit * unit)
     }
 
     /// Returns the bytes of a logical page.
     pub fn logical_bytes(&self) -> u32 {
-        self.shape.geometry.page_bytes * u32::from(self.shape.config.unit_pages)
+        self.shape.geometry.page_bytes * u32::from(self.shape.config.pages_per_logical_page)
     }
 
     /// Returns the number of logical pages.
@@ -348,7 +348,7 @@ impl Volume {
 
     /// Returns the number of leaves of the map. On such a small medium, entries have two bytes.
     pub fn leaves(&self) -> u32 {
-        let entries = (self.shape.geometry.page_bytes - self.log_bytes()) / 2 * u32::from(self.shape.config.unit_pages);
+        let entries = (self.shape.geometry.page_bytes - self.log_bytes()) / 2 * u32::from(self.shape.config.pages_per_logical_page);
         self.logical_count().div_ceil(entries)
     }
 
@@ -372,7 +372,7 @@ impl Volume {
     /// Returns the number of logical pages of data. It is larger if moves go in groups.
     pub fn data_pages(&self) -> u32 {
         let Shape { geometry, config } = &self.shape;
-        let frames = geometry.pages_per_block / u32::from(config.unit_pages) * geometry.block_count;
+        let frames = geometry.pages_per_block / u32::from(config.pages_per_logical_page) * geometry.block_count;
         if config.move_group > 1 { frames / 25 * 24 } else { frames / 10 * 9 }
     }
 

@@ -59,7 +59,7 @@ struct Found {
 
 impl Found {
     fn show(&self, geometry: &Geometry) -> String {
-        let logical_bytes = u64::from(self.config.unit_pages) * u64::from(geometry.page_bytes);
+        let logical_bytes = u64::from(self.config.pages_per_logical_page) * u64::from(geometry.page_bytes);
         let journal_bytes = u64::from(self.config.journal_pages) * u64::from(geometry.page_bytes);
         let Found { ram_bytes, usable, mean_ms, .. } = self;
         format!(
@@ -124,11 +124,11 @@ fn sweep(medium: &Medium, options: &Options, geometry: &Geometry) -> Option<Stri
 /// lengths of a leaf's log.
 fn all(geometry: &Geometry, usual: &Config) -> Vec<Config> {
     let mut all = Vec::new();
-    for unit_pages in (0..5).map(|power| 1u16 << power).filter(|&unit| u32::from(unit) * geometry.page_bytes <= 4096) {
+    for pages_per_logical_page in (0..5).map(|power| 1u16 << power).filter(|&unit| u32::from(unit) * geometry.page_bytes <= 4096) {
         for journal_bytes in [512, 1024, 2048, 4096] {
             for leaf_log_bytes in [96, 192] {
                 let journal_pages = (journal_bytes / geometry.page_bytes) as u8;
-                all.push(Config { unit_pages, journal_pages, leaf_log_bytes, ..*usual });
+                all.push(Config { pages_per_logical_page, journal_pages, leaf_log_bytes, ..*usual });
             }
         }
     }

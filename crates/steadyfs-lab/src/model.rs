@@ -45,7 +45,7 @@ pub struct Shape {
     pub nor: bool,
     /// True if the chip copies pages by itself.
     pub copy: bool,
-    pub unit_pages: u16,
+    pub pages_per_logical_page: u16,
     pub page_bytes: u32,
     /// On NOR: bytes of a block divided by `page_bytes`.
     pub pages_per_block: u32,
@@ -54,28 +54,28 @@ pub struct Shape {
 
 /// NAND of single and double pages with and without on-chip copy, and NOR.
 pub const SHAPES: [Shape; 6] = [
-    Shape { name: "nand-16x512", nor: false, copy: true, unit_pages: 1, page_bytes: 512, pages_per_block: 16, block_count: 64 },
+    Shape { name: "nand-16x512", nor: false, copy: true, pages_per_logical_page: 1, page_bytes: 512, pages_per_block: 16, block_count: 64 },
     Shape {
         name: "nand-32x512-double",
         nor: false,
         copy: false,
-        unit_pages: 2,
+        pages_per_logical_page: 2,
         page_bytes: 512,
         pages_per_block: 32,
         block_count: 48,
     },
-    Shape { name: "nand-64x256", nor: false, copy: false, unit_pages: 1, page_bytes: 256, pages_per_block: 64, block_count: 64 },
+    Shape { name: "nand-64x256", nor: false, copy: false, pages_per_logical_page: 1, page_bytes: 256, pages_per_block: 64, block_count: 64 },
     Shape {
         name: "nand-32x512-copy",
         nor: false,
         copy: true,
-        unit_pages: 2,
+        pages_per_logical_page: 2,
         page_bytes: 512,
         pages_per_block: 32,
         block_count: 64,
     },
-    Shape { name: "nor-512", nor: true, copy: false, unit_pages: 1, page_bytes: 512, pages_per_block: 8, block_count: 64 },
-    Shape { name: "nor-256", nor: true, copy: false, unit_pages: 1, page_bytes: 256, pages_per_block: 16, block_count: 64 },
+    Shape { name: "nor-512", nor: true, copy: false, pages_per_logical_page: 1, page_bytes: 512, pages_per_block: 8, block_count: 64 },
+    Shape { name: "nor-256", nor: true, copy: false, pages_per_logical_page: 1, page_bytes: 256, pages_per_block: 16, block_count: 64 },
 ];
 
 impl Shape {
@@ -83,15 +83,15 @@ impl Shape {
     pub fn config(&self) -> Config {
         let geometry = self.medium(0).geometry();
         // Only volumes with a unit of several pages keep permissions.
-        let permissions = self.unit_pages > 1;
-        let config = Config { unit_pages: self.unit_pages, permissions, ..Config::for_geometry(&geometry) };
+        let permissions = self.pages_per_logical_page > 1;
+        let config = Config { pages_per_logical_page: self.pages_per_logical_page, permissions, ..Config::for_geometry(&geometry) };
         config.check(&geometry).unwrap_or_else(|rule| panic!("{}: {rule}: {config:?}", self.name));
         config
     }
 
     /// Returns the bytes of a logical page.
     pub fn logical_bytes(&self) -> u64 {
-        u64::from(self.page_bytes) * u64::from(self.unit_pages)
+        u64::from(self.page_bytes) * u64::from(self.pages_per_logical_page)
     }
 
     /// Returns a new chip of this shape.

@@ -35,7 +35,7 @@ fn any_config(rng: &mut fastrand::Rng, usual: Config, settings: Settings) -> Con
     if settings == Settings::Default {
         return config;
     }
-    config.unit_pages = 1 << rng.u32(..3);
+    config.pages_per_logical_page = 1 << rng.u32(..3);
     config.transaction_pages = rng.u16(8..40);
     config.overlay_entries = config.transaction_pages + 40 + rng.u16(..60);
     config.checkpoint_programs = rng.u16(16..200);
@@ -59,10 +59,10 @@ pub fn with_long_logs(config: Config, geometry: &Geometry) -> Config {
 /// Returns settings with moves in groups of up to sixteen frames, as many as fit, for media that
 /// level wear themselves.
 pub fn with_groups(config: Config, geometry: &Geometry, seed: u64) -> Config {
-    let most = fastrand::Rng::with_seed(!seed).u16(2..=16) * config.unit_pages;
+    let most = fastrand::Rng::with_seed(!seed).u16(2..=16) * config.pages_per_logical_page;
     let fits =
         |move_group: u16| Some(Config { move_group: move_group as u8, ..config }).filter(|config| config.check(geometry).is_ok());
-    (2 * config.unit_pages..=most.min(64)).rev().find_map(fits).unwrap_or(config)
+    (2 * config.pages_per_logical_page..=most.min(64)).rev().find_map(fits).unwrap_or(config)
 }
 
 /// Returns settings with two to four streams, if the volume is large enough. The function has its

@@ -146,7 +146,7 @@ impl Bound {
 /// that belong to no other part count as part of the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Parts {
+pub struct BoundBreakdown {
     /// The look-ups of the call, its pages, and the commit.
     pub call: Cost,
     /// Work for small changes of earlier calls: pages that leave the journal buffer or the cache
@@ -162,7 +162,7 @@ pub struct Parts {
     pub failures: Cost,
 }
 
-impl Parts {
+impl BoundBreakdown {
     /// The parts, each with a name.
     pub const fn each(&self) -> [(&'static str, Cost); 6] {
         [

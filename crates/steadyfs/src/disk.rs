@@ -39,7 +39,7 @@ use crate::ftl::{BlockInfo, Health};
 use crate::logical::Piece;
 use crate::media::{BlockIndex, Flash};
 use crate::mount::{Access, Damage};
-use crate::pace::{Buffer, Work, mount_bound};
+use crate::reclaim::{Buffer, Work, mount_bound};
 use crate::store::{Description, Store};
 
 /// Bytes of a sector.
@@ -227,7 +227,7 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// All data of a call that returned survives.
     ///
     /// # Cost
-    /// [`DiskCall::WriteDurable`] for each logical page: `unit_pages` programs for a whole page
+    /// [`DiskCall::WriteDurable`] for each logical page: `pages_per_logical_page` programs for a whole page
     /// if nothing else waits.
     ///
     /// # Errors
@@ -320,7 +320,7 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// without an access to the medium.
     pub fn bound(&self, call: DiskCall) -> Bound {
         let layout = self.store.layout();
-        let unit = u32::from(layout.config.unit_pages);
+        let unit = u32::from(layout.config.pages_per_logical_page);
         let reads = |reads| Cost { reads: reads + self.store.unsteady_reads(), ..Cost::default() };
         let (work, reads) = match call {
             DiskCall::Read(bytes) => {

@@ -150,7 +150,7 @@ pub enum ConfigError {
     PageBytes,
     /// `pages_per_block` must be 4 to 4,096 and `block_count` 16 to 1,048,576.
     Blocks,
-    /// `unit_pages` must be a power of two up to 32, and a block must hold at least 4 logical
+    /// `pages_per_logical_page` must be a power of two up to 32, and a block must hold at least 4 logical
     /// pages.
     UnitPages,
     /// `transaction_pages` must be 2 to 1,024.
@@ -163,7 +163,7 @@ pub enum ConfigError {
     WearSpread,
     /// `files_max` must be 1 to 1,048,576, or 0 for a disk, and failures at most 8.
     FilesOrFailures,
-    /// A logical page of a disk must have whole sectors of 512 bytes: choose more `unit_pages`,
+    /// A logical page of a disk must have whole sectors of 512 bytes: choose more `pages_per_logical_page`,
     /// or tags outside the pages.
     SectorBytes,
     /// `name_bytes_max` must be 1 to 255.
@@ -210,14 +210,14 @@ impl ConfigError {
             Self::Permissions => "the volume keeps permissions, and this build is without the feature `permissions`",
             Self::PageBytes => "page_bytes must be a power of two from 256 to 16,384, or that less the 32 bytes of a tag",
             Self::Blocks => "pages_per_block must be 4 to 4,096 and block_count 16 to 1,048,576",
-            Self::UnitPages => "unit_pages must be a power of two up to 32, and a block must hold at least 4 logical pages",
+            Self::UnitPages => "pages_per_logical_page must be a power of two up to 32, and a block must hold at least 4 logical pages",
             Self::TransactionPages => "transaction_pages must be 2 to 1,024",
             Self::OverlayEntries => "overlay_entries must be at least 40 more than transaction_pages, and at most 8,192",
             Self::CheckpointPrograms => "checkpoint_programs must be 16 to 4,096",
             Self::WearSpread => "wear_spread must be 8 to 200, or 0 where the device levels wear itself",
             Self::FilesOrFailures => "files_max must be 1 to 1,048,576, or 0 for a disk, and failures at most 8",
             Self::SectorBytes => {
-                "a logical page of a disk must be whole sectors of 512 bytes: more unit_pages, or tags that are not within pages"
+                "a logical page of a disk must be whole sectors of 512 bytes: more pages_per_logical_page, or tags that are not within pages"
             }
             Self::NameBytesMax => "name_bytes_max must be 1 to 255",
             Self::Streams => "streams must be 1 to 4",

@@ -92,7 +92,7 @@ mod logical;
 mod map;
 pub mod media;
 mod mount;
-mod pace;
+mod reclaim;
 mod pages;
 mod root;
 mod space;
@@ -101,12 +101,12 @@ pub mod streams;
 mod table;
 
 pub use config::Config;
-pub use cost::{Bound, Budget, Cost, Envelope, Parts};
+pub use cost::{Bound, Budget, Cost, Envelope, BoundBreakdown};
 pub use error::{ConfigError, Error, MountError};
 pub use format::VERSION as FORMAT_VERSION;
 pub use fs::{
-    Call, Change, Checked, CleanReader, CommitLimits, CommitOn, Cursor, Entry, File, FileSystem, Finding, InodeNumber, Kind,
-    Mended, NAME_BYTES_MAX, OPEN_FILE_BYTES, OpenOptions, Part, Permissions, Place, ROOT, Reader, Row, Stat, TransactionRoom,
+    Call, Change, CheckReport, CleanReader, CommitLimits, CommitOn, Cursor, Entry, File, FileSystem, Finding, InodeNumber, Kind,
+    Repairs, NAME_BYTES_MAX, OPEN_FILE_BYTES, OpenOptions, SeekTo, Permissions, Location, ROOT, Reader, CallSequence, Stat, TransactionRoom,
     Usage,
 };
 pub use ftl::{BlockInfo, BlockState, Health};

@@ -6,7 +6,7 @@ use crate::common::steps::EXPLICIT;
 use crate::common::{Fs, Rng, SHAPES, bounded, for_seeds};
 use steadyfs::media::nor::{NorPages, page_bytes_for};
 use steadyfs::media::{Flash, Geometry, Timing};
-use steadyfs::{Access, Budget, Call, Config, Cost, Envelope, Error, File, FileSystem, OpenOptions, Row};
+use steadyfs::{Access, Budget, Call, Config, Cost, Envelope, Error, File, FileSystem, OpenOptions, CallSequence};
 use steadyfs_sim::{Metered, Nand, NandTiming, Nor, NorTiming, Trace};
 
 /// The largest excess of any row of writes over the envelope's rate. It equals the backlog of a
@@ -95,7 +95,7 @@ fn a_durable_write_of_many_pages_stays_within_the_bound_of_the_row() {
             let count = 1 + volume.rng.below(pages.min(24));
             let at = volume.rng.below(pages - count + 1) * volume.page as u64;
             let data = vec![0x3C; volume.page * count as usize];
-            let bound_ns = volume.fs.row_bound_ns(Row::Overwrites(count as u32), &timing);
+            let bound_ns = volume.fs.sequence_bound_ns(CallSequence::Overwrites(count as u32), &timing);
             let write_ns = volume.spent_ns(|Full { fs, files, .. }| {
                 fs.write(&mut files[file].0, at, &data).expect("overwrite");
             });
@@ -131,7 +131,7 @@ fn a_write_of_any_length_stays_within_the_bound_of_its_row() {
             };
             let bytes = if stays { bytes.min(there - offset) } else { bytes };
             let handle = growing.as_mut().filter(|_| !stays).unwrap_or(&mut files[file].0);
-            let bound_ns = fs.row_bound_ns(Row::Write { file: handle, offset, bytes: bytes as u32 }, &timing);
+            let bound_ns = fs.sequence_bound_ns(CallSequence::Write { file: handle, offset, bytes: bytes as u32 }, &timing);
             let before_ns = fs.flash().time_ns();
             let result = fs.write(handle, offset, &vec![0xA5; bytes as usize]);
             let write_ns = fs.flash().time_ns() - before_ns;
@@ -181,10 +181,10 @@ fn overwrites_stay_within_the_bound_of_their_row_while_a_removed_file_is_freed()
         fs.commit().expect("commit");
         fs.remove("v").expect("remove");
         fs.commit().expect("commit");
-        assert!(fs.leaving().expect("leaving") >= leaving / 2 * page as u64, "nothing is left to be freed");
+        assert!(fs.pending_free_bytes().expect("leaving") >= leaving / 2 * page as u64, "nothing is left to be freed");
         // Reads are slow and programs are quick, because the bound of a row left out reads.
         let slow = Timing { read_ns: 75_000, program_ns: 250_000, erase_ns: 2_000_000, ..timing };
-        let bound_ns = fs.row_bound_ns(Row::Overwrites(count), &slow);
+        let bound_ns = fs.sequence_bound_ns(CallSequence::Overwrites(count), &slow);
         let before = fs.flash().counts();
         (0..count).for_each(|n| fs.write(&mut file, u64::from(n % 64) * page as u64, &vec![3; page]).expect("write"));
         let after = fs.flash().counts();
@@ -220,7 +220,7 @@ fn the_bound_of_a_long_write_is_that_of_all_its_pages() {
         let at = if round < 120 { u64::from(round) * 4096 % size } else { rng.below(size - 6000) };
         let page = fs.usage().logical_bytes;
         let (one_ns, bound_ns) = (fs.bound(Call::Write(page)).time_ns(&timing), fs.bound(Call::Write(bytes)).time_ns(&timing));
-        let row_ns = fs.row_bound_ns(Row::Write { file: &file, offset: at, bytes }, &timing);
+        let row_ns = fs.sequence_bound_ns(CallSequence::Write { file: &file, offset: at, bytes }, &timing);
         let before_ns = fs.flash().counts().time_ns;
         fs.write(&mut file, at, &vec![round as u8; bytes as usize]).expect("write");
         let write_ns = fs.flash().counts().time_ns - before_ns;

@@ -17,7 +17,7 @@ fn write_that_fails_has_changed_nothing_in_the_cache() {
         let chip = Spy::new(NorPages::new(Nor::with_geometry(4096, 64, NorTiming::ROUND, seed), 256), u32::MAX);
         let geometry = chip.geometry();
         // With `failures: 0`, the volume does not repeat a refused program elsewhere.
-        let config = Config { unit_pages: 1 + (seed as u16 & 1), failures: 0, ..Config::for_geometry(&geometry) };
+        let config = Config { pages_per_logical_page: 1 + (seed as u16 & 1), failures: 0, ..Config::for_geometry(&geometry) };
         let mut memory = vec![0; config.memory_bytes(&geometry)];
         let mut cache = vec![0; config.cache_bytes(&geometry, 2)];
         let mut chip = FileSystem::format(chip, &config, &mut memory).expect("format");

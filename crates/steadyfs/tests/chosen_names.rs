@@ -101,7 +101,7 @@ fn live(fs: &mut Fs<'_>, what: &str, choose: impl Fn(u32) -> Vec<String>) {
     }
     bounded(fs, Call::Remove { depth: 1 }, |fs| fs.remove_dir(directory)).expect("remove_dir");
     fs.commit().expect("commit");
-    while fs.leaving().expect("leaving") > 0 {
+    while fs.pending_free_bytes().expect("leaving") > 0 {
         fs.create_dir("x").expect("create_dir");
         fs.remove_dir("x").expect("remove_dir");
         fs.commit().expect("commit");

@@ -33,9 +33,9 @@ fn cut_behind_a_seal(volume: &Spy<Nand>, memory: &mut [u8]) -> (Spy<Nand>, Block
 fn volumes() -> Vec<(Spy<Nand>, Vec<u8>)> {
     let mut found = Vec::new();
     for (page_bytes, pages_per_block, block_count) in [(512, 16, 64), (256, 32, 48), (256, 24, 80), (256, 24, 140)] {
-        for unit_pages in [1, 2, 4] {
+        for pages_per_logical_page in [1, 2, 4] {
             let geometry = Geometry { page_bytes, pages_per_block, block_count, programs_bytes: false };
-            let config = Config { unit_pages, ..Config::for_geometry(&geometry) };
+            let config = Config { pages_per_logical_page, ..Config::for_geometry(&geometry) };
             if config.check(&geometry).is_err() {
                 continue;
             }
@@ -134,7 +134,7 @@ fn root_of_a_mount_is_found_whichever_page_of_it_is_lost() {
 fn change_after_a_closed_root_that_was_cut_is_there_without_that_root() {
     let chip = NorPages::new(Nor::with_geometry(8192, 60, NorTiming::ROUND, 1), 512);
     let geometry = chip.geometry();
-    let config = Config { unit_pages: 2, checkpoint_programs: 240, ..Config::for_geometry(&geometry) };
+    let config = Config { pages_per_logical_page: 2, checkpoint_programs: 240, ..Config::for_geometry(&geometry) };
     let mut memory = vec![0; config.memory_bytes(&geometry)];
     let chip = FileSystem::format(chip, &config, &mut memory).expect("format");
     // The large file stays for a long time. After its removal, its blocks are the least worn, so

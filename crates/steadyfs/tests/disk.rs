@@ -16,14 +16,14 @@ const SECTOR: usize = SECTOR_BYTES as usize;
 /// or not.
 fn config(shape: &Shape) -> Config {
     let config = shape.config();
-    let unit_pages = if shape.page_bytes < SECTOR_BYTES { 2 } else { config.unit_pages };
+    let pages_per_logical_page = if shape.page_bytes < SECTOR_BYTES { 2 } else { config.pages_per_logical_page };
     let (streams, moved_apart, auto_streams) = match shape.name {
         "nand-32x512-copy" => (4, false, false),
         "nand-64x256" => (2, true, true),
         "nor-256" => (3, true, false),
         _ => (1, false, false),
     };
-    Config { files_max: 0, unit_pages, streams, moved_apart, auto_streams, ..config }
+    Config { files_max: 0, pages_per_logical_page, streams, moved_apart, auto_streams, ..config }
 }
 
 /// Returns an empty disk, and memory for it.
@@ -314,9 +314,9 @@ fn starts_that_are_cut_again_and_again_lose_nothing() {
 #[test]
 fn operation_that_fails_costs_at_most_its_call() {
     for_seeds("disk", "operation_that_fails_costs_at_most_its_call", 12, |seed| {
-        let (copy, unit_pages) = (seed.is_multiple_of(2), 1 + seed as u16 % 2);
+        let (copy, pages_per_logical_page) = (seed.is_multiple_of(2), 1 + seed as u16 % 2);
         let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
-        let config = Config { unit_pages, ..Config::for_disk(&geometry) };
+        let config = Config { pages_per_logical_page, ..Config::for_disk(&geometry) };
         let mut memory = vec![0; config.memory_bytes(&geometry)];
         let mut chip = FailOnce::new(geometry, copy);
         Disk::format(&mut chip, &config, &mut memory).expect("format");
@@ -409,6 +409,6 @@ fn what_is_no_disk_is_said() {
     assert!(fs.open("file", OpenOptions::CREATE).is_ok());
     let small = &SHAPES[2];
     let (mut chip, mut memory) = device(small, 1);
-    let narrow = Config { unit_pages: 1, ..config(small) };
+    let narrow = Config { pages_per_logical_page: 1, ..config(small) };
     assert_eq!(Disk::format(&mut chip, &narrow, &mut memory).err(), Some(ConfigError::SectorBytes.into()));
 }

@@ -1,7 +1,7 @@
 //! Tests handles: each works only with the mount that made it.
 
 use steadyfs::media::{Flash, Geometry};
-use steadyfs::{Access, CleanReader, Config, Cursor, Error, File, FileSystem, OpenOptions, Part, ROOT, Reader};
+use steadyfs::{Access, CleanReader, Config, Cursor, Error, File, FileSystem, OpenOptions, SeekTo, ROOT, Reader};
 use steadyfs_sim::{Nand, NandTiming};
 
 const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
@@ -46,7 +46,7 @@ fn is_refused<F: Flash>(fs: &mut FileSystem<'_, F>, mut file: File) {
 fn is_not_read<F: Flash>(fs: &mut FileSystem<'_, F>, mut file: File) {
     assert_eq!(fs.size(&mut file), Err(Error::WrongMount), "size");
     assert_eq!(fs.read(&mut file, 0, &mut [0; 4]), Err(Error::WrongMount), "read");
-    assert_eq!(fs.seek(&mut file, 0, Part::Data), Err(Error::WrongMount), "seek");
+    assert_eq!(fs.seek(&mut file, 0, SeekTo::Data), Err(Error::WrongMount), "seek");
     assert_eq!(fs.flush(&file), Err(Error::WrongMount), "flush");
     assert_eq!(fs.close(file), Err(Error::WrongMount), "close");
 }

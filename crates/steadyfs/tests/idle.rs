@@ -40,7 +40,7 @@ fn device(rng: &mut Rng, seed: u64) -> Device {
     loop {
         let (medium, usual) = small(rng, seed);
         let config = Config {
-            unit_pages: one_of(rng, &[1, 2, 4, usual.unit_pages]),
+            pages_per_logical_page: one_of(rng, &[1, 2, 4, usual.pages_per_logical_page]),
             files_max: one_of(rng, &[60, usual.files_max]),
             transaction_pages: one_of(rng, &[16, usual.transaction_pages]),
             overlay_entries: one_of(rng, &[56, 64, usual.overlay_entries]),

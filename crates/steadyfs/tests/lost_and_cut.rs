@@ -101,7 +101,7 @@ impl<F: Flash> Flash for Touchy<F> {
 /// journal takes few bytes.
 fn change<F: Flash>(fs: &mut FileSystem<'_, F>, rng: &mut Rng, number: u64) -> Result<(), Error> {
     let geometry = fs.flash().geometry();
-    let logical = geometry.page_bytes as usize * usize::from(fs.config().unit_pages);
+    let logical = geometry.page_bytes as usize * usize::from(fs.config().pages_per_logical_page);
     let length = *[logical, logical, 40, 300].get(rng.below(4) as usize).expect("one of four");
     let mut file = fs.open(format!("f{number}").as_str(), OpenOptions::CREATE)?;
     let result = fs.write(&mut file, rng.below(3) * logical as u64, &vec![rng.below(255) as u8; length]);
@@ -157,9 +157,9 @@ fn live_on<F: Flash + Clone>(mut volume: Touchy<F>, lost: PageIndex, memory: &mu
 
 /// Cuts a use in each of its first programs, loses one of the pages programmed just before, and
 /// continues the use.
-fn lose_before_each_cut<F: Flash + Clone>(chip: F, unit_pages: u8, seed: u64) -> Tally {
+fn lose_before_each_cut<F: Flash + Clone>(chip: F, pages_per_logical_page: u8, seed: u64) -> Tally {
     let geometry = chip.geometry();
-    let config = Config { unit_pages: unit_pages.into(), ..Config::for_geometry(&geometry) };
+    let config = Config { pages_per_logical_page: pages_per_logical_page.into(), ..Config::for_geometry(&geometry) };
     let mut memory = vec![0; config.memory_bytes(&geometry)];
     let mut volume = FileSystem::format(Touchy::new(chip), &config, &mut memory).expect("format");
     let (mut rng, mut tally) = (Rng(seed), Tally::default());
@@ -177,7 +177,7 @@ fn lose_before_each_cut<F: Flash + Clone>(chip: F, unit_pages: u8, seed: u64) ->
             fs.flash_mut().left = cut;
             fs.flash_mut().programmed.clear();
             while change(&mut fs, &mut rng, cycle).is_ok() {}
-            for back in 1..=usize::from(unit_pages) + 1 {
+            for back in 1..=usize::from(pages_per_logical_page) + 1 {
                 let lost = cut_off.programmed.len().checked_sub(back).map(|at| cut_off.programmed[at]);
                 if let Some(lost) = lost {
                     live_on(cut_off.clone(), lost, &mut memory, &mut tally);
@@ -195,12 +195,12 @@ fn lose_before_each_cut<F: Flash + Clone>(chip: F, unit_pages: u8, seed: u64) ->
 #[test]
 fn place_behind_a_lost_record_is_not_programmed_again() {
     for_seeds("lost_and_cut", "place_behind_a_lost_record_is_not_programmed_again", 1, |seed| {
-        for unit_pages in [1, 2, 4] {
+        for pages_per_logical_page in [1, 2, 4] {
             let nand = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 64, programs_bytes: false };
-            let nand = lose_before_each_cut(Nand::with_geometry(nand, NandTiming::ROUND, seed), unit_pages, seed);
+            let nand = lose_before_each_cut(Nand::with_geometry(nand, NandTiming::ROUND, seed), pages_per_logical_page, seed);
             let nor = NorPages::new(Nor::with_geometry(16_384, 64, NorTiming::ROUND, seed), 256);
-            let nor = lose_before_each_cut(nor, unit_pages, seed);
-            println!("seed {seed}, {unit_pages} pages in a frame: NAND {nand:?}, NOR {nor:?}");
+            let nor = lose_before_each_cut(nor, pages_per_logical_page, seed);
+            println!("seed {seed}, {pages_per_logical_page} pages in a frame: NAND {nand:?}, NOR {nor:?}");
             for Tally { taken_for_a_cut, told } in [nand, nor] {
                 assert!(taken_for_a_cut > 30 && told > 30, "both are met");
             }

@@ -4,7 +4,7 @@
 use crate::common::Rng;
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs::{
-    Access, BlockState, Checked, CleanReader, CommitOn, Config, Damage, Error, FileSystem, Finding, MountError, OpenOptions,
+    Access, BlockState, CheckReport, CleanReader, CommitOn, Config, Damage, Error, FileSystem, Finding, MountError, OpenOptions,
     Reader,
 };
 use steadyfs_sim::{Nand, NandTiming};
@@ -255,7 +255,7 @@ fn repair(mut fs: FileSystem<'_, Lossy>, lost: &[PageIndex], states: &[Files]) {
 }
 
 /// Repairs the volume: accepts the loss.
-fn accept(fs: &mut FileSystem<'_, Lossy>) -> Result<Checked, Error> {
+fn accept(fs: &mut FileSystem<'_, Lossy>) -> Result<CheckReport, Error> {
     let mut scratch = vec![0; fs.config().check_bytes(&fs.flash().geometry())];
     fs.repair(&mut scratch, &mut |_| {})
 }
@@ -389,7 +389,7 @@ fn readers_report_the_damage_that_a_mount_reports_or_refuse_the_volume() {
 #[test]
 fn writes_that_fail_again_and_again_use_up_nothing_for_good() {
     let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 48, programs_bytes: false };
-    let config = Config { unit_pages: 2, ..Config::for_geometry(&geometry) };
+    let config = Config { pages_per_logical_page: 2, ..Config::for_geometry(&geometry) };
     let mut memory = vec![0; config.memory_bytes(&geometry)];
     let chip = FileSystem::format(lossless(geometry), &config, &mut memory).expect("format");
     let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
@@ -703,8 +703,8 @@ fn loss_of_the_newest_root_with_its_copy_is_told_and_repaired() {
 /// A lost page of a directory costs nothing: a repair rebuilds it from the names in the inodes.
 #[test]
 fn lost_page_of_a_directory_is_made_anew_by_a_repair() {
-    for unit_pages in [1, 2] {
-        let config = Config { unit_pages, ..Config::for_geometry(&GEOMETRY) };
+    for pages_per_logical_page in [1, 2] {
+        let config = Config { pages_per_logical_page, ..Config::for_geometry(&GEOMETRY) };
         let mut memory = vec![0; config.memory_bytes(&GEOMETRY)];
         let chip = FileSystem::format(lossless(GEOMETRY), &config, &mut memory).expect("format");
         let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");

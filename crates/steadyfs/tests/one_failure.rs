@@ -101,8 +101,8 @@ fn run(chip: &mut FailOnce, config: &Config, steps: &[Step], fail: Option<(u64, 
 #[test]
 fn an_operation_that_fails_once_costs_at_most_its_call() {
     let chips = CHIPS.iter().enumerate().filter(|(index, _)| setting("STEADYFS_CHIP").is_none_or(|chip| chip == *index as u64));
-    for (index, &(geometry, copy, unit_pages)) in chips {
-        let (staged, config) = stage(geometry, copy, unit_pages);
+    for (index, &(geometry, copy, pages_per_logical_page)) in chips {
+        let (staged, config) = stage(geometry, copy, pages_per_logical_page);
         for seed in 0..setting("STEADYFS_TIMES").unwrap_or(1) * 2 {
             let seed = setting("STEADYFS_SEED").unwrap_or(seed);
             let steps = script(seed * 3 + index as u64);

@@ -347,9 +347,9 @@ impl<F: Flash> Flash for Together<F> {
 /// Writes, patches, truncates and overwrites two files in turn, and reads them in pieces of all
 /// sizes. A read of several pages in one command returns the right data. If it fails, the call
 /// reads the pages one by one.
-fn reads_together(chip: impl Flash + Clone, unit_pages: u16, seed: u64) {
+fn reads_together(chip: impl Flash + Clone, pages_per_logical_page: u16, seed: u64) {
     let geometry = chip.geometry();
-    let config = Config { unit_pages, ..Config::for_geometry(&geometry) };
+    let config = Config { pages_per_logical_page, ..Config::for_geometry(&geometry) };
     for way in [Way::Works, Way::Fails, Way::Garbles] {
         let mut memory = vec![0; config.memory_bytes(&geometry)];
         let chip = Together { chip: chip.clone(), commands: 0, spent: Cost::default(), way };
@@ -405,8 +405,8 @@ fn reads_together(chip: impl Flash + Clone, unit_pages: u16, seed: u64) {
 #[test]
 fn what_is_read_in_one_command_is_what_there_is() {
     for_seeds("reads", "what_is_read_in_one_command_is_what_there_is", 3, |seed| {
-        for unit_pages in [1, 2] {
-            reads_together(nor(), unit_pages, seed);
+        for pages_per_logical_page in [1, 2] {
+            reads_together(nor(), pages_per_logical_page, seed);
         }
         let layout = |tags| SectorLayout { tags, ..SectorLayout::for_device(1 << 15, 1 << 18) };
         for tags in [TagPlace::Beside, TagPlace::Table, TagPlace::Within] {

@@ -5,7 +5,7 @@
 
 use crate::common::{Rng, for_seeds};
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
-use steadyfs::{Access, Checked, CommitOn, Config, Cursor, Damage, Error, FileSystem, Finding, OpenOptions};
+use steadyfs::{Access, CheckReport, CommitOn, Config, Cursor, Damage, Error, FileSystem, Finding, OpenOptions};
 use steadyfs_lab::chosen_names::{LISTED_MIN, of_one_bucket, seed_of};
 use steadyfs_sim::{Nand, NandTiming};
 
@@ -61,7 +61,7 @@ impl Flash for Lossy {
 type Fs<'m> = FileSystem<'m, Lossy>;
 
 fn config() -> Config {
-    Config { unit_pages: 1, files_max: 240, ..Config::for_geometry(&GEOMETRY) }
+    Config { pages_per_logical_page: 1, files_max: 240, ..Config::for_geometry(&GEOMETRY) }
 }
 
 fn memory() -> Vec<u8> {
@@ -88,7 +88,7 @@ fn programmed(volume: &Lossy) -> Vec<PageIndex> {
 }
 
 /// Repairs like `steady check --repair`.
-fn repair(fs: &mut Fs<'_>) -> (Result<Checked, Error>, Vec<Finding>) {
+fn repair(fs: &mut Fs<'_>) -> (Result<CheckReport, Error>, Vec<Finding>) {
     let mut scratch = vec![0; config().check_bytes(&GEOMETRY)];
     let mut findings = Vec::new();
     let mut note = |finding| findings.push(finding);
@@ -469,7 +469,7 @@ fn content(fs: &mut FileSystem<'_, Nand>, name: &str) -> Vec<u8> {
 fn pages_of_a_refused_call_hold_nothing_and_others_what_they_did() {
     let geometry = Geometry { page_bytes: 256, pages_per_block: 16, block_count: 43, programs_bytes: false };
     let config = Config {
-        unit_pages: 2,
+        pages_per_logical_page: 2,
         overlay_entries: 72,
         transaction_pages: 8,
         checkpoint_programs: 40,

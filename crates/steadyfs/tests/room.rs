@@ -56,7 +56,7 @@ fn device(rng: &mut Rng, is_disk: bool, seed: u64) -> Device {
         let transaction_pages = one_of(rng, &[2, 3, 4, 6, 8, 12, 16, 16, 24, 32, 100]);
         let overlay = usual.overlay_entries.max(transaction_pages + 40);
         let config = Config {
-            unit_pages: one_of(rng, &[1, 2, 4, usual.unit_pages]),
+            pages_per_logical_page: one_of(rng, &[1, 2, 4, usual.pages_per_logical_page]),
             transaction_pages,
             overlay_entries: one_of(rng, &[transaction_pages + 40, transaction_pages + 50, overlay, 2 * overlay]),
             files_max: if is_disk { 0 } else { one_of(rng, &[60, 200, 1000, usual.files_max]) },
@@ -200,7 +200,7 @@ fn no_call_is_refused_for_what_earlier_calls_left_of_the_transaction() {
         let mut rng = Rng(seed << 8 ^ 0x0700_0700);
         let device = device(&mut rng, false, seed);
         let events = one_of(&mut rng, &EVENTS);
-        let acts = acts(&mut rng, 800, u64::from(device.config.unit_pages) * u64::from(device.chip.geometry().page_bytes));
+        let acts = acts(&mut rng, 800, u64::from(device.config.pages_per_logical_page) * u64::from(device.chip.geometry().page_bytes));
         calls.set(calls.get() + acts.len());
         for (index, error) in play(&device, events, &acts, None) {
             // The repeated call may have found room that the first one freed. So the first call
@@ -282,7 +282,7 @@ fn a_write_that_the_room_promises_is_not_refused() {
     for_seeds("room", "a_write_that_the_room_promises_is_not_refused", 12, |seed| {
         let mut rng = Rng(seed << 8 ^ 0x0300_0300);
         let mut device = device(&mut rng, false, seed);
-        let logical_bytes = u64::from(device.config.unit_pages) * u64::from(device.chip.geometry().page_bytes);
+        let logical_bytes = u64::from(device.config.pages_per_logical_page) * u64::from(device.chip.geometry().page_bytes);
         let acts = acts(&mut rng, 400, logical_bytes);
         let mut model = Model::new(CommitOn::MANUAL);
         let mut session = Session::mount(&mut device, &mut model).expect("mount");

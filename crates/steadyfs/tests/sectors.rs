@@ -185,7 +185,7 @@ fn an_erase_that_is_cut_leaves_the_header_that_can_be_read() {
 }
 
 fn config() -> Config {
-    Config { unit_pages: 1, ..Config::for_sectors(&layout()) }
+    Config { pages_per_logical_page: 1, ..Config::for_sectors(&layout()) }
 }
 
 /// A call failed with "the medium does not answer", although the medium did. This happened on 33
@@ -312,11 +312,11 @@ fn what_is_usable_is_known_before_a_volume_is_made() {
 /// tables and in the maps were computed with shifts.
 #[test]
 fn pages_that_hold_their_tags_take_files_of_any_size_and_number() {
-    for (seed, (page_bytes, unit_pages)) in
+    for (seed, (page_bytes, pages_per_logical_page)) in
         (1..).zip([(512, 1), (512, 2), (512, 8), (1024, 1), (1024, 4), (2048, 2), (4096, 1), (4096, 4)])
     {
         let layout = SectorLayout { page_bytes, tags: TagPlace::Within, ..SectorLayout::for_device(1 << 16, 256 << 10) };
-        let config = Config { unit_pages, files_max: 700, ..Config::for_sectors(&layout) };
+        let config = Config { pages_per_logical_page, files_max: 700, ..Config::for_sectors(&layout) };
         let mut memory = vec![0; config.memory_bytes(&layout.geometry())];
         let pages = SectorPages::new(Sectors::new(layout.sectors, Sectors::ROUND, seed), layout).unwrap();
         let pages = FileSystem::format(pages, &config, &mut memory).unwrap();
@@ -344,12 +344,12 @@ fn pages_that_hold_their_tags_take_files_of_any_size_and_number() {
         let pages = fs.unmount().unwrap();
         let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory).unwrap();
         let mut scratch = vec![0; config.check_bytes(&layout.geometry())];
-        let checked = fs.check(&mut scratch, true, &mut |finding| panic!("{page_bytes} x {unit_pages}: {finding:?}")).unwrap();
+        let checked = fs.check(&mut scratch, true, &mut |finding| panic!("{page_bytes} x {pages_per_logical_page}: {finding:?}")).unwrap();
         assert_eq!(checked.files, 401);
         let mut file = fs.open("long", OpenOptions::READ).unwrap();
         let mut content = vec![0; model.len() + 1];
         assert_eq!(fs.read(&mut file, 0, &mut content).unwrap(), model.len());
-        assert!(content[..model.len()] == model, "{page_bytes} x {unit_pages}");
+        assert!(content[..model.len()] == model, "{page_bytes} x {pages_per_logical_page}");
         for index in (0..600).filter(|index| index % 3 != 1) {
             let mut small = fs.open(name(index).as_str(), OpenOptions::READ).unwrap();
             let mut content = vec![1; 700];
@@ -366,11 +366,11 @@ fn pages_that_hold_their_tags_take_files_of_any_size_and_number() {
 #[test]
 fn files_are_removed_from_large_logical_pages() {
     let shapes = [(2048, 32), (4096, 16), (4096, 32), (8192, 8), (16_384, 2)];
-    for ((page_bytes, unit_pages), tags) in
+    for ((page_bytes, pages_per_logical_page), tags) in
         shapes.into_iter().flat_map(|shape| [TagPlace::Beside, TagPlace::Within].map(move |tags| (shape, tags)))
     {
         let layout = SectorLayout { page_bytes, tags, ..SectorLayout::for_device(1 << 17, 1 << 20) };
-        let config = Config { unit_pages, move_group: 1, ..Config::for_sectors(&layout) };
+        let config = Config { pages_per_logical_page, move_group: 1, ..Config::for_sectors(&layout) };
         let mut memory = vec![0; config.memory_bytes(&layout.geometry())];
         let pages = SectorPages::new(Sectors::new(layout.sectors, Sectors::ROUND, 1), layout).unwrap();
         let pages = FileSystem::format(pages, &config, &mut memory).unwrap();
@@ -431,7 +431,7 @@ fn a_lost_transaction_is_no_failure_of_the_commit_before_it() {
         SectorLayout { first: 0, sectors: 40 * 66, block_sectors: 66, page_bytes: 512, tags: TagPlace::Within, volume: 7 };
     assert_eq!(layout.geometry().pages_per_block, 64);
     let config = Config {
-        unit_pages: 1,
+        pages_per_logical_page: 1,
         move_group: 1,
         transaction_pages: 200,
         overlay_entries: 400,
@@ -514,7 +514,7 @@ fn a_mount_behind_a_cache_that_reorders_holds_its_bound() {
         SectorLayout { first: 0, sectors: 60 * 257, block_sectors: 257, page_bytes: 512, tags: TagPlace::Beside, volume: 7 };
     for move_group in [1, 4] {
         let usual = Config::for_sectors(&layout);
-        let config = Config { checkpoint_programs: 1000, move_group, overlay_entries: 2000, unit_pages: 1, failures: 0, ..usual };
+        let config = Config { checkpoint_programs: 1000, move_group, overlay_entries: 2000, pages_per_logical_page: 1, failures: 0, ..usual };
         // The number of records since the root is as large as possible, or nearly.
         for rounds in (40_u32..1600).step_by(40) {
             let device = Sectors::new(60 * 257, Sectors::ROUND, 1).with_cache(Survivors::Any, 1 << 20);

@@ -10,8 +10,8 @@ use steadyfs_sim::{Nand, NandTiming};
 #[test]
 fn the_last_page_of_the_file_table_is_counted_as_it_is() {
     let geometry = Geometry { page_bytes: 1024, pages_per_block: 48, block_count: 64, programs_bytes: false };
-    for (unit_pages, files_max) in [(8, 33), (8, 40), (8, 100), (8, 48), (4, 40), (1, 20)] {
-        let config = Config { unit_pages, files_max, ..Config::for_geometry(&geometry) };
+    for (pages_per_logical_page, files_max) in [(8, 33), (8, 40), (8, 100), (8, 48), (4, 40), (1, 20)] {
+        let config = Config { pages_per_logical_page, files_max, ..Config::for_geometry(&geometry) };
         let mut chip = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
         let mut memory = vec![0; config.memory_bytes(&geometry)];
         FileSystem::format(&mut chip, &config, &mut memory).expect("format");
@@ -24,7 +24,7 @@ fn the_last_page_of_the_file_table_is_counted_as_it_is() {
         let full = fs.usage().used_bytes;
         fs.unmount().expect("unmount");
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
-        assert_eq!(fs.usage().used_bytes, full, "{unit_pages} pages, {files_max} files: full");
+        assert_eq!(fs.usage().used_bytes, full, "{pages_per_logical_page} pages, {files_max} files: full");
         for number in 0..files_max - 1 {
             fs.remove(format!("f{number}").as_str()).expect("remove");
         }
@@ -32,11 +32,11 @@ fn the_last_page_of_the_file_table_is_counted_as_it_is() {
         let used = fs.usage().used_bytes;
         fs.unmount().expect("unmount");
         let fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
-        assert_eq!(fs.usage().used_bytes, used, "{unit_pages} pages, {files_max} files: all removed");
+        assert_eq!(fs.usage().used_bytes, used, "{pages_per_logical_page} pages, {files_max} files: all removed");
         // A page of the first directory stays.
         assert!(
             used <= empty + u64::from(fs.usage().logical_bytes),
-            "{unit_pages} pages, {files_max} files: {used} of {empty} bytes"
+            "{pages_per_logical_page} pages, {files_max} files: {used} of {empty} bytes"
         );
     }
 }
@@ -82,12 +82,12 @@ fn removed_files_leave_the_room_that_the_volume_says() {
         }
         // The room of a removed file is free for any writer, and counted.
         let total = fs.usage().usable_bytes;
-        assert_eq!(fs.leaving(), Ok(0), "{}", shape.name);
+        assert_eq!(fs.pending_free_bytes(), Ok(0), "{}", shape.name);
         assert!(fs.allocated(file.inode()).expect("allocated") >= pages * page as u64);
         fs.close(file).expect("close");
         fs.remove("data").expect("remove");
         fs.commit().expect("commit");
-        let free = total - fs.usage().used_bytes + fs.leaving().expect("leaving");
+        let free = total - fs.usage().used_bytes + fs.pending_free_bytes().expect("leaving");
         assert!(free >= pages * page as u64, "{}: {free} bytes free, {pages} pages were written", shape.name);
         let mut file = fs.open("again", OpenOptions::DURABLE).expect("open");
         let available = fs.available().expect("available");

@@ -76,7 +76,7 @@ impl<'m> Run<'m> {
             self.cursors[job] = at;
             self.write(self.areas[job] + at);
         }
-        let moved = self.disk.flash().counters().since(&before).copies / u64::from(self.disk.config().unit_pages);
+        let moved = self.disk.flash().counters().since(&before).copies / u64::from(self.disk.config().pages_per_logical_page);
         moved as f64 / f64::from(writes)
     }
 }
@@ -174,7 +174,7 @@ fn a_file_keeps_the_stream_that_it_was_created_with() {
     let chip = Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1);
     let chip = FileSystem::format(chip, &config, &mut memory).expect("a sound chip");
     let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("what was formatted");
-    let page = vec![1; fs.describe().geometry.page_bytes as usize * usize::from(config.unit_pages)];
+    let page = vec![1; fs.describe().geometry.page_bytes as usize * usize::from(config.pages_per_logical_page)];
     let streams = |fs: &FileSystem<'_, Nand>| fs.describe().streams.map(|head| head.map(|(_, next)| next));
 
     let file = fs.open("log", OpenOptions { stream: 1, ..OpenOptions::CREATE }).expect("room");
@@ -215,7 +215,7 @@ fn settings_with_streams_are_checked_and_cost_little_ram() {
 #[test]
 fn a_transaction_of_millions_of_programs_is_found_at_a_mount() {
     let geometry = Geometry { page_bytes: 256, pages_per_block: 64, block_count: 64, programs_bytes: false };
-    let config = Config { unit_pages: 2, ..Config::for_disk(&geometry) };
+    let config = Config { pages_per_logical_page: 2, ..Config::for_disk(&geometry) };
     let mut memory = vec![0; config.memory_bytes(&geometry)];
     let chip = Disk::format(Nand::with_geometry(geometry, NandTiming::ROUND, 1), &config, &mut memory).expect("a sound chip");
     let mut disk = Disk::mount(chip, Access::ReadWrite, &mut memory).expect("what was formatted");

@@ -94,7 +94,7 @@ pub fn check(open: &mut Open<'_, '_>, repair: bool) -> Result<(Numbers, Vec<Stri
         Some(result) => open.call("", |_| result),
     }?;
     let rewritten = check_superblocks(open, repair, &mut findings);
-    let leaving = open.fs.leaving().unwrap_or(0);
+    let leaving = open.fs.pending_free_bytes().unwrap_or(0);
     let numbers = vec![
         ("files", checked.files.into()),
         // The root is left out: it was not created by a user.

@@ -394,7 +394,7 @@ class Setting:
     differs: Optional[str]
     """The setting in which it differs from the best; None for the best."""
     block_bytes: int
-    unit_pages: int
+    pages_per_logical_page: int
     overlay_entries: int
     cache_pages: int
     ram_bytes: int

@@ -49,7 +49,7 @@ mod calls {
     use steadyfs::media::Flash;
     use steadyfs::{
         Access, Budget, Call, Change, CleanReader, CommitOn, Config, Cursor, File, FileSystem, Finding, MountError, OpenOptions,
-        Part, Permissions, Reader, Verify,
+        SeekTo, Permissions, Reader, Verify,
     };
 
     /// Makes every call of the image once. Names, offsets and options are opaque, so that no path
@@ -319,8 +319,8 @@ mod calls {
 
     #[inline(never)]
     fn call_allocated(fs: &mut FileSystem<'_, Chip>, file: &mut File) {
-        black_box(fs.seek(file, black_box(0), black_box(Part::Hole)).is_ok());
-        black_box((fs.allocated(black_box(0)).is_ok(), fs.leaving().is_ok(), fs.available().is_ok()));
+        black_box(fs.seek(file, black_box(0), black_box(SeekTo::Hole)).is_ok());
+        black_box((fs.allocated(black_box(0)).is_ok(), fs.pending_free_bytes().is_ok(), fs.available().is_ok()));
         black_box(fs.permissions(black_box(0)).is_ok());
         black_box(fs.read_link(black_box(0), &mut [0; 16]).is_ok());
     }

@@ -61,7 +61,7 @@ struct Superblock {
     page_bytes: u32,
     pages_per_block: u32,
     block_count: u32,
-    unit_pages: u16,
+    pages_per_logical_page: u16,
     overlay_entries: u16,
     transaction_pages: u16,
     checkpoint_programs: u16,
@@ -198,7 +198,7 @@ impl Superblock {
             page_bytes: geometry.page_bytes,
             pages_per_block: geometry.pages_per_block,
             block_count: geometry.block_count,
-            unit_pages: config.unit_pages,
+            pages_per_logical_page: config.pages_per_logical_page,
             overlay_entries: config.overlay_entries,
             transaction_pages: config.transaction_pages,
             checkpoint_programs: config.checkpoint_programs,
@@ -222,7 +222,7 @@ impl Superblock {
     }
 
     fn text(&self) -> String {
-        let logical_bytes = u32::from(self.unit_pages) * self.page_bytes;
+        let logical_bytes = u32::from(self.pages_per_logical_page) * self.page_bytes;
         let files = match self.files_max {
             0 => "none: it is a disk".to_string(),
             most => format!("up to {}, names of {} bytes", format_count(most.into()), self.name_bytes_max),

@@ -10,7 +10,7 @@ use crate::interrupt;
 use crate::progress::Progress;
 use clap::Args;
 use std::path::PathBuf;
-use steadyfs::{Place, Stat};
+use steadyfs::{Location, Stat};
 
 /// Arguments of `steady rm`.
 #[derive(Args, Debug)]
@@ -61,7 +61,7 @@ fn remove(volume: &mut Volume<'_>, path: &str, stat: &Stat) -> Result<(), Failur
             progress.add(1);
         }
     }
-    remove_at(volume, Place::from(path), is_directory(stat)).map_err(|error| volume.fail(path, error))
+    remove_at(volume, Location::from(path), is_directory(stat)).map_err(|error| volume.fail(path, error))
 }
 
 fn remove_item(volume: &mut Volume<'_>, item: &Item) -> Result<(), Failure> {
@@ -69,10 +69,10 @@ fn remove_item(volume: &mut Volume<'_>, item: &Item) -> Result<(), Failure> {
     if item.name.contains('/') || matches!(item.name.as_str(), "" | "." | "..") {
         return Err(volume.refuse(&item.path, "has a name that no file can have; `steady check` tells more"));
     }
-    let place = Place::from((item.stat.parent, item.name.as_str()));
+    let place = Location::from((item.stat.parent, item.name.as_str()));
     remove_at(volume, place, item.is_directory()).map_err(|error| volume.fail(&item.path, error))
 }
 
-fn remove_at(volume: &mut Volume<'_>, place: Place<'_>, is_directory: bool) -> Result<(), steadyfs::Error> {
+fn remove_at(volume: &mut Volume<'_>, place: Location<'_>, is_directory: bool) -> Result<(), steadyfs::Error> {
     if is_directory { volume.fs.remove_dir(place) } else { volume.fs.remove(place) }
 }

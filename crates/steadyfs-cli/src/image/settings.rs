@@ -74,7 +74,7 @@ pub struct Settings {
     failures: Option<u8>,
     /// Program pages of a logical page
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u16>)]
-    unit_pages: Option<u16>,
+    pages_per_logical_page: Option<u16>,
     /// Changes of the map that are kept in RAM
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME, value_parser = crate::number::any::<u16>)]
     overlay_entries: Option<u16>,
@@ -266,7 +266,7 @@ impl Settings {
             ("--transaction-pages", self.transaction_pages.is_some()),
             ("--bad-blocks-max", self.bad_blocks_max.is_some()),
             ("--failures", self.failures.is_some()),
-            ("--unit-pages", self.unit_pages.is_some()),
+            ("--pages-per-logical-page", self.pages_per_logical_page.is_some()),
             ("--overlay-entries", self.overlay_entries.is_some()),
             ("--checkpoint-programs", self.checkpoint_programs.is_some()),
             ("--leaf-log-bytes", self.leaf_log_bytes.is_some()),
@@ -290,7 +290,7 @@ impl Settings {
         // A transaction of another size has its share of the table on top of the usual one.
         let overlay = u32::from(usual.overlay_entries) - u32::from(usual.transaction_pages) + u32::from(transaction_pages);
         let config = Config {
-            unit_pages: self.unit_pages.unwrap_or(usual.unit_pages),
+            pages_per_logical_page: self.pages_per_logical_page.unwrap_or(usual.pages_per_logical_page),
             overlay_entries: self.overlay_entries.unwrap_or(u16::try_from(overlay).unwrap_or(u16::MAX)),
             transaction_pages,
             checkpoint_programs: self.checkpoint_programs.unwrap_or(usual.checkpoint_programs),

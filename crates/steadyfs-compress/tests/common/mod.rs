@@ -21,7 +21,7 @@ pub fn format(chip: Nand) -> (Nand, Vec<u8>) {
 /// Returns a new volume with transactions of `transaction_pages` pages, and the memory that it
 /// takes.
 pub fn format_with(chip: Nand, transaction_pages: u16) -> (Nand, Vec<u8>) {
-    let config = Config { unit_pages: 2, transaction_pages, overlay_entries: 120, ..Config::for_geometry(&SMALL) };
+    let config = Config { pages_per_logical_page: 2, transaction_pages, overlay_entries: 120, ..Config::for_geometry(&SMALL) };
     let mut memory = vec![0; config.memory_bytes(&SMALL) + 12 * 8];
     (FileSystem::format(chip, &config, &mut memory).expect("a volume"), memory)
 }

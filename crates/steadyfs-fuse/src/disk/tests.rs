@@ -19,7 +19,7 @@ const PAGE: u64 = 2048;
 
 fn volume<T>(options: &Options, test: impl FnOnce(&mut DiskVolume<'_, '_, Chip>) -> T) -> T {
     let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 64, programs_bytes: false };
-    let config = Config { unit_pages: 1, ..Config::for_disk(&geometry) };
+    let config = Config { pages_per_logical_page: 1, ..Config::for_disk(&geometry) };
     let mut memory = vec![0; config.memory_bytes(&geometry)];
     let flash = FailOps::new(Nand::with_geometry(geometry, NandTiming::ROUND, 1), 1);
     let flash = Disk::format(flash, &config, &mut memory).unwrap();

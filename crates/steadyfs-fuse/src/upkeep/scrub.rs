@@ -67,7 +67,7 @@ fn live_pages(volume: &impl Upkeep) -> u64 {
     let description = volume.describe();
     let live = |block| volume.block(block).map_or(0, |block| u64::from(block.live));
     let frames: u64 = (0..description.geometry.block_count).map(live).sum();
-    frames * u64::from(description.config.unit_pages)
+    frames * u64::from(description.config.pages_per_logical_page)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::upkeep::Upkeep;
 use fuser::{Errno, FileHandle, INodeNo};
 use rustix::fs::{FallocateFlags, OFlags};
 use steadyfs::media::Flash;
-use steadyfs::{CommitOn, Part};
+use steadyfs::{CommitOn, SeekTo};
 use steadyfs_host::plain::{self, PlainFile};
 
 /// Returns the flags with which a program opens a file.
@@ -122,7 +122,7 @@ impl<F: Flash> Volume<'_, '_, F> {
     }
 
     /// Returns the first byte from `offset` on that is data, or in a hole.
-    pub fn seek(&mut self, handle: FileHandle, offset: u64, part: Part) -> Result<u64, Errno> {
+    pub fn seek(&mut self, handle: FileHandle, offset: u64, part: SeekTo) -> Result<u64, Errno> {
         let handle = self.handles.get(handle)?;
         let found = handle.file.seek(self.changes.fs(), offset, part).map_err(|error| errno(error.into()))?;
         found.ok_or(Errno::ENXIO)

@@ -63,7 +63,7 @@ fn a_write_says_how_far_it_came_unless_it_must_be_whole() {
         volume.sync(file).unwrap();
         let page = volume.changes.fs().usage().logical_bytes;
         let data = vec![7; 3 * page as usize];
-        let programs = u64::from(volume.changes.fs().config().unit_pages);
+        let programs = u64::from(volume.changes.fs().config().pages_per_logical_page);
         fail_programs(volume, programs + 1);
         assert_eq!(volume.write(file, 0, &data, false).unwrap(), page);
         fail_programs(volume, programs + 1);
@@ -83,13 +83,13 @@ fn a_request_commits_once() {
         let programs = |volume: &mut Volume<'_, '_, FailOps<Nand>>| volume.changes.fs().flash().counters().programs;
         let before = programs(volume);
         assert_eq!(volume.write(file, 0, &vec![7; 16 * page as usize], false).unwrap(), 16 * page);
-        let unit_pages = u64::from(volume.changes.fs().config().unit_pages);
+        let pages_per_logical_page = u64::from(volume.changes.fs().config().pages_per_logical_page);
         let made = programs(volume) - before;
-        assert!(made <= 16 * unit_pages + 2, "{made} programs");
+        assert!(made <= 16 * pages_per_logical_page + 2, "{made} programs");
         assert!(!volume.changes.fs().has_changes());
         assert_eq!(volume.changes.fs().commit_on(), CommitOn::EVERY_WRITE);
 
-        fail_programs(volume, unit_pages + 1);
+        fail_programs(volume, pages_per_logical_page + 1);
         assert_eq!(volume.write(file, 0, &vec![8; 3 * page as usize], false).unwrap(), page);
         assert!(!volume.changes.fs().has_changes());
         assert_eq!(volume.changes.fs().commit_on(), CommitOn::EVERY_WRITE);
@@ -101,8 +101,8 @@ fn a_request_commits_once() {
         let (_, file) = volume.create(INodeNo::ROOT, "file", READ_WRITE, CREATOR).unwrap();
         volume.changes.fs().set_commit_on(CommitOn::EVERY_WRITE);
         volume.changes.fs().commit().unwrap();
-        let (page, unit_pages) = (volume.changes.fs().usage().logical_bytes, volume.changes.fs().config().unit_pages);
-        fail_programs(volume, u64::from(unit_pages) + 1);
+        let (page, pages_per_logical_page) = (volume.changes.fs().usage().logical_bytes, volume.changes.fs().config().pages_per_logical_page);
+        fail_programs(volume, u64::from(pages_per_logical_page) + 1);
         assert!(volume.write(file, 0, &vec![9; 3 * page as usize], true).is_err());
         assert!(!volume.changes.fs().has_changes());
         assert_eq!(volume.read(file, 0, 1).unwrap(), [9]);

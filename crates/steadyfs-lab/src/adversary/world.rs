@@ -7,7 +7,7 @@ use crate::evaluate::draw::one_of;
 use crate::evaluate::tracker::{PageMark, TagTracker};
 use fastrand::Rng;
 use steadyfs::media::Flash;
-use steadyfs::{Call, Cursor, Error, File, FileSystem, OpenOptions, ROOT, Row};
+use steadyfs::{Call, Cursor, Error, File, FileSystem, OpenOptions, ROOT, CallSequence};
 use steadyfs_sim::Metered;
 
 /// A mounted volume that borrows its chip.
@@ -242,10 +242,10 @@ impl World {
         let (timing, page_bytes) = (fs.flash().timing(), u64::from(fs.usage().logical_bytes));
         let call = match (step.kind, file) {
             (Kind::Write4096, _) if step.bytes.is_multiple_of(page_bytes) => {
-                return fs.row_bound_ns(Row::Overwrites((step.bytes / page_bytes) as u32), &timing);
+                return fs.sequence_bound_ns(CallSequence::Overwrites((step.bytes / page_bytes) as u32), &timing);
             }
             (Kind::Append | Kind::Patch | Kind::Write4096 | Kind::Buffered4096, Some(file)) => {
-                return fs.row_bound_ns(Row::Write { file, offset: step.offset, bytes: step.bytes as u32 }, &timing);
+                return fs.sequence_bound_ns(CallSequence::Write { file, offset: step.offset, bytes: step.bytes as u32 }, &timing);
             }
             (Kind::Append | Kind::Patch | Kind::Write4096 | Kind::Buffered4096, None) => Call::Write(step.bytes as u32),
             (Kind::Overwrite, _) => Call::Overwrite,

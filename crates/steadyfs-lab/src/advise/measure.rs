@@ -5,7 +5,7 @@ use super::{AdviseError, Options, Workload};
 use crate::bench::{BenchChip, OnChips};
 use fastrand::Rng;
 use std::mem::size_of;
-use steadyfs::{Access, Call, Error, File, FileSystem, MountError, OpenOptions, Row};
+use steadyfs::{Access, Call, Error, File, FileSystem, MountError, OpenOptions, CallSequence};
 
 /// Bytes of a page for an overwrite.
 const PAGE_BYTES: u64 = 4096;
@@ -175,8 +175,8 @@ impl Run {
         self.note(
             fs,
             match PAGE_BYTES.is_multiple_of(logical_bytes) {
-                true => Row::Overwrites((PAGE_BYTES / logical_bytes) as u32),
-                false => Row::Write { file: data, offset, bytes: PAGE_BYTES as u32 },
+                true => CallSequence::Overwrites((PAGE_BYTES / logical_bytes) as u32),
+                false => CallSequence::Write { file: data, offset, bytes: PAGE_BYTES as u32 },
             },
         );
         fs.write(data, offset, &[self.rng.u8(..); PAGE_BYTES as usize])
@@ -219,14 +219,14 @@ impl Run {
                     log = fs.open("log", OpenOptions::DURABLE)?;
                     size = 0;
                 }
-                self.note(fs, Row::Write { file: &log, offset: size, bytes: RECORD_BYTES as u32 });
+                self.note(fs, CallSequence::Write { file: &log, offset: size, bytes: RECORD_BYTES as u32 });
                 fs.append(&mut log, &[self.rng.u8(..); RECORD_BYTES])?;
                 fs.close(log)
             }
             Workload::Configuration => {
                 let number = self.rng.u32(..CONFIGURATIONS);
                 let mut file = fs.open(&*format!("file-{number}"), OpenOptions::DURABLE)?;
-                self.note(fs, Row::Write { file: &file, offset: 0, bytes: CONFIGURATION_BYTES as u32 });
+                self.note(fs, CallSequence::Write { file: &file, offset: 0, bytes: CONFIGURATION_BYTES as u32 });
                 fs.write(&mut file, 0, &[self.rng.u8(..); CONFIGURATION_BYTES])?;
                 fs.close(file)
             }
@@ -236,7 +236,7 @@ impl Run {
                 let options = OpenOptions { truncate: piece == 0, ..OpenOptions::CREATE };
                 let mut file = fs.open(&*format!("file-{number}"), options)?;
                 let offset = u64::from(piece) * PIECE_BYTES as u64;
-                self.note(fs, Row::Write { file: &file, offset, bytes: PIECE_BYTES as u32 });
+                self.note(fs, CallSequence::Write { file: &file, offset, bytes: PIECE_BYTES as u32 });
                 fs.write(&mut file, offset, &[self.rng.u8(..); PIECE_BYTES])?;
                 if piece + 1 == pieces {
                     let bound_ns = fs.bound(Call::Sync).time_ns(&fs.flash().timing());
@@ -249,8 +249,8 @@ impl Run {
     }
 
     /// Raises `bound_ns` to the bound of a write if that is larger.
-    fn note<C: BenchChip>(&mut self, fs: &Volume<'_, '_, C>, row: Row<'_>) {
-        self.bound_ns = self.bound_ns.max(fs.row_bound_ns(row, &fs.flash().timing()));
+    fn note<C: BenchChip>(&mut self, fs: &Volume<'_, '_, C>, row: CallSequence<'_>) {
+        self.bound_ns = self.bound_ns.max(fs.sequence_bound_ns(row, &fs.flash().timing()));
     }
 }
 

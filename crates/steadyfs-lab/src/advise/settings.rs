@@ -20,7 +20,7 @@ pub struct Setting {
     /// together.
     pub block_bytes: u32,
     /// Program pages of a logical page.
-    pub unit_pages: u16,
+    pub pages_per_logical_page: u16,
     /// Changes of the map that the overlay holds in RAM.
     pub overlay_entries: u16,
     /// Logical pages of a cache.
@@ -33,12 +33,12 @@ impl Setting {
 
     /// Returns the settings as numbers, in the order of their names.
     pub fn values(&self) -> [u32; 4] {
-        [self.block_bytes, self.unit_pages.into(), self.overlay_entries.into(), self.cache_pages]
+        [self.block_bytes, self.pages_per_logical_page.into(), self.overlay_entries.into(), self.cache_pages]
     }
 
     /// Returns the configuration of a volume with these settings.
     pub fn config(&self, geometry: &Geometry) -> Config {
-        Config { unit_pages: self.unit_pages, overlay_entries: self.overlay_entries, ..Config::for_geometry(geometry) }
+        Config { pages_per_logical_page: self.pages_per_logical_page, overlay_entries: self.overlay_entries, ..Config::for_geometry(geometry) }
     }
 }
 
@@ -72,21 +72,21 @@ pub(super) fn shapes(profile: &Profile, size_bytes: Option<u64>, timing: Timing)
 /// Returns every combination on a shape that the core accepts.
 pub(super) fn settings(shape: &Shape) -> Vec<Setting> {
     let (geometry, mut found) = (&shape.geometry, Vec::new());
-    for unit_pages in (0..6).map(|power| 1u16 << power) {
-        if u32::from(unit_pages) * geometry.page_bytes > LOGICAL_BYTES_MAX {
+    for pages_per_logical_page in (0..6).map(|power| 1u16 << power) {
+        if u32::from(pages_per_logical_page) * geometry.page_bytes > LOGICAL_BYTES_MAX {
             continue;
         }
         // The usual overlay belongs to the usual logical page. The size of the overlay follows
         // the number of frames, which depends on the logical page.
-        let usual = Config { unit_pages, ..Config::for_geometry(geometry) };
-        let frames = geometry.pages_per_block / u32::from(unit_pages) * geometry.block_count;
+        let usual = Config { pages_per_logical_page, ..Config::for_geometry(geometry) };
+        let frames = geometry.pages_per_block / u32::from(pages_per_logical_page) * geometry.block_count;
         let least = u32::from(usual.transaction_pages) + 40;
         let base = u32::from(usual.overlay_entries).min((frames / 26).max(least));
         let mut overlays: Vec<u16> = OVERLAYS.iter().map(|&(times, of)| (base * times / of).clamp(least, 8192) as u16).collect();
         overlays.dedup();
         for overlay_entries in overlays {
             for cache_pages in CACHES {
-                let setting = Setting { block_bytes: shape.block_bytes, unit_pages, overlay_entries, cache_pages };
+                let setting = Setting { block_bytes: shape.block_bytes, pages_per_logical_page, overlay_entries, cache_pages };
                 if setting.config(geometry).check(geometry).is_ok() {
                     found.push(setting);
                 }

@@ -40,7 +40,7 @@ pub struct Row {
     /// Bytes of an erase block.
     pub block_bytes: u32,
     /// Program pages of a logical page.
-    pub unit_pages: u16,
+    pub pages_per_logical_page: u16,
     /// Changes of the map that the overlay holds in RAM.
     pub overlay_entries: u16,
     /// Logical pages of a cache.
@@ -62,12 +62,12 @@ pub struct Row {
 
 impl Row {
     fn of(differs: Option<&str>, candidate: &Candidate) -> Row {
-        let Setting { block_bytes, unit_pages, overlay_entries, cache_pages } = candidate.setting;
+        let Setting { block_bytes, pages_per_logical_page, overlay_entries, cache_pages } = candidate.setting;
         let figures = &candidate.figures;
         Row {
             differs: differs.map(String::from),
             block_bytes,
-            unit_pages,
+            pages_per_logical_page,
             overlay_entries,
             cache_pages,
             ram_bytes: figures.ram_bytes,

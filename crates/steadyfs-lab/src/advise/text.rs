@@ -79,7 +79,7 @@ impl Advice {
         let setting = candidate.setting;
         match index {
             0 => format_size(setting.block_bytes.into()),
-            1 => format_size(u64::from(setting.unit_pages) * u64::from(self.geometry.page_bytes)),
+            1 => format_size(u64::from(setting.pages_per_logical_page) * u64::from(self.geometry.page_bytes)),
             2 => format!("{} entries", setting.overlay_entries),
             _ => format!("{} pages", setting.cache_pages),
         }
@@ -89,7 +89,7 @@ impl Advice {
     fn unusual(&self) -> Vec<(&'static str, u16)> {
         let usual = Config::for_geometry(&self.geometry);
         let all = [
-            ("unit_pages", self.config.unit_pages, usual.unit_pages),
+            ("pages_per_logical_page", self.config.pages_per_logical_page, usual.pages_per_logical_page),
             ("overlay_entries", self.config.overlay_entries, usual.overlay_entries),
         ];
         all.into_iter().filter(|(_, value, usual)| value != usual).map(|(name, value, _)| (name, value)).collect()

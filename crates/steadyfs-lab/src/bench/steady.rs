@@ -5,7 +5,7 @@ use super::medium::BenchChip;
 use std::mem::size_of;
 use steadyfs::media::Flash;
 use steadyfs::{
-    Access, BlockState, Bound, Budget, Call, CommitOn, Config, Error, FileSystem, MountError, OpenOptions, Row, Usage,
+    Access, BlockState, Bound, Budget, Call, CommitOn, Config, Error, FileSystem, MountError, OpenOptions, CallSequence, Usage,
 };
 use steadyfs_sim::Counters;
 
@@ -131,11 +131,11 @@ impl<C: BenchChip> Mounted<'_, C> {
         let logical_bytes = u64::from(self.fs.usage().logical_bytes);
         let is_whole = offset.is_multiple_of(logical_bytes) && (bytes as u64).is_multiple_of(logical_bytes);
         let row = if file.durable && is_whole && offset + bytes as u64 <= file.size {
-            Row::Overwrites((bytes as u64 / logical_bytes) as u32)
+            CallSequence::Overwrites((bytes as u64 / logical_bytes) as u32)
         } else {
-            Row::Write { file: &file.file, offset, bytes: bytes as u32 }
+            CallSequence::Write { file: &file.file, offset, bytes: bytes as u32 }
         };
-        self.fs.row_bound_ns(row, &self.fs.flash().timing())
+        self.fs.sequence_bound_ns(row, &self.fs.flash().timing())
     }
 }
 

@@ -99,12 +99,12 @@ impl Drive<'_> {
             }
         }
         let end = self.counts();
-        let unit = f64::from(self.disk.config().unit_pages);
+        let unit = f64::from(self.disk.config().pages_per_logical_page);
         let Tally { writes, time_ns, max_ns, bound_ns } = self.tally;
         let erases = end.erases - begin.erases;
         let bytes = writes * self.page.len() as u64;
         let room = u64::from(device.geometry.block_count) * u64::from(device.nand.endurance_erases);
-        let frames = device.geometry.pages_per_block as usize / usize::from(self.disk.config().unit_pages);
+        let frames = device.geometry.pages_per_block as usize / usize::from(self.disk.config().pages_per_logical_page);
         Ok(Row {
             writes: self.item.writes.name().to_string(),
             fill: self.item.fill,

@@ -48,7 +48,7 @@ impl Stage {
         fill(&mut device, &mut model, workload.fill());
         let rest_pages = model.current.files().map(|(_, node)| node.data.len() as u64 / logical_bytes).sum::<u64>();
         let sizes = Files { limits, rest_pages, transaction_pages: volume.transaction_pages.into() };
-        let past = Workload::Reclaim.file_steps(seed, turns(volume, volume.unit_pages, seed), &sizes);
+        let past = Workload::Reclaim.file_steps(seed, turns(volume, volume.pages_per_logical_page, seed), &sizes);
         let random = random_steps(seed ^ 0xACE, 60, limits).filter(|op| !matches!(op, Op::Events { .. }));
         work(&mut device, &mut model, past.into_iter().chain(random)).map_err(|error| error.to_string())?;
         Ok(Self { device, model: Model::Files(model), sizes: Sizes::Files(sizes) })
@@ -64,7 +64,7 @@ impl Stage {
             disk::fill(&mut device, &mut model, DISK_FILLS[(seed % 3) as usize])?;
             // Only writes and flushes leave the disk as full as it is.
             let past = sector_steps(!seed, &sizes).filter(|step| matches!(step, disk::Step::Write { .. } | disk::Step::Flush));
-            let turns = turns(volume, device.config.unit_pages, seed);
+            let turns = turns(volume, device.config.pages_per_logical_page, seed);
             {
                 let mut session = disk::Session::mount(Access::ReadWrite, &mut device, &mut model)?;
                 past.take(turns).try_for_each(|step| session.step(&step))?;
@@ -77,7 +77,7 @@ impl Stage {
 
 /// Returns the number of steps of a past. The seed decides in which block, and at which place
 /// between two roots, the workload begins.
-fn turns(volume: &Volume, unit_pages: u16, seed: u64) -> usize {
-    let frames = u64::from(volume.pages_per_block / u32::from(unit_pages)) * u64::from(volume.block_count);
+fn turns(volume: &Volume, pages_per_logical_page: u16, seed: u64) -> usize {
+    let frames = u64::from(volume.pages_per_block / u32::from(pages_per_logical_page)) * u64::from(volume.block_count);
     (frames + seed % 97) as usize
 }

@@ -26,7 +26,7 @@ pub struct Volume {
     /// Blocks of the chip.
     pub block_count: u32,
     /// Program pages of a logical page.
-    pub unit_pages: u16,
+    pub pages_per_logical_page: u16,
     /// See [`Config::transaction_pages`].
     pub transaction_pages: u16,
     /// See [`Config::overlay_entries`].
@@ -123,7 +123,7 @@ impl Volume {
             page_bytes,
             pages_per_block,
             block_count,
-            unit_pages: 1,
+            pages_per_logical_page: 1,
             transaction_pages: 0,
             overlay_entries: 0,
             checkpoint_programs: 0,
@@ -138,7 +138,7 @@ impl Volume {
         volume.check_chip()?;
         let config = Config::for_geometry(&volume.medium(0).geometry());
         let volume = Self {
-            unit_pages: config.unit_pages,
+            pages_per_logical_page: config.pages_per_logical_page,
             transaction_pages: config.transaction_pages,
             overlay_entries: config.overlay_entries,
             checkpoint_programs: config.checkpoint_programs,
@@ -179,7 +179,7 @@ impl Volume {
         self.check_chip()?;
         let geometry = self.medium(0).geometry();
         let config = Config {
-            unit_pages: self.unit_pages,
+            pages_per_logical_page: self.pages_per_logical_page,
             transaction_pages: self.transaction_pages,
             overlay_entries: self.overlay_entries,
             checkpoint_programs: self.checkpoint_programs,
@@ -214,7 +214,7 @@ impl Volume {
             )));
         }
         let sector_pages = SECTOR_BYTES.div_ceil(self.page_bytes.max(1)) as u16;
-        let volume = Self { unit_pages: self.unit_pages.max(sector_pages), ..*self };
+        let volume = Self { pages_per_logical_page: self.pages_per_logical_page.max(sector_pages), ..*self };
         let config = Config { files_max: 0, permissions: false, ..volume.config()? };
         let checked = config.check(&volume.medium(0).geometry());
         checked.map(|()| config).map_err(|rule| BadInput(format!("a disk on geometry {self}: {rule}")))
@@ -251,7 +251,7 @@ impl Volume {
     /// Returns the bytes of a logical page.
     pub fn logical_bytes(&self) -> u64 {
         let tag_bytes = if self.chip == Chip::SectorsWithin { TAG_ROOM_BYTES } else { 0 };
-        u64::from(self.page_bytes - tag_bytes) * u64::from(self.unit_pages)
+        u64::from(self.page_bytes - tag_bytes) * u64::from(self.pages_per_logical_page)
     }
 
     /// Returns a layout with exactly the sectors that give blocks the required number of pages.
@@ -317,8 +317,8 @@ impl fmt::Display for Volume {
             Chip::SectorsTable => 'd',
             Chip::SectorsWithin => 'i',
         };
-        let Self { page_bytes, pages_per_block, block_count, unit_pages, .. } = self;
-        write!(f, "{chip}{page_bytes}x{pages_per_block}x{block_count}u{unit_pages}")?;
+        let Self { page_bytes, pages_per_block, block_count, pages_per_logical_page, .. } = self;
+        write!(f, "{chip}{page_bytes}x{pages_per_block}x{block_count}u{pages_per_logical_page}")?;
         write!(f, "t{}o{}k{}", self.transaction_pages, self.overlay_entries, self.checkpoint_programs)?;
         if self.cache_pages > 0 {
             write!(f, "w{}", self.cache_pages)?;
@@ -393,7 +393,7 @@ impl FromStr for Volume {
             page_bytes,
             pages_per_block,
             block_count,
-            unit_pages: small(3)?,
+            pages_per_logical_page: small(3)?,
             transaction_pages: small(4)?,
             overlay_entries: small(5)?,
             checkpoint_programs: small(6)?,
@@ -438,7 +438,7 @@ mod tests {
     #[test]
     fn a_plain_geometry_has_the_recommended_settings() {
         let volume: Volume = "2048 x 64 x 64".parse().unwrap();
-        assert_eq!((volume.unit_pages, volume.chip), (2, Chip::Nand));
+        assert_eq!((volume.pages_per_logical_page, volume.chip), (2, Chip::Nand));
     }
 
     #[test]

@@ -116,7 +116,7 @@ pub(super) fn prepare(volume: &mut Volume, log: &mut Log) -> Option<bool> {
 /// Returns the pages of the last record. `lost` may be one of them. Only these pages may be taken
 /// for the result of a cut, and only if the volume did not end well.
 pub(super) fn newest(volume: &Volume, lost: Option<PageIndex>) -> Vec<PageIndex> {
-    let unit = u32::from(volume.config.unit_pages);
+    let unit = u32::from(volume.config.pages_per_logical_page);
     let mut written = volume.medium.newest();
     // A root that an unmount was writing when power failed may count or not.
     let is_uncertain = |page: PageIndex| lost != Some(page) && volume.medium.is_of_uncertain_root(page);

@@ -299,7 +299,7 @@ impl<'m> Transaction<'m> {
     }
 
     /// Notes that pages of the transaction that began at `start` were committed.
-    pub fn was_replayed(&mut self, start: u64) {
+    pub fn finish_replay(&mut self, start: u64) {
         self.committed_start = start;
     }
 

@@ -5,7 +5,7 @@ use super::numbers::{ceil_div, clamp, max};
 use super::settings::Config;
 use crate::error::ConfigError;
 use crate::features::GROUPS;
-use crate::journal::Shape;
+use crate::journal::RecordShape;
 use crate::media::sectors::{SECTOR_BYTES, SectorLayout};
 use crate::media::{Geometry, PAGES_MAX};
 
@@ -56,14 +56,14 @@ pub(crate) const fn usual_journal_pages(page_bytes: u32) -> u8 {
     if page_bytes > 0 && page_bytes < 512 { 512_u32.div_ceil(page_bytes) as u8 } else { 1 }
 }
 
-/// Returns the program pages of a journal record that suit logical pages of `unit_pages` program
+/// Returns the program pages of a journal record that suit logical pages of `pages_per_logical_page` program
 /// pages.
-const fn journal_pages(geometry: &Geometry, unit_pages: u32) -> u8 {
+const fn journal_pages(geometry: &Geometry, pages_per_logical_page: u32) -> u8 {
     let usual = usual_journal_pages(geometry.page_bytes);
     if !geometry.programs_bytes {
         return usual;
     }
-    let two = clamp(2 * unit_pages * geometry.page_bytes, 0, JOURNAL_BYTES_MAX) / geometry.page_bytes;
+    let two = clamp(2 * pages_per_logical_page * geometry.page_bytes, 0, JOURNAL_BYTES_MAX) / geometry.page_bytes;
     max(two, usual as u32) as u8
 }
 
@@ -84,7 +84,7 @@ impl Config {
         let geometry = &possible(geometry);
         let small = Self::with_logical_bytes(geometry, 2048);
         let has_large_blocks = geometry.page_bytes.saturating_mul(geometry.pages_per_block) >= LARGE_NOR_BLOCK;
-        let frames = geometry.pages_per_block / small.unit_pages as u32 * geometry.block_count;
+        let frames = geometry.pages_per_block / small.pages_per_logical_page as u32 * geometry.block_count;
         // With more frames, the entries of the map are larger, and so is the RAM for them.
         if !geometry.programs_bytes || !has_large_blocks || frames > 0x8000 {
             return Self::with_logical_bytes(geometry, 4096);
@@ -139,7 +139,7 @@ impl Config {
 
     /// Returns these settings with logical page, journal and overlay of a choice.
     const fn with_choice(self, geometry: &Geometry, choice: &Choice) -> Self {
-        let unit_pages = clamp(self.unit_pages as u32 * choice.logical_eighths / 8, 1, 16) as u16;
+        let pages_per_logical_page = clamp(self.pages_per_logical_page as u32 * choice.logical_eighths / 8, 1, 16) as u16;
         let least = self.transaction_pages as u32 + OVERLAY_ROOM;
         let overlay_entries = clamp(self.overlay_entries as u32 / choice.overlay_parts, least, 8192) as u16;
         let journal_pages = match choice.journal_bytes {
@@ -147,20 +147,20 @@ impl Config {
             _ if !geometry.programs_bytes => self.journal_pages,
             bytes => max(bytes / geometry.page_bytes, 1) as u8,
         };
-        Self { unit_pages, overlay_entries, journal_pages, ..self }
+        Self { pages_per_logical_page, overlay_entries, journal_pages, ..self }
     }
 
     /// Returns the usual settings with logical pages of `logical_bytes` bytes, if a block holds
     /// at least 8 of them.
     const fn with_logical_bytes(geometry: &Geometry, logical_bytes: u32) -> Self {
-        let mut unit_pages = 1;
-        while unit_pages * geometry.page_bytes.next_power_of_two() < logical_bytes
-            && geometry.pages_per_block / (unit_pages * 2) >= 8
-            && unit_pages < 16
+        let mut pages_per_logical_page = 1;
+        while pages_per_logical_page * geometry.page_bytes.next_power_of_two() < logical_bytes
+            && geometry.pages_per_block / (pages_per_logical_page * 2) >= 8
+            && pages_per_logical_page < 16
         {
-            unit_pages *= 2;
+            pages_per_logical_page *= 2;
         }
-        let frames = geometry.pages_per_block / unit_pages * geometry.block_count;
+        let frames = geometry.pages_per_block / pages_per_logical_page * geometry.block_count;
         let pages = geometry.pages_per_block * geometry.block_count;
         let overlay_entries = clamp(frames / 90, 64, 1024);
         // Roots are at most a twentieth of all programs, if blocks are large enough for such
@@ -174,7 +174,7 @@ impl Config {
         let rare = if geometry.programs_bytes { clamp(80 * geometry.pages_per_block, 64, 1024) } else { rare };
         let small_files = clamp((pages / 25).saturating_mul(geometry.page_bytes / 64), 0, 16_384);
         let usual = Self {
-            unit_pages: unit_pages as u16,
+            pages_per_logical_page: pages_per_logical_page as u16,
             overlay_entries: overlay_entries as u16,
             transaction_pages: 16,
             checkpoint_programs: if rare > checkpoint_programs { rare } else { checkpoint_programs } as u16,
@@ -191,7 +191,7 @@ impl Config {
             auto_streams: false,
             move_group: 1,
             leaf_log_bytes: LEAF_LOG_BYTES,
-            journal_pages: journal_pages(geometry, unit_pages),
+            journal_pages: journal_pages(geometry, pages_per_logical_page),
         };
         // If logical pages are small and many, pages of removed files fill a transaction too.
         // Leaves then have so few entries that a larger overlay makes more of the medium usable.
@@ -230,7 +230,7 @@ impl Config {
     const fn or_with_longer_logs(self, geometry: &Geometry) -> Self {
         let longer = Self { leaf_log_bytes: LONG_LEAF_LOG_BYTES, ..self };
         let (usable, frames) =
-            (self.usable_pages(geometry), geometry.pages_per_block / self.unit_pages as u32 * geometry.block_count);
+            (self.usable_pages(geometry), geometry.pages_per_block / self.pages_per_logical_page as u32 * geometry.block_count);
         let gains = geometry.programs_bytes
             && 20 * (usable as u64) < 17 * (frames as u64)
             && longer.usable_pages(geometry) > usable / 20 * 21;
@@ -248,19 +248,19 @@ impl Config {
     /// Returns settings for a card, an eMMC or another device of
     /// [sectors](crate::media::sectors), which levels wear and replaces bad blocks itself.
     /// Logical pages are so large that there are at most a million of them. With larger ones
-    /// ([`unit_pages`](Self::unit_pages)) the volume takes less RAM, and mounts faster.
+    /// ([`pages_per_logical_page`](Self::pages_per_logical_page)) the volume takes less RAM, and mounts faster.
     pub const fn for_sectors(layout: &SectorLayout) -> Self {
         let geometry = possible(&layout.geometry());
         let Geometry { page_bytes, pages_per_block, block_count, .. } = geometry;
-        let mut unit_pages = 1;
-        while unit_pages < 32
-            && pages_per_block / (unit_pages * 2) >= 8
-            && (unit_pages * layout.page_bytes < 4096 || pages_per_block / unit_pages * block_count > 1 << 20)
-            && Shape::has_room(unit_pages * 2 * page_bytes, page_bytes)
+        let mut pages_per_logical_page = 1;
+        while pages_per_logical_page < 32
+            && pages_per_block / (pages_per_logical_page * 2) >= 8
+            && (pages_per_logical_page * layout.page_bytes < 4096 || pages_per_block / pages_per_logical_page * block_count > 1 << 20)
+            && RecordShape::has_room(pages_per_logical_page * 2 * page_bytes, page_bytes)
         {
-            unit_pages *= 2;
+            pages_per_logical_page *= 2;
         }
-        let per_block = pages_per_block / unit_pages;
+        let per_block = pages_per_block / pages_per_logical_page;
         let frames = per_block * block_count;
         // Data that is written in order commits when a transaction is full, and each commit ends
         // a stream.
@@ -270,7 +270,7 @@ impl Config {
         // usable.
         let changes = max(max(frames / 90, 4 * per_block), per_block + clamp(frames / 40, 0, 1400)) + transaction_pages - 16;
         Self {
-            unit_pages: unit_pages as u16,
+            pages_per_logical_page: pages_per_logical_page as u16,
             transaction_pages: transaction_pages as u16,
             overlay_entries: clamp(changes, 64, 8192) as u16,
             checkpoint_programs: clamp(pages_per_block * block_count / 32, 32, 1024) as u16,
@@ -290,8 +290,8 @@ impl Config {
     /// sectors suffice.
     pub const fn for_disk(geometry: &Geometry) -> Self {
         let mut config = Self { files_max: 0, ..Self::for_geometry(geometry) };
-        if config.unit_pages as u32 * possible(geometry).page_bytes < SECTOR_BYTES as u32 {
-            config.unit_pages *= 2;
+        if config.pages_per_logical_page as u32 * possible(geometry).page_bytes < SECTOR_BYTES as u32 {
+            config.pages_per_logical_page *= 2;
         }
         config
     }
@@ -448,11 +448,11 @@ mod tests {
     fn the_settings_of_a_disk_have_pages_of_whole_sectors_or_are_refused() {
         for geometry in &CHIPS {
             let config = Config::for_disk(geometry);
-            assert_eq!(u32::from(config.unit_pages) * geometry.page_bytes % SECTOR_BYTES as u32, 0, "{geometry:?}");
+            assert_eq!(u32::from(config.pages_per_logical_page) * geometry.page_bytes % SECTOR_BYTES as u32, 0, "{geometry:?}");
             let is_small = geometry.page_bytes * geometry.pages_per_block < 4096;
             let check = config.check(geometry);
             assert!(check.is_ok() || (is_small && check == Err(ConfigError::BlockTooSmall)), "{geometry:?}: {check:?}");
-            let narrow = Config { unit_pages: 1, ..config };
+            let narrow = Config { pages_per_logical_page: 1, ..config };
             let is_whole = geometry.page_bytes >= SECTOR_BYTES as u32;
             assert_eq!(narrow.check(geometry) == Err(ConfigError::SectorBytes), !is_whole, "{geometry:?}");
         }

@@ -4,8 +4,8 @@ use super::numbers::{ceil_div, clamp, max};
 use super::settings::Config;
 use crate::error::ConfigError;
 use crate::features::{GROUPS, NOR, STREAMS};
-use crate::journal::Shape;
-use crate::media::{Geometry, Kind, Kinds, TAG_BYTES, Tag};
+use crate::journal::RecordShape;
+use crate::media::{Geometry, TagKind, TagKinds, TAG_BYTES, Tag};
 
 /// Blocks in which a mount looks for a superblock.
 pub(crate) const SUPERBLOCK_BLOCKS: u32 = 32;
@@ -154,7 +154,7 @@ impl Layout {
     /// Derives the frames, and the map's numbering of their contents.
     const fn derive_map(&mut self) -> Result<(), ConfigError> {
         let (Geometry { page_bytes, pages_per_block, block_count, programs_bytes }, config) = (self.geometry, &self.config);
-        let unit = config.unit_pages as u32;
+        let unit = config.pages_per_logical_page as u32;
         self.logical_bytes = unit * page_bytes;
         self.frames_per_block = pages_per_block / unit;
         let frames = self.frames_per_block.saturating_mul(block_count);
@@ -176,7 +176,7 @@ impl Layout {
     /// Derives the roots, the ring that holds them, and the journal's records.
     const fn derive_ring(&mut self) -> Result<(), ConfigError> {
         let (Geometry { page_bytes, pages_per_block, block_count, programs_bytes }, config) = (self.geometry, &self.config);
-        let (unit, record_pages) = (config.unit_pages as u32, config.journal_pages as u32);
+        let (unit, record_pages) = (config.pages_per_logical_page as u32, config.journal_pages as u32);
         let known_logs = if self.leaf_log_bytes > 0 { ceil_div(self.leaf_count, 8) } else { 0 };
         self.root_pages =
             ceil_div(Self::root_bytes(block_count, self.leaf_count, self.entry_bytes, config) + known_logs, page_bytes);
@@ -350,7 +350,7 @@ impl Layout {
     /// Returns the program pages that one command programs; 0 if each is programmed by itself.
     pub(crate) const fn group_pages(&self) -> u32 {
         let pages = self.config.move_group as u32;
-        if !GROUPS || pages < 2 * self.config.unit_pages as u32 || self.config.streams > 1 { 0 } else { pages }
+        if !GROUPS || pages < 2 * self.config.pages_per_logical_page as u32 || self.config.streams > 1 { 0 } else { pages }
     }
 
     /// Returns the bytes of a command's program pages and of their tags.
@@ -360,7 +360,7 @@ impl Layout {
 
     /// Returns the frames that move at once.
     pub(crate) const fn move_group(&self) -> u32 {
-        if GROUPS { max(self.group_pages() / self.config.unit_pages as u32, 1) } else { 1 }
+        if GROUPS { max(self.group_pages() / self.config.pages_per_logical_page as u32, 1) } else { 1 }
     }
 
     /// Returns true if moved pages go behind the caller's pages, in one block. On a device that
@@ -408,7 +408,7 @@ impl Layout {
 
     /// Returns true if a journal page that commits pages goes behind them, as a frame.
     pub(crate) const fn commits_join(&self) -> bool {
-        self.moves_join() && self.config.unit_pages == 1 && !self.geometry.programs_bytes
+        self.moves_join() && self.config.pages_per_logical_page == 1 && !self.geometry.programs_bytes
     }
 
     /// Returns true if there are several streams, and moved pages keep to blocks of their
@@ -449,13 +449,13 @@ impl Layout {
     /// Returns true if the leaf or logical page in a tag exists. Only a damaged tag contains
     /// another number.
     pub(crate) fn names_something(&self, tag: &Tag) -> bool {
-        let is_of_leaf = Kinds::LEAF.has(tag.kind) || tag.kind == Kind::LeafChanged;
+        let is_of_leaf = TagKinds::LEAF.has(tag.kind) || tag.kind == TagKind::LeafChanged;
         tag.logical < if is_of_leaf { self.leaf_count } else { self.logical_count }
     }
 
     /// Returns the bits of the headers in the journal buffer.
-    pub(crate) const fn journal_shape(&self) -> Shape {
-        Shape::new(self.logical_count, self.logical_bytes, self.journal_bytes)
+    pub(crate) const fn journal_shape(&self) -> RecordShape {
+        RecordShape::new(self.logical_count, self.logical_bytes, self.journal_bytes)
     }
 
     /// Returns the program pages of a journal record, or of a copy of it in the ring.
@@ -476,7 +476,7 @@ impl Layout {
     /// Returns the page of a ring block at which the copies of a mount begin: the first whole
     /// frame behind the root.
     pub(crate) const fn copied_page(&self) -> u32 {
-        let unit = self.config.unit_pages as u32;
+        let unit = self.config.pages_per_logical_page as u32;
         ceil_div(self.root_pages, unit) * unit
     }
 
@@ -485,7 +485,7 @@ impl Layout {
     /// pages of the root. If the root has one page, they reach up to its copies.
     pub(crate) const fn first_root_pages(&self) -> u32 {
         match self.root_pages {
-            1 => self.copied_page() + COPIED_MAX * self.config.unit_pages as u32 + self.journal_pages() + self.root_programs - 1,
+            1 => self.copied_page() + COPIED_MAX * self.config.pages_per_logical_page as u32 + self.journal_pages() + self.root_programs - 1,
             pages => pages,
         }
     }
@@ -498,7 +498,7 @@ impl Layout {
 
     /// Returns the inodes of a logical page.
     pub(crate) const fn inodes_per_page(&self) -> u32 {
-        self.inodes_per_program() * self.config.unit_pages as u32
+        self.inodes_per_program() * self.config.pages_per_logical_page as u32
     }
 
     /// Returns the offset of an inode in its logical page.
@@ -516,7 +516,7 @@ impl Layout {
     /// Returns the first program page of a frame.
     pub(crate) const fn frame_page(&self, frame: u32) -> u32 {
         frame / self.frames_per_block * self.geometry.pages_per_block
-            + frame % self.frames_per_block * self.config.unit_pages as u32
+            + frame % self.frames_per_block * self.config.pages_per_logical_page as u32
     }
 
     /// Returns the page of a place of the journal's head.

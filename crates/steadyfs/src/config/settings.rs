@@ -2,7 +2,7 @@
 
 use crate::error::ConfigError;
 use crate::features::{GROUPS, NOR, PERMISSIONS, STREAMS};
-use crate::journal::Shape;
+use crate::journal::RecordShape;
 use crate::media::sectors::{SECTOR_BYTES, TAG_ROOM_BYTES};
 use crate::media::{Geometry, PAGES_MAX};
 use crate::space::LIFETIMES_BYTES;
@@ -25,7 +25,7 @@ const LEAF_LOG_MAX: u32 = 240;
 pub struct Config {
     /// Program pages of a logical page. A power of two, 1 to 32. More: smaller map and tables.
     /// Less: cheaper rewrites of single program pages.
-    pub unit_pages: u16,
+    pub pages_per_logical_page: u16,
     /// Map changes kept in RAM before they are written back into leaves, at least 40 more than
     /// `transaction_pages`. More: fewer programs per write and more usable space, for 4 bytes
     /// each (8 above 32,768 frames).
@@ -112,7 +112,7 @@ impl Config {
 
     /// Checks that each setting is within its limits, and so is the shape of the medium.
     pub(super) const fn is_within_limits(&self, geometry: &Geometry) -> Result<(), ConfigError> {
-        let unit = self.unit_pages as u32;
+        let unit = self.pages_per_logical_page as u32;
         let page = geometry.page_bytes;
         let pages = geometry.pages_per_block;
         let blocks = geometry.block_count;
@@ -167,7 +167,7 @@ impl Config {
             return Err(ConfigError::FilesOrFailures);
         }
         let logical_bytes = unit * page;
-        if logical_bytes > LOGICAL_BYTES_MAX || !Shape::has_room(logical_bytes, page) {
+        if logical_bytes > LOGICAL_BYTES_MAX || !RecordShape::has_room(logical_bytes, page) {
             return Err(ConfigError::LogicalPageTooLarge);
         }
         let log_bytes = self.leaf_log_bytes as u32;

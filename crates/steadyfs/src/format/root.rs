@@ -21,7 +21,7 @@ pub(crate) const BYTES: usize = ROOT_HEADER_BYTES as usize;
 
 /// A parsed header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Header {
+pub(crate) struct RootHeader {
     pub overlay_len: u32,
     pub pending_len: u32,
     /// True for a root of a mount or of format: a journal page comes before the first frame that
@@ -42,7 +42,7 @@ pub(crate) struct Header {
     pub journal_at: u32,
     /// Block (or all ones) and next place of each head.
     pub heads: [(u32, u32); 3],
-    pub savings: u16,
+    pub reserve: u16,
     /// Erases of each block beyond its wear in the table.
     pub wear_base: u32,
     /// Number of the newest root that was complete when this root was begun; 0: none.
@@ -53,7 +53,7 @@ pub(crate) struct Header {
     pub leaf_copy: u32,
 }
 
-impl Header {
+impl RootHeader {
     /// Parses a header. Returns `None` if the bytes are not a header.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         if bytes.len() < BYTES {
@@ -80,7 +80,7 @@ impl Header {
             transaction_start,
             journal_at,
             heads,
-            savings: fields.get16(),
+            reserve: fields.get16(),
             wear_base: fields.get32(),
             follows: fields.get32(),
             journal_copy: fields.get32(),
@@ -109,7 +109,7 @@ impl Header {
             fields.put(4, block.into());
             fields.put(2, next.into());
         }
-        fields.put(2, self.savings.into());
+        fields.put(2, self.reserve.into());
         fields.put(4, self.wear_base.into());
         fields.put(4, self.follows.into());
         fields.put(4, self.journal_copy.into());
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn emit_then_parse_returns_the_header() {
-        let header = Header {
+        let header = RootHeader {
             overlay_len: 400,
             pending_len: 3,
             unmarked: true,
@@ -135,13 +135,13 @@ mod tests {
             transaction_start: u64::MAX,
             journal_at: u32::MAX,
             heads: [(1, 2), (3, 4), (u32::MAX, 0)],
-            savings: 310,
+            reserve: 310,
             wear_base: 99_000,
             follows: 77,
             journal_copy: 1234,
             leaf_copy: 567,
         };
-        assert_eq!(Header::parse(&header.emit()), Some(header));
-        assert_eq!(Header::parse(&[0xFF; BYTES]), None);
+        assert_eq!(RootHeader::parse(&header.emit()), Some(header));
+        assert_eq!(RootHeader::parse(&[0xFF; BYTES]), None);
     }
 }

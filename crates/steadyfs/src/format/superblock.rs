@@ -61,7 +61,7 @@ impl Superblock {
         }
         let (page_bytes, pages_per_block, block_count) = (fields.get32(), fields.get32(), fields.get32());
         let config = Config {
-            unit_pages: fields.get16(),
+            pages_per_logical_page: fields.get16(),
             overlay_entries: fields.get16(),
             transaction_pages: fields.get16(),
             checkpoint_programs: fields.get16(),
@@ -113,7 +113,7 @@ impl Superblock {
         }
         let config = &self.config;
         for number in [
-            config.unit_pages,
+            config.pages_per_logical_page,
             config.overlay_entries,
             config.transaction_pages,
             config.checkpoint_programs,

@@ -8,7 +8,7 @@ use super::call::Call;
 use super::commits::CommitOn;
 use super::filesystem::{Change, FileSystem};
 use super::inode::InodeNumber;
-use super::inode::{ATTRIBUTES_AT, EXTENSION_BYTES, Header, InodeKind};
+use super::inode::{ATTRIBUTES_AT, EXTENSION_BYTES, InodeHeader, InodeKind};
 use crate::error::Error;
 use crate::media::Flash;
 
@@ -114,7 +114,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Reads the attributes of an inode into `bytes`, which the caller has zeroed.
-    fn read_attributes(&mut self, header: &Header, bytes: &mut Pairs) -> Result<(), Error> {
+    fn read_attributes(&mut self, header: &InodeHeader, bytes: &mut Pairs) -> Result<(), Error> {
         if header.attributes == 0 {
             return Ok(());
         }
@@ -122,7 +122,7 @@ impl<F: Flash> FileSystem<'_, F> {
         self.volume.store.logical.read(page, at, bytes)
     }
 
-    fn write_attributes(&mut self, inode: u32, header: &Header, bytes: &Pairs, used: usize) -> Result<(), Error> {
+    fn write_attributes(&mut self, inode: u32, header: &InodeHeader, bytes: &Pairs, used: usize) -> Result<(), Error> {
         let number = match header.attributes {
             _ if used == 0 => {
                 self.volume.remove_extension(header.attributes)?;

@@ -5,11 +5,11 @@ use super::commits::CommitOn;
 use super::filesystem::FileSystem;
 use super::handle::File;
 use super::inode::AREA_BYTES;
-use super::rows::Row;
+use super::sequences::CallSequence;
 use super::volume::MAP;
-use crate::cost::{Bound, Cost, Envelope, Parts};
+use crate::cost::{Bound, Cost, Envelope, BoundBreakdown};
 use crate::media::{Flash, Timing};
-use crate::pace::{Buffer, Work, mount_bound};
+use crate::reclaim::{Buffer, Work, mount_bound};
 
 impl<F: Flash> FileSystem<'_, F> {
     /// Returns the worst case of a call that is made now, if no program fails. The formulas are in
@@ -36,27 +36,27 @@ impl<F: Flash> FileSystem<'_, F> {
         self.bound_of(call, Buffer::Any, failures)
     }
 
-    /// Returns the worst case, in nanoseconds, of the calls of a [row](Row) if the first of
+    /// Returns the worst case, in nanoseconds, of the calls of a [row](CallSequence) if the first of
     /// them is made now. It is less than the sum of their bounds: one call pays for work that
     /// the next ones need not do. The [`envelopes`](Self::envelopes) show the same.
     ///
     /// ```
-    /// # use steadyfs::{Call, File, FileSystem, Row, media::Flash};
+    /// # use steadyfs::{Call, File, FileSystem, CallSequence, media::Flash};
     /// # fn within(fs: &FileSystem<'_, impl Flash>, file: &File) -> bool {
     /// let timing = fs.flash().timing();
-    /// let write_ns = fs.row_bound_ns(Row::Write { file, offset: 0, bytes: 65_536 }, &timing);
+    /// let write_ns = fs.sequence_bound_ns(CallSequence::Write { file, offset: 0, bytes: 65_536 }, &timing);
     /// # write_ns > 0 &&
-    /// fs.row_bound_ns(Row::Overwrites(16), &timing) <= 16 * fs.bound_at_fill(Call::Overwrite, 0).time_ns(&timing)
+    /// fs.sequence_bound_ns(CallSequence::Overwrites(16), &timing) <= 16 * fs.bound_at_fill(Call::Overwrite, 0).time_ns(&timing)
     /// # }
     /// ```
-    pub fn row_bound_ns(&self, row: Row<'_>, timing: &Timing) -> u64 {
+    pub fn sequence_bound_ns(&self, row: CallSequence<'_>, timing: &Timing) -> u64 {
         row.bound_ns(self, timing)
     }
 
     /// Returns the parts of the worst case of a call that is made now, if `failures` programs
     /// fail. They are the parts of its longest case. Together they take the time of
     /// [`bound_with_failures`](Self::bound_with_failures).
-    pub fn bound_parts(&self, call: Call, failures: u32, timing: &Timing) -> Parts {
+    pub fn bound_parts(&self, call: Call, failures: u32, timing: &Timing) -> BoundBreakdown {
         let bound = self.bound_with_failures(call, failures);
         let (case, whole) = bound.longest(timing);
         let works = call.works(&self.volume, self.volume.has_long_names()).into_iter().flatten();
@@ -165,7 +165,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// turns out to take no program, the mount costs at most twice as much.
     pub fn mount_bound(&self) -> Cost {
         // Beside the map, the mount reads the root page and the inode of the root directory.
-        let map_pages = (self.volume.plan().table - MAP) * u32::from(self.volume.store.layout().config.unit_pages);
+        let map_pages = (self.volume.plan().table - MAP) * u32::from(self.volume.store.layout().config.pages_per_logical_page);
         mount_bound(self.volume.store.layout()).plus(&Cost { reads: looks(map_pages + 2), ..Cost::default() })
     }
 }

@@ -10,7 +10,7 @@ use super::inode::{AREA_BYTES, EXTENSION_BYTES, NAME_BYTES_MAX, NAME_ROOM, PERMI
 use super::volume::{MAP, Volume};
 use crate::cost::Cost;
 use crate::media::Flash;
-use crate::pace::Work;
+use crate::reclaim::Work;
 
 /// A call with a worst case in [`FileSystem::bound`]. If the call changes something, its worst
 /// case includes a commit by its handle or by an [event](super::CommitOn). A commit by the
@@ -27,7 +27,7 @@ pub enum Call {
     Overwrite,
     /// A write or append of at most this many bytes within one logical page, or a reservation.
     /// If the bytes exceed a logical page, the bound is the sum of the bounds of its pages.
-    /// [`row_bound_ns`](FileSystem::row_bound_ns) is less than this sum.
+    /// [`sequence_bound_ns`](FileSystem::sequence_bound_ns) is less than this sum.
     Write(u32),
     /// A [`Write`](Self::Write) to a file that does not keep its data in its inode: larger than
     /// 144 bytes. [`FileSystem::write_call`] finds the right call.
@@ -83,12 +83,12 @@ pub enum Call {
 /// The properties of a volume that decide how much a call changes: the pages of its allocation
 /// map, and the levels of an index.
 #[derive(Clone, Copy)]
-struct Shape {
+struct CallShape {
     map_pages: u32,
     index_is_deep: bool,
 }
 
-impl Shape {
+impl CallShape {
     fn of<F: Flash>(volume: &Volume<'_, F>) -> Self {
         Self { map_pages: volume.plan().table - MAP, index_is_deep: volume.plan().index_is_deep }
     }
@@ -181,22 +181,22 @@ const NAME_REST: u32 = (NAME_BYTES_MAX - NAME_ROOM + PERMISSIONS_BYTES) as u32 -
 
 /// Work of making the list of orphans a part of the trim list.
 const COLLECT: Work = Work::patched(&[12, 4], 2);
-/// See [`Shape::add_page`].
+/// See [`CallShape::add_page`].
 const PAGE: Work = Work::patched(&[8, 4, 1, 1], 1);
 const DEEP_PAGE: Work = Work::patched(&[8, 4, 4, 1, 1, 1], 2);
-/// See [`Shape::around_pieces`].
+/// See [`CallShape::around_pieces`].
 const ENTRY: Work = Work::patched(&[4, 1], 0);
 const REGION: Work = Work::patched(&[8, 4, 1], 1);
-/// See [`Shape::inserts`].
+/// See [`CallShape::inserts`].
 const SPLIT: Work = Work { frames: 2, ..Work::patched(&[24, 8], 2) };
 const FIRST_OR_OVERFLOW: Work = Work::patched(&[AREA, 24, 8, 8], 3);
-/// See [`Shape::remove`].
+/// See [`CallShape::remove`].
 const REMOVE: Work = Work { discards: 11, ..Work::patched(&[48, 16, 12, 4, 4, 1, 1, 1], 5) };
-/// See [`Shape::trim`].
+/// See [`CallShape::trim`].
 const TRIM: Work = Work { discards: 11, ..Work::patched(&[12, 8, 4, 4, 1, 1, 1, 1], 2) };
-/// See [`Shape::cut_run`].
+/// See [`CallShape::cut_run`].
 const CUT_RUN: Work = Work { frames: 1, discards: 8, ..Work::patched(&[16, 8, 1, 1], 1) };
-/// See [`Shape::truncate`].
+/// See [`CallShape::truncate`].
 const TRUNCATE: Work = Work { frames: 2, ..Work::patched(&[AREA, AREA, 48, 16, 12, 4, 1, 1, 1], 4) };
 const DEEP_TRUNCATE: Work = Work { frames: 3, ..Work::patched(&[AREA, AREA, 48, 16, 12, 4, 4, 1, 1, 1, 1], 5) };
 /// Work of the most data that leaves an inode.
@@ -229,7 +229,7 @@ const ATTRIBUTES: Work = Work { discards: 1, ..Work::patched(&[PIECE, PIECE, 8, 
 /// Returns the work that earlier calls left to the beginning of a call: `trims` steps of the
 /// trim list, and the orphans from before the mount.
 pub(super) fn first_steps<F: Flash>(volume: &Volume<'_, F>, trims: u32, orphans: bool) -> Work {
-    Shape::of(volume).trim().times(trims).plus(if orphans { &COLLECT } else { &Work::NONE })
+    CallShape::of(volume).trim().times(trims).plus(if orphans { &COLLECT } else { &Work::NONE })
 }
 
 /// Returns the work of a write of several pieces. Its first and last piece have `first` and
@@ -240,7 +240,7 @@ pub(super) fn work_of_pieces<F: Flash>(
     [first, last]: [u32; 2],
     leaves: Option<u32>,
 ) -> Work {
-    let around = Shape::of(volume).around_pieces(pieces, volume.plan().index_entries);
+    let around = CallShape::of(volume).around_pieces(pieces, volume.plan().index_entries);
     let ends = [first, last].map(|bytes| volume.store.bounds().work_of_write(bytes));
     let whole = Work { frames: pieces.saturating_sub(2), ..Work::NONE };
     around.plus(&ends[0]).plus(&ends[1]).plus(&whole).plus(&leaves.map_or(Work::NONE, leave_inode))
@@ -259,7 +259,7 @@ impl Call {
     /// Returns the alternative changes of a call. With `is_long` a name of the call may exceed
     /// its room in an inode. A call that changes nothing has no work.
     pub(super) fn works<F: Flash>(self, volume: &Volume<'_, F>, is_long: bool) -> [Option<Work>; 3] {
-        let shape = Shape::of(volume);
+        let shape = CallShape::of(volume);
         let inode = if is_long { &INODE } else { &SHORT_INODE };
         let of_data = |bytes| volume.store.bounds().work_of_write(bytes);
         let mut third = None;
@@ -319,7 +319,7 @@ impl Call {
     /// Returns the reads of a call, without those for the frames that it writes.
     fn reads<F: Flash>(self, volume: &Volume<'_, F>) -> u32 {
         let layout = volume.store.layout();
-        let unit = u32::from(layout.config.unit_pages);
+        let unit = u32::from(layout.config.pages_per_logical_page);
         // The inode and an index. Header and regions of an inode lie in one program page.
         let page = 2 + u32::from(volume.plan().index_is_deep);
         // A page of a directory: its place, and its program pages.

@@ -5,7 +5,7 @@ use super::directories::Directories;
 use super::filesystem::FileSystem;
 use super::handle::{File, OpenOptions};
 use super::inode::InodeNumber;
-use super::path::Place;
+use super::path::Location;
 #[cfg(doc)]
 use super::reader::Reader;
 use super::stat::{Entry, Stat, stat_of};
@@ -14,7 +14,7 @@ use crate::cost::Cost;
 use crate::error::{Error, MountError};
 use crate::media::{Clean, Flash};
 use crate::mount::Access;
-use crate::pace::clean_mount_bound;
+use crate::reclaim::clean_mount_bound;
 use crate::store::Store;
 
 /// A volume that is unchanged since its [unmount](FileSystem::unmount) or its format. It is
@@ -107,7 +107,7 @@ impl<'m, F: Flash> CleanReader<'m, F> {
     ///
     /// # Errors
     /// As [`FileSystem::open`].
-    pub fn open<'p>(&mut self, place: impl Into<Place<'p>>) -> Result<File, Error> {
+    pub fn open<'p>(&mut self, place: impl Into<Location<'p>>) -> Result<File, Error> {
         let (inode, header) = self.directories.find_file(&mut self.volume, place.into())?;
         self.volume.check_openable(&header)?;
         Ok(File::new(0, inode, &header, OpenOptions::READ, self.volume.mark_of_handle()))
@@ -136,7 +136,7 @@ impl<'m, F: Flash> CleanReader<'m, F> {
     ///
     /// # Errors
     /// As [`FileSystem::stat`].
-    pub fn stat<'p>(&mut self, place: impl Into<Place<'p>>) -> Result<Stat, Error> {
+    pub fn stat<'p>(&mut self, place: impl Into<Location<'p>>) -> Result<Stat, Error> {
         let inode = self.directories.locate(&mut self.volume, place.into())?;
         Ok(stat_of(inode, &self.volume.read_header(inode)?))
     }

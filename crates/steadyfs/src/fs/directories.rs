@@ -32,9 +32,9 @@
 //! Names lie in the inodes. Listing goes by reversed bits of the hash. Splits and overflow do
 //! not change this order.
 
-use super::inode::{AREA_AT, AREA_BYTES, Header, InodeKind, NAME_BYTES_MAX, ROOT, SEED_BITS, SIZE_AT};
+use super::inode::{AREA_AT, AREA_BYTES, InodeHeader, InodeKind, NAME_BYTES_MAX, ROOT, SEED_BITS, SIZE_AT};
 use super::stat::Entry;
-use super::volume::{Cursor, Depth, END, Node, RecordPlace, Room, Step, Volume, bucket_of, check_name, hash};
+use super::volume::{Cursor, Depth, END, Node, RecordPlace, Room, SearchStep, Volume, bucket_of, check_name, hash};
 use crate::error::Error;
 use crate::logical::edit::{Edit, REMOVED, is_full};
 use crate::media::Flash;
@@ -52,15 +52,15 @@ struct Directory {
 }
 
 impl Directory {
-    fn of(inode: u32, header: &Header) -> Self {
-        let Header { size, modified_ns, extra: buckets, seed, .. } = *header;
+    fn of(inode: u32, header: &InodeHeader) -> Self {
+        let InodeHeader { size, modified_ns, extra: buckets, seed, .. } = *header;
         Self { node: Node::new(inode), size, modified_ns, buckets, seed }
     }
 }
 
 /// The place for a name that does not exist, and the extent of the search for it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Gap {
+pub struct NameGap {
     /// The first free slot of the search. `None` if all searched pages are full, or if the
     /// directory has no buckets.
     place: Option<RecordPlace>,
@@ -72,7 +72,7 @@ pub enum Found {
     /// The name is in this place, with this inode.
     At { place: RecordPlace, inode: u32, searched: Depth },
     /// The name does not exist.
-    Free(Gap),
+    Free(NameGap),
 }
 
 /// An existing name and its inode.
@@ -81,7 +81,7 @@ pub(super) struct Named<'p> {
     pub name: &'p str,
     pub place: RecordPlace,
     pub inode: u32,
-    pub header: Header,
+    pub header: InodeHeader,
 }
 
 impl Named<'_> {
@@ -172,7 +172,7 @@ impl Directories {
         let name = check_name(name)?;
         self.enter(volume, directory)?;
         let (hash, buckets) = (hash(self.directory().seed, name), self.buckets(volume)?);
-        let mut gap = Gap::default();
+        let mut gap = NameGap::default();
         if buckets == 0 {
             return Ok(Found::Free(gap));
         }
@@ -180,7 +180,7 @@ impl Directories {
         let mut after = None;
         loop {
             match volume.next_record(page, hash, after, &mut gap.place)? {
-                Step::Record { slot, inode } => {
+                SearchStep::Record { slot, inode } => {
                     gap.searched.equal += 1;
                     volume.check_searched(gap.searched)?;
                     if volume.name_is(inode, name)? {
@@ -189,13 +189,13 @@ impl Directories {
                     }
                     after = Some(slot);
                 }
-                Step::GoesOn => {
+                SearchStep::GoesOn => {
                     let Some(next) = self.overflow_page(volume, gap.searched.pages)? else { break };
                     gap.searched.pages += 1;
                     volume.check_searched(gap.searched)?;
                     (page, after) = (next, None);
                 }
-                Step::Ends => break,
+                SearchStep::Ends => break,
             }
         }
         Ok(Found::Free(gap))
@@ -210,7 +210,7 @@ impl Directories {
         volume: &mut Volume<'_, F>,
         name: &str,
         inode: u32,
-        gap: Gap,
+        gap: NameGap,
         is_directory: bool,
         room: Room,
     ) -> Result<(), Error> {
@@ -448,7 +448,7 @@ impl Directories {
     }
 
     /// Returns the number of overflow pages of a directory, as far as they can be found.
-    pub fn overflow_pages<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32, header: &Header) -> Result<u32, Error> {
+    pub fn overflow_pages<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32, header: &InodeHeader) -> Result<u32, Error> {
         self.dir = Some(Directory::of(inode, header));
         let mut number = 0;
         while self.overflow_page(volume, number)?.is_some() {

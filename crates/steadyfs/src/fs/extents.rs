@@ -8,7 +8,7 @@ use crate::media::Flash;
 
 /// The kind of bytes that [`FileSystem::seek`] looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum SeekTo {
     /// Bytes that were written or reserved.
     Data,
     /// Bytes without room, which read as zeros. The end of the file is a hole.
@@ -41,7 +41,7 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// # Errors
     /// [`Error::Corrupt`] if the list of them is damaged.
-    pub fn leaving(&mut self) -> Result<u64, Error> {
+    pub fn pending_free_bytes(&mut self) -> Result<u64, Error> {
         self.reload()?;
         let mut orphans = if self.has_abandoned_orphans() { self.lists.orphans().0 } else { 0 };
         let (mut pages, mut number, used) = (0, self.lists.trim(), u64::from(self.volume.space().used));
@@ -61,20 +61,20 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Returns the bytes that are available to writes: free pages, and the pages that removed
-    /// files [leave](Self::leaving). It is 0 if no write finds a page.
+    /// files [leave](Self::pending_free_bytes). It is 0 if no write finds a page.
     ///
     /// Pages that keep track of data are part of it, so one file may get less:
     /// [`available`](Self::available). A page of the file table is added when the last of its
     /// removed files is freed.
     ///
     /// # Cost
-    /// As [`leaving`](Self::leaving). [`usage`](Self::usage) costs nothing, but counts the
+    /// As [`pending_free_bytes`](Self::pending_free_bytes). [`usage`](Self::usage) costs nothing, but counts the
     /// pages of removed files as used.
     ///
     /// # Errors
-    /// As [`leaving`](Self::leaving).
+    /// As [`pending_free_bytes`](Self::pending_free_bytes).
     pub fn free_bytes(&mut self) -> Result<u64, Error> {
-        let leaving = self.leaving()?;
+        let leaving = self.pending_free_bytes()?;
         let usage = self.usage();
         Ok(usage.usable_bytes - usage.used_bytes + leaving)
     }
@@ -89,10 +89,10 @@ impl<F: Flash> FileSystem<'_, F> {
     /// can be written only after its commit.
     ///
     /// # Cost
-    /// As [`leaving`](Self::leaving).
+    /// As [`pending_free_bytes`](Self::pending_free_bytes).
     ///
     /// # Errors
-    /// As [`leaving`](Self::leaving).
+    /// As [`pending_free_bytes`](Self::pending_free_bytes).
     pub fn available(&mut self) -> Result<u64, Error> {
         let page = u64::from(self.volume.store.layout().logical_bytes);
         let free = self.free_bytes()? / page;
@@ -103,8 +103,8 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(free.saturating_sub(indexes + names) * page)
     }
 
-    /// Returns the first byte from `offset` on that is [data](Part::Data), or in a
-    /// [hole](Part::Hole). Returns `None` if there is none, or if `offset` is not before the
+    /// Returns the first byte from `offset` on that is [data](SeekTo::Data), or in a
+    /// [hole](SeekTo::Hole). Returns `None` if there is none, or if `offset` is not before the
     /// end of the file.
     ///
     /// # Cost
@@ -112,13 +112,13 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// # Errors
     /// [`Error::Stale`].
-    pub fn seek(&mut self, file: &mut File, offset: u64, part: Part) -> Result<Option<u64>, Error> {
+    pub fn seek(&mut self, file: &mut File, offset: u64, part: SeekTo) -> Result<Option<u64>, Error> {
         self.refresh(file)?;
         if offset >= file.size {
             return Ok(None);
         }
         if file.inline {
-            return Ok(Some(if part == Part::Data { offset } else { file.size }));
+            return Ok(Some(if part == SeekTo::Data { offset } else { file.size }));
         }
         let mut page = self.volume.split(offset).0;
         let (last, end) = self.volume.split(file.size);
@@ -127,11 +127,11 @@ impl<F: Flash> FileSystem<'_, F> {
         let start = page;
         while page < pages {
             let is_there = self.volume.page_of(&mut file.node, page)?.is_some();
-            if is_there == (part == Part::Data) {
+            if is_there == (part == SeekTo::Data) {
                 return Ok(Some(if page == start { offset } else { u64::from(page) * logical_bytes }.min(file.size)));
             }
             page = if is_there { file.node.run_end(page).max(page + 1) } else { page + 1 };
         }
-        Ok((part == Part::Hole).then_some(file.size))
+        Ok((part == SeekTo::Hole).then_some(file.size))
     }
 }

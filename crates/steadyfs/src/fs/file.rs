@@ -52,7 +52,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// # Cost
     /// For each logical page [`Call::Overwrite`](super::Call::Overwrite) or
     /// [`Call::Write`](super::Call::Write). All of them together cost at most
-    /// [`row_bound_ns`](Self::row_bound_ns), which is less than the sum.
+    /// [`sequence_bound_ns`](Self::sequence_bound_ns), which is less than the sum.
     ///
     /// # Errors
     /// [`Error::NotWritable`], [`Error::NoSpace`], [`Error::FileTooLarge`],

@@ -2,7 +2,7 @@
 
 #[cfg(doc)]
 use super::FileSystem;
-use super::inode::{Header, InodeKind, InodeNumber};
+use super::inode::{InodeHeader, InodeKind, InodeNumber};
 use super::volume::{MountId, Node};
 use crate::error::Error;
 
@@ -95,7 +95,7 @@ impl File {
 
     /// Makes a handle of a file, in this mount after the change `stamp`. `slot` is its place in
     /// the table of open files.
-    pub(super) fn new(slot: u16, inode: u32, header: &Header, options: OpenOptions, (mount_id, stamp): (MountId, u32)) -> Self {
+    pub(super) fn new(slot: u16, inode: u32, header: &InodeHeader, options: OpenOptions, (mount_id, stamp): (MountId, u32)) -> Self {
         Self {
             slot,
             options,
@@ -117,7 +117,7 @@ impl File {
 
     /// Updates the handle from the inode of its file, which has changed. Refuses an inode that
     /// belongs to another file now.
-    pub(super) fn update(&mut self, header: &Header, stamp: u32) -> Result<(), Error> {
+    pub(super) fn update(&mut self, header: &InodeHeader, stamp: u32) -> Result<(), Error> {
         if header.generation != self.generation || !matches!(header.kind, InodeKind::File | InodeKind::Orphan) {
             return Err(Error::Stale);
         }

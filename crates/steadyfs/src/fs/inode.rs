@@ -26,7 +26,7 @@
 //! | bits 0..12: mode; bit 15: they are set | 0 | owner | group |
 //! ```
 //!
-//! A *region* maps [`Plan::region_pages`](super::volume::Plan) pages. The first `count` of them
+//! A *region* maps [`VolumePlan::region_pages`](super::volume::VolumePlan) pages. The first `count` of them
 //! lie from `logical` on. An index holds the places of all others.
 //!
 //! ```text
@@ -59,7 +59,7 @@ const SEED_AT: usize = 45;
 pub(super) const SEED_BITS: u32 = 24;
 pub(super) const NAME_AT: u32 = 48;
 /// Most bytes of a name in the inode itself; see
-/// [`Plan::name_inline`](super::volume::Plan::name_inline).
+/// [`VolumePlan::name_inline`](super::volume::VolumePlan::name_inline).
 pub(super) const NAME_ROOM: usize = 64;
 pub(super) const AREA_AT: u32 = NAME_AT + NAME_ROOM as u32;
 /// Bytes of the permissions, before the area.
@@ -93,7 +93,7 @@ pub(super) enum InodeKind {
 
 /// The header of an inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct InodeHeader {
     pub kind: InodeKind,
     /// True if the data lies in the inode.
     pub inline: bool,
@@ -115,7 +115,7 @@ pub(super) struct Header {
     pub seed: u32,
 }
 
-impl Header {
+impl InodeHeader {
     /// Makes an inode without content.
     pub fn new(kind: InodeKind, generation: u32) -> Self {
         Self {
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn header_and_regions_survive_emit_and_parse() {
-        let header = Header {
+        let header = InodeHeader {
             name_bytes: 9,
             is_link: true,
             parent: 5,
@@ -263,9 +263,9 @@ mod tests {
             extra: 6,
             stream: 2,
             seed: 0x30_4050,
-            ..Header::new(InodeKind::Directory, 7)
+            ..InodeHeader::new(InodeKind::Directory, 7)
         };
-        assert_eq!(Header::parse(&header.emit(), 1), Some(header));
+        assert_eq!(InodeHeader::parse(&header.emit(), 1), Some(header));
         assert_eq!((header.entries(), header.subdirectories()), (7, 2));
         for region in [Region::EMPTY, Region { logical: 70_000, count: 2048, index: 9 }] {
             assert_eq!(Region::parse(&region.emit()), region);
@@ -274,11 +274,11 @@ mod tests {
 
     #[test]
     fn impossible_headers_are_refused() {
-        assert_eq!(Header::parse(&[0xFF; HEADER_BYTES], 1), None);
-        assert_eq!(Header::parse(&[0; HEADER_BYTES], 1), None, "a free inode");
-        assert!(Header::parse(&[0; HEADER_BYTES], ROOT).is_some(), "the root was never written");
+        assert_eq!(InodeHeader::parse(&[0xFF; HEADER_BYTES], 1), None);
+        assert_eq!(InodeHeader::parse(&[0; HEADER_BYTES], 1), None, "a free inode");
+        assert!(InodeHeader::parse(&[0; HEADER_BYTES], ROOT).is_some(), "the root was never written");
         let mut bytes = [0; HEADER_BYTES];
         (bytes[0], bytes[1], bytes[25]) = (1, 1, 1);
-        assert_eq!(Header::parse(&bytes, 1), None, "inline data larger than the inode");
+        assert_eq!(InodeHeader::parse(&bytes, 1), None, "inline data larger than the inode");
     }
 }

@@ -16,7 +16,7 @@
 //!
 //! Behind the lists the page holds the volume's [`Depth`].
 
-use super::inode::{Header, InodeKind, NEXT_AT, PARENT_AT};
+use super::inode::{InodeHeader, InodeKind, NEXT_AT, PARENT_AT};
 use super::volume::{DEPTH_AT, DEPTH_BYTES, Depth, Tail, Volume};
 use crate::error::Error;
 use crate::media::Flash;
@@ -28,7 +28,7 @@ pub(super) const TAKEN_PER_CALL: u32 = 4;
 
 /// Starts and ends of the lists: inodes plus one, or 0.
 #[derive(Clone, Copy, Default)]
-struct Heads {
+struct ListHeads {
     trim: u32,
     orphan_first: u32,
     orphan_last: u32,
@@ -37,9 +37,9 @@ struct Heads {
 /// The lists of the root page.
 #[derive(Default)]
 pub(super) struct Lists {
-    heads: Heads,
+    heads: ListHeads,
     /// The state that a failed call returns to.
-    mark: Heads,
+    mark: ListHeads,
 }
 
 impl Lists {
@@ -56,7 +56,7 @@ impl Lists {
         let bytes: [u8; DEPTH_AT as usize + DEPTH_BYTES] =
             volume.store.logical.with_page(0, 0, |page| core::array::from_fn(|at| page.get(at).copied().unwrap_or(0)))?;
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        self.heads = Heads { trim: word(0), orphan_first: word(4), orphan_last: word(8) };
+        self.heads = ListHeads { trim: word(0), orphan_first: word(4), orphan_last: word(8) };
         let (data_count, count) = (volume.plan().data_count, volume.plan().inode_count);
         volume.set_depth(Depth { pages: word(12).min(data_count), equal: word(16).min(count) });
         let sound = self.heads.trim <= count && self.heads.orphan_first <= count && self.heads.orphan_last <= count;
@@ -64,7 +64,7 @@ impl Lists {
     }
 
     /// Writes the lists of the root page.
-    fn write<F: Flash>(&mut self, volume: &mut Volume<'_, F>, heads: Heads) -> Result<(), Error> {
+    fn write<F: Flash>(&mut self, volume: &mut Volume<'_, F>, heads: ListHeads) -> Result<(), Error> {
         let mut bytes = [0; LISTS_BYTES];
         for (place, word) in bytes.chunks_exact_mut(4).zip([heads.trim, heads.orphan_first, heads.orphan_last]) {
             place.copy_from_slice(&word.to_le_bytes());
@@ -76,7 +76,7 @@ impl Lists {
 
     /// Empties both lists: their content is unknown.
     pub fn clear<F: Flash>(&mut self, volume: &mut Volume<'_, F>) -> Result<(), Error> {
-        self.write(volume, Heads::default())
+        self.write(volume, ListHeads::default())
     }
 
     /// Makes the present state the target of [`undo`](Self::undo).
@@ -117,22 +117,22 @@ impl Lists {
         let (page, at) = volume.inode_place(inode);
         volume.store.logical.patch(page, at, &[InodeKind::Removed as u8])?;
         volume.store.logical.patch(page, at + NEXT_AT, &self.heads.trim.to_le_bytes())?;
-        self.write(volume, Heads { trim: inode + 1, ..self.heads })
+        self.write(volume, ListHeads { trim: inode + 1, ..self.heads })
     }
 
     /// Frees a file: at once if its data lies in the inode or is a run of few pages, otherwise
     /// step by step.
-    pub fn free_file<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32, header: &Header) -> Result<(), Error> {
+    pub fn free_file<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32, header: &InodeHeader) -> Result<(), Error> {
         if volume.free_at_once(inode, header, !header.inline)? { Ok(()) } else { self.add_removed(volume, inode) }
     }
 
     /// Frees a directory: at once if it has no pages or a run of few, otherwise step by step.
-    pub fn free_directory<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32, header: &Header) -> Result<(), Error> {
+    pub fn free_directory<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32, header: &InodeHeader) -> Result<(), Error> {
         if volume.free_at_once(inode, header, header.extra > 0)? {
             return Ok(());
         }
         volume.free_extensions(header)?;
-        let freed = Header { kind: InodeKind::Removed, extra: 0, name_more: 0, attributes: 0, ..*header };
+        let freed = InodeHeader { kind: InodeKind::Removed, extra: 0, name_more: 0, attributes: 0, ..*header };
         let (page, at) = volume.inode_place(inode);
         volume.store.logical.patch(page, at, &freed.emit())?;
         self.add_removed(volume, inode)
@@ -166,7 +166,7 @@ impl Lists {
                 return Ok(());
             }
         }
-        self.write(volume, Heads { trim: header.next, ..self.heads })?;
+        self.write(volume, ListHeads { trim: header.next, ..self.heads })?;
         match volume.free_extensions(&header) {
             // The inodes that the header names are no extensions.
             Err(Error::Corrupt) if gives_up => {}
@@ -177,7 +177,7 @@ impl Lists {
 
     /// Empties the trim list. Its inodes and pages stay taken until a repair.
     pub fn give_up_trim<F: Flash>(&mut self, volume: &mut Volume<'_, F>) -> Result<(), Error> {
-        self.write(volume, Heads { trim: 0, ..self.heads })
+        self.write(volume, ListHeads { trim: 0, ..self.heads })
     }
 
     /// Puts an open file that has lost its name on the list of orphans.
@@ -190,7 +190,7 @@ impl Lists {
         volume.store.logical.patch(page, at + PARENT_AT, &links)?;
         link_orphan(volume, next, PARENT_AT, inode + 1)?;
         let last = if next == 0 { inode + 1 } else { self.heads.orphan_last };
-        self.write(volume, Heads { orphan_first: inode + 1, orphan_last: last, ..self.heads })
+        self.write(volume, ListHeads { orphan_first: inode + 1, orphan_last: last, ..self.heads })
     }
 
     /// Takes an orphan out of the list and frees it.
@@ -203,15 +203,15 @@ impl Lists {
         link_orphan(volume, header.parent, NEXT_AT, header.next)?;
         let head = if header.parent == 0 { header.next } else { self.heads.orphan_first };
         let tail = if header.next == 0 { header.parent } else { self.heads.orphan_last };
-        self.write(volume, Heads { orphan_first: head, orphan_last: tail, ..self.heads })?;
+        self.write(volume, ListHeads { orphan_first: head, orphan_last: tail, ..self.heads })?;
         self.free_file(volume, inode, &header)
     }
 
     /// Moves all orphans to the trim list.
     pub fn collect_orphans<F: Flash>(&mut self, volume: &mut Volume<'_, F>) -> Result<(), Error> {
-        let Heads { trim, orphan_first, orphan_last } = self.heads;
+        let ListHeads { trim, orphan_first, orphan_last } = self.heads;
         link_orphan(volume, orphan_last, NEXT_AT, trim)?;
-        self.write(volume, Heads { trim: orphan_first, ..Heads::default() })
+        self.write(volume, ListHeads { trim: orphan_first, ..ListHeads::default() })
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::call::Call;
 use super::commits::CommitOn;
-use super::directories::{Found, Gap};
+use super::directories::{Found, NameGap};
 use super::filesystem::{Change, FileSystem};
-use super::inode::{Header, InodeKind, InodeNumber, MODIFIED_AT};
-use super::path::{Place, Target};
+use super::inode::{InodeHeader, InodeKind, InodeNumber, MODIFIED_AT};
+use super::path::{Location, Target};
 use super::stat::{Entry, Kind, Stat, stat_of};
 use super::volume::{Cursor, RecordPlace, Room};
 use crate::config::STREAMS_MAX;
@@ -19,10 +19,10 @@ impl<F: Flash> FileSystem<'_, F> {
         &mut self,
         directory: u32,
         name: &str,
-        gap: Gap,
+        gap: NameGap,
         what: Kind,
         stream: u8,
-    ) -> Result<(u32, Header), Error> {
+    ) -> Result<(u32, InodeHeader), Error> {
         if self.volume.space().used >= self.volume.capacity() {
             return Err(Error::NoSpace);
         }
@@ -34,7 +34,7 @@ impl<F: Flash> FileSystem<'_, F> {
         // within a transaction.
         self.volume.outdate_handles();
         let kind = if what == Kind::Directory { InodeKind::Directory } else { InodeKind::File };
-        let mut header = Header::new(kind, self.volume.store.sequence() << 8 | self.volume.stamp() & 0xFF);
+        let mut header = InodeHeader::new(kind, self.volume.store.sequence() << 8 | self.volume.stamp() & 0xFF);
         (header.parent, header.modified_ns, header.is_link) = (directory, self.volume.now_ns(), what == Kind::Symlink);
         header.stream = stream.min(STREAMS_MAX - 1);
         self.volume.write_inode(inode, &mut header, name.as_bytes())?;
@@ -55,7 +55,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::Exists`], [`Error::NotFound`] if a directory of the path is missing,
     /// [`Error::NotADirectory`], [`Error::InvalidName`], [`Error::NameTooLong`],
     /// [`Error::TooManyFiles`], [`Error::NoSpace`].
-    pub fn create_dir<'p>(&mut self, place: impl Into<Place<'p>>) -> Result<InodeNumber, Error> {
+    pub fn create_dir<'p>(&mut self, place: impl Into<Location<'p>>) -> Result<InodeNumber, Error> {
         let (directory, name) = match self.directories.resolve(&mut self.volume, place.into())? {
             Target::Name { directory, name } => (directory, name),
             Target::Directory(_) => return Err(Error::Exists),
@@ -81,7 +81,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// # Errors
     /// [`Error::NotFound`], [`Error::IsADirectory`], [`Error::NotADirectory`],
     /// [`Error::InvalidName`].
-    pub fn remove<'p>(&mut self, place: impl Into<Place<'p>>) -> Result<(), Error> {
+    pub fn remove<'p>(&mut self, place: impl Into<Location<'p>>) -> Result<(), Error> {
         self.remove_kind(place.into(), InodeKind::File)
     }
 
@@ -95,11 +95,11 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::NotEmpty`], [`Error::NotADirectory`], [`Error::InvalidName`].
-    pub fn remove_dir<'p>(&mut self, place: impl Into<Place<'p>>) -> Result<(), Error> {
+    pub fn remove_dir<'p>(&mut self, place: impl Into<Location<'p>>) -> Result<(), Error> {
         self.remove_kind(place.into(), InodeKind::Directory)
     }
 
-    fn remove_kind(&mut self, place: Place<'_>, kind: InodeKind) -> Result<(), Error> {
+    fn remove_kind(&mut self, place: Location<'_>, kind: InodeKind) -> Result<(), Error> {
         let named = self.directories.find_named(&mut self.volume, place)?;
         check_replaceable(&named.header, kind)?;
         self.begin(Call::Remove { depth: 0 })?;
@@ -112,7 +112,7 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Frees a file or directory that has lost its name: at once, step by step, or when it is
     /// closed.
-    fn unlink(&mut self, inode: u32, header: &Header) -> Result<(), Error> {
+    fn unlink(&mut self, inode: u32, header: &InodeHeader) -> Result<(), Error> {
         if header.kind == InodeKind::Directory {
             self.directories.forget_if(inode);
             return self.lists.free_directory(&mut self.volume, inode, header);
@@ -143,7 +143,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::NotEmpty`], [`Error::IntoItself`] if a directory would move into itself,
     /// [`Error::InvalidName`], [`Error::NameTooLong`], [`Error::NoSpace`],
     /// [`Error::TooManyFiles`] if a long name finds no entry of the file table.
-    pub fn rename<'p>(&mut self, from: impl Into<Place<'p>>, to: impl Into<Place<'p>>) -> Result<(), Error> {
+    pub fn rename<'p>(&mut self, from: impl Into<Location<'p>>, to: impl Into<Location<'p>>) -> Result<(), Error> {
         let (source, from_name) = self.directories.resolve_name(&mut self.volume, from.into())?;
         let (target, to_name) = self.directories.resolve_name(&mut self.volume, to.into())?;
         if to_name.len() > usize::from(self.config().name_bytes_max) {
@@ -161,7 +161,7 @@ impl<F: Flash> FileSystem<'_, F> {
             Found::At { place, inode: other, .. } => {
                 let replaced = self.volume.read_header(other)?;
                 check_replaceable(&replaced, header.kind)?;
-                (Some((place, other, replaced)), Gap::default())
+                (Some((place, other, replaced)), NameGap::default())
             }
             Found::Free(gap) => (None, gap),
         };
@@ -178,10 +178,10 @@ impl<F: Flash> FileSystem<'_, F> {
     fn move_name(
         &mut self,
         (source, place): (u32, RecordPlace),
-        (target, name, gap): (u32, &str, Gap),
+        (target, name, gap): (u32, &str, NameGap),
         inode: u32,
-        header: &mut Header,
-        replaced: &Option<(RecordPlace, u32, Header)>,
+        header: &mut InodeHeader,
+        replaced: &Option<(RecordPlace, u32, InodeHeader)>,
     ) -> Result<(), Error> {
         let is_directory = header.kind == InodeKind::Directory;
         self.directories.enter(&mut self.volume, source)?;
@@ -213,7 +213,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::NotFound`], [`Error::IntoItself`] if one contains the other,
     /// [`Error::NotADirectory`], [`Error::InvalidName`], [`Error::TooManyFiles`] if a long name
     /// finds no inode.
-    pub fn exchange<'p>(&mut self, one: impl Into<Place<'p>>, other: impl Into<Place<'p>>) -> Result<(), Error> {
+    pub fn exchange<'p>(&mut self, one: impl Into<Location<'p>>, other: impl Into<Location<'p>>) -> Result<(), Error> {
         let [one, other] = {
             let mut find = |place| self.directories.find_named(&mut self.volume, place);
             [find(one.into())?, find(other.into())?]
@@ -243,7 +243,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// # Errors
     /// [`Error::NotFound`], [`Error::NotADirectory`], [`Error::InvalidName`],
     /// [`Error::NameTooLong`].
-    pub fn stat<'p>(&mut self, place: impl Into<Place<'p>>) -> Result<Stat, Error> {
+    pub fn stat<'p>(&mut self, place: impl Into<Location<'p>>) -> Result<Stat, Error> {
         let inode = self.directories.locate(&mut self.volume, place.into())?;
         let header = self.volume.read_header(inode)?;
         Ok(stat_of(inode, &header))
@@ -306,7 +306,7 @@ impl<F: Flash> FileSystem<'_, F> {
 
 /// Refuses to remove or replace an inode by one of another kind, and refuses a directory that
 /// is not empty.
-fn check_replaceable(header: &Header, kind: InodeKind) -> Result<(), Error> {
+fn check_replaceable(header: &InodeHeader, kind: InodeKind) -> Result<(), Error> {
     match (header.kind, kind) {
         (InodeKind::Directory, InodeKind::Directory) if header.entries() > 0 => Err(Error::NotEmpty),
         (InodeKind::Directory, InodeKind::Directory) | (InodeKind::File, InodeKind::File) => Ok(()),

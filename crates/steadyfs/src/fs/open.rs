@@ -2,11 +2,11 @@
 
 use super::call::Call;
 use super::commits::CommitOn;
-use super::directories::{Found, Gap};
+use super::directories::{Found, NameGap};
 use super::filesystem::{Change, FileSystem};
 use super::handle::{File, OpenOptions};
-use super::inode::{Header, InodeKind, InodeNumber};
-use super::path::{Place, Target};
+use super::inode::{InodeHeader, InodeKind, InodeNumber};
+use super::path::{Location, Target};
 use super::stat::Kind;
 use crate::error::Error;
 use crate::media::Flash;
@@ -28,12 +28,12 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::TooManyOpenFiles`], [`Error::TooManyFiles`], [`Error::NoSpace`],
     /// [`Error::Unsupported`] if the build lacks the feature for a long name or for cutting.
     /// Also the errors of [every call](FileSystem#errors-of-every-call).
-    pub fn open<'p>(&mut self, place: impl Into<Place<'p>>, options: OpenOptions) -> Result<File, Error> {
+    pub fn open<'p>(&mut self, place: impl Into<Location<'p>>, options: OpenOptions) -> Result<File, Error> {
         self.open_place(place.into(), options)
     }
 
     /// Opens a file, for every type of path. Not generic, so the code exists once.
-    fn open_place(&mut self, place: Place<'_>, options: OpenOptions) -> Result<File, Error> {
+    fn open_place(&mut self, place: Location<'_>, options: OpenOptions) -> Result<File, Error> {
         let creates = options.create || options.create_new;
         if (creates && !options.changes()) || (options.truncate && !options.write) {
             return Err(Error::NotWritable);
@@ -56,7 +56,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Creates a file and opens it. Not inlined: its stack is not in use while an existing file
     /// is cut.
     #[inline(never)]
-    fn create_open(&mut self, directory: u32, name: &str, gap: Gap, options: OpenOptions) -> Result<File, Error> {
+    fn create_open(&mut self, directory: u32, name: &str, gap: NameGap, options: OpenOptions) -> Result<File, Error> {
         if !self.open.has_room() {
             return Err(Error::TooManyOpenFiles);
         }
@@ -80,7 +80,7 @@ impl<F: Flash> FileSystem<'_, F> {
         self.open_header(inode, &header, options)
     }
 
-    fn open_header(&mut self, inode: u32, header: &Header, options: OpenOptions) -> Result<File, Error> {
+    fn open_header(&mut self, inode: u32, header: &InodeHeader, options: OpenOptions) -> Result<File, Error> {
         if header.kind == InodeKind::Directory {
             return Err(Error::IsADirectory);
         }
@@ -96,7 +96,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Returns the header of an existing file or directory.
-    pub(super) fn header_of(&mut self, inode: u32) -> Result<Header, Error> {
+    pub(super) fn header_of(&mut self, inode: u32) -> Result<InodeHeader, Error> {
         self.reload()?;
         let header = self.volume.taken_header(inode)?;
         match header.kind {
@@ -107,7 +107,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Makes a handle and counts it.
-    pub(super) fn handle(&mut self, inode: u32, header: &Header, options: OpenOptions) -> Result<File, Error> {
+    pub(super) fn handle(&mut self, inode: u32, header: &InodeHeader, options: OpenOptions) -> Result<File, Error> {
         self.volume.check_openable(header)?;
         self.reload()?;
         let slot = self.open.enter(inode, header.generation)?;

@@ -26,7 +26,7 @@ const GONE: u16 = 2;
 
 /// An entry of the table; `open` is 0 in a free entry.
 #[derive(Clone, Copy, Default)]
-struct Entry {
+struct OpenEntry {
     number: u32,
     generation: u32,
     open: u16,
@@ -50,9 +50,9 @@ impl<'m> OpenTable<'m> {
         self.bytes.len() / OPEN_FILE_BYTES
     }
 
-    fn get(&self, slot: usize) -> Entry {
+    fn get(&self, slot: usize) -> OpenEntry {
         let b = &self.bytes[slot * OPEN_FILE_BYTES..(slot + 1) * OPEN_FILE_BYTES];
-        Entry {
+        OpenEntry {
             number: u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
             generation: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
             open: u16::from_le_bytes([b[8], b[9]]),
@@ -60,7 +60,7 @@ impl<'m> OpenTable<'m> {
         }
     }
 
-    fn set(&mut self, slot: usize, entry: Entry) {
+    fn set(&mut self, slot: usize, entry: OpenEntry) {
         let b = &mut self.bytes[slot * OPEN_FILE_BYTES..(slot + 1) * OPEN_FILE_BYTES];
         b[..4].copy_from_slice(&entry.number.to_le_bytes());
         b[4..8].copy_from_slice(&entry.generation.to_le_bytes());
@@ -70,7 +70,7 @@ impl<'m> OpenTable<'m> {
 
     /// Finds the entry of an open inode.
     pub fn find(&self, inode: u32) -> Option<usize> {
-        let is_it = |entry: Entry| entry.number == inode + 1 && entry.flags & GONE == 0;
+        let is_it = |entry: OpenEntry| entry.number == inode + 1 && entry.flags & GONE == 0;
         (0..self.len()).find(|&slot| is_it(self.get(slot)))
     }
 
@@ -84,7 +84,7 @@ impl<'m> OpenTable<'m> {
         let slot = usize::from(file.slot);
         let entry = self.get(slot);
         let open = entry.open.saturating_sub(1);
-        self.set(slot, if open == 0 { Entry::default() } else { Entry { open, ..entry } });
+        self.set(slot, if open == 0 { OpenEntry::default() } else { OpenEntry { open, ..entry } });
     }
 
     /// Counts a handle of an inode, and returns its entry.
@@ -92,9 +92,9 @@ impl<'m> OpenTable<'m> {
         let slot = self.room(inode)?;
         let entry = match self.get(slot) {
             entry if entry.open > 0 => entry,
-            _ => Entry { number: inode + 1, generation, open: 0, flags: 0 },
+            _ => OpenEntry { number: inode + 1, generation, open: 0, flags: 0 },
         };
-        self.set(slot, Entry { open: entry.open.checked_add(1).ok_or(Error::TooManyOpenFiles)?, ..entry });
+        self.set(slot, OpenEntry { open: entry.open.checked_add(1).ok_or(Error::TooManyOpenFiles)?, ..entry });
         Ok(slot as u16)
     }
 
@@ -112,7 +112,7 @@ impl<'m> OpenTable<'m> {
     /// Notes that a file has become an orphan.
     pub fn note_orphan(&mut self, slot: usize) {
         let entry = self.get(slot);
-        self.set(slot, Entry { flags: entry.flags | ORPHAN, ..entry });
+        self.set(slot, OpenEntry { flags: entry.flags | ORPHAN, ..entry });
         self.orphaned = Some(slot as u16);
     }
 
@@ -125,7 +125,7 @@ impl<'m> OpenTable<'m> {
     pub fn undo(&mut self) {
         if let Some(slot) = self.orphaned.take().map(usize::from) {
             let entry = self.get(slot);
-            self.set(slot, Entry { flags: entry.flags & !ORPHAN, ..entry });
+            self.set(slot, OpenEntry { flags: entry.flags & !ORPHAN, ..entry });
         }
     }
 
@@ -158,7 +158,7 @@ impl<'m> OpenTable<'m> {
                 Some(InodeKind::Orphan) => ORPHAN,
                 _ => GONE,
             };
-            self.set(slot, Entry { flags, ..entry });
+            self.set(slot, OpenEntry { flags, ..entry });
         }
         Ok(())
     }

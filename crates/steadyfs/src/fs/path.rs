@@ -1,7 +1,7 @@
 //! Paths: names joined by `/`, from the root or from the inode of a directory.
 
 use super::directories::{Directories, Found, Named};
-use super::inode::{Header, InodeKind, InodeNumber, ROOT};
+use super::inode::{InodeHeader, InodeKind, InodeNumber, ROOT};
 use super::volume::Volume;
 use crate::error::Error;
 use crate::media::Flash;
@@ -11,20 +11,20 @@ use crate::media::Flash;
 /// A `&str` is a path from the root, with or without a `/` in front. `(directory, path)` starts
 /// from the inode of a directory. Empty names and `.` are skipped. `..` is the directory above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place<'p> {
+pub struct Location<'p> {
     /// Inode of the directory that the path starts from.
     pub from: InodeNumber,
     /// Names joined by `/`.
     pub path: &'p str,
 }
 
-impl<'p, S: AsRef<str> + ?Sized> From<&'p S> for Place<'p> {
+impl<'p, S: AsRef<str> + ?Sized> From<&'p S> for Location<'p> {
     fn from(path: &'p S) -> Self {
         Self { from: ROOT, path: path.as_ref() }
     }
 }
 
-impl<'p> From<(InodeNumber, &'p str)> for Place<'p> {
+impl<'p> From<(InodeNumber, &'p str)> for Location<'p> {
     fn from((from, path): (InodeNumber, &'p str)) -> Self {
         Self { from, path }
     }
@@ -53,7 +53,7 @@ fn next_name(mut path: &str) -> Option<(&str, &str)> {
 
 impl Directories {
     /// Finds the directory of the last name of a path.
-    pub fn resolve<'p, F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Place<'p>) -> Result<Target<'p>, Error> {
+    pub fn resolve<'p, F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Location<'p>) -> Result<Target<'p>, Error> {
         let (mut at, mut next) = (place.from, next_name(place.path));
         while let Some((name, rest)) = next {
             next = next_name(rest);
@@ -73,7 +73,7 @@ impl Directories {
     }
 
     /// Finds the inode that a path names.
-    pub fn locate<F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Place<'_>) -> Result<u32, Error> {
+    pub fn locate<F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Location<'_>) -> Result<u32, Error> {
         match self.resolve(volume, place)? {
             Target::Directory(inode) => Ok(inode),
             Target::Name { directory, name } => match self.find(volume, directory, name)? {
@@ -84,7 +84,7 @@ impl Directories {
     }
 
     /// Finds the file or symbolic link that a path names.
-    pub fn find_file<F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Place<'_>) -> Result<(u32, Header), Error> {
+    pub fn find_file<F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Location<'_>) -> Result<(u32, InodeHeader), Error> {
         let Target::Name { directory, name } = self.resolve(volume, place)? else {
             return Err(Error::IsADirectory);
         };
@@ -95,7 +95,7 @@ impl Directories {
 
     /// Returns the directory and the last name of a path, for a call that creates, renames or
     /// removes it.
-    pub fn resolve_name<'p, F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Place<'p>) -> Result<(u32, &'p str), Error> {
+    pub fn resolve_name<'p, F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Location<'p>) -> Result<(u32, &'p str), Error> {
         match self.resolve(volume, place)? {
             Target::Name { directory, name } => {
                 self.enter(volume, directory)?;
@@ -107,7 +107,7 @@ impl Directories {
 
     /// Finds the file or directory of a path, and its record, for a call that renames or
     /// removes it.
-    pub fn find_named<'p, F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Place<'p>) -> Result<Named<'p>, Error> {
+    pub fn find_named<'p, F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Location<'p>) -> Result<Named<'p>, Error> {
         let (directory, name) = self.resolve_name(volume, place)?;
         let Found::At { place, inode, .. } = self.find(volume, directory, name)? else { return Err(Error::NotFound) };
         Ok(Named { directory, name, place, inode, header: volume.read_header(inode)? })

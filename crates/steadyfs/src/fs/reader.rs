@@ -3,7 +3,7 @@
 use super::filesystem::{FileSystem, Usage, demand_files};
 use super::handle::{File, OpenOptions};
 use super::inode::InodeNumber;
-use super::path::Place;
+use super::path::Location;
 use super::permissions::Permissions;
 use super::stat::{Entry, Stat};
 use super::volume::Cursor;
@@ -66,7 +66,7 @@ impl<'m, F: Flash> Reader<'m, F> {
     ///
     /// # Errors
     /// As [`FileSystem::open`].
-    pub fn open<'p>(&mut self, place: impl Into<Place<'p>>) -> Result<File, Error> {
+    pub fn open<'p>(&mut self, place: impl Into<Location<'p>>) -> Result<File, Error> {
         let (inode, header) = self.0.directories.find_file(&mut self.0.volume, place.into())?;
         self.0.handle(inode, &header, OpenOptions::READ)
     }
@@ -103,7 +103,7 @@ impl<'m, F: Flash> Reader<'m, F> {
     ///
     /// # Errors
     /// As [`FileSystem::stat`].
-    pub fn stat<'p>(&mut self, place: impl Into<Place<'p>>) -> Result<Stat, Error> {
+    pub fn stat<'p>(&mut self, place: impl Into<Location<'p>>) -> Result<Stat, Error> {
         self.0.stat(place)
     }
 

@@ -4,7 +4,7 @@ use super::call::work_of_pieces;
 use super::inode::AREA_BYTES;
 use super::volume::Volume;
 use crate::media::Flash;
-use crate::pace::Work;
+use crate::reclaim::Work;
 
 /// The room that is left in the open transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

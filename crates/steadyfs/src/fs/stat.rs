@@ -2,7 +2,7 @@
 
 #[cfg(doc)]
 use super::FileSystem;
-use super::inode::{Header, InodeKind, InodeNumber, NAME_BYTES_MAX, ROOT};
+use super::inode::{InodeHeader, InodeKind, InodeNumber, NAME_BYTES_MAX, ROOT};
 
 /// The kind of an inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub(super) fn new(name: [u8; NAME_BYTES_MAX], inode: u32, header: &Header) -> Self {
+    pub(super) fn new(name: [u8; NAME_BYTES_MAX], inode: u32, header: &InodeHeader) -> Self {
         Self { name, name_bytes: header.name_bytes, stat: stat_of(inode, header) }
     }
 
@@ -56,7 +56,7 @@ impl Entry {
 }
 
 /// Returns the metadata in the header of an inode.
-pub(super) fn stat_of(inode: u32, header: &Header) -> Stat {
+pub(super) fn stat_of(inode: u32, header: &InodeHeader) -> Stat {
     let is_directory = header.kind == InodeKind::Directory;
     Stat {
         inode,

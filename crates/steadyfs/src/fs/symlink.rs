@@ -6,9 +6,9 @@ use super::commits::CommitOn;
 use super::directories::Found;
 use super::filesystem::{Change, FileSystem};
 use super::handle::{File, OpenOptions};
-use super::inode::Header;
+use super::inode::InodeHeader;
 use super::inode::InodeNumber;
-use super::path::{Place, Target};
+use super::path::{Location, Target};
 use super::stat::Kind;
 use crate::error::Error;
 use crate::media::Flash;
@@ -28,7 +28,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// # Errors
     /// As [`create_dir`](Self::create_dir). Also [`Error::InvalidName`] if `target` is empty,
     /// and [`Error::NameTooLong`] if it is longer than a logical page.
-    pub fn create_symlink<'p>(&mut self, place: impl Into<Place<'p>>, target: &str) -> Result<InodeNumber, Error> {
+    pub fn create_symlink<'p>(&mut self, place: impl Into<Location<'p>>, target: &str) -> Result<InodeNumber, Error> {
         let (directory, name) = match self.directories.resolve(&mut self.volume, place.into())? {
             Target::Name { directory, name } => (directory, name),
             Target::Directory(_) => return Err(Error::Exists),
@@ -71,7 +71,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Makes a handle for one call, without a place in the table of open files.
-    fn unlisted(&self, inode: u32, header: &Header) -> File {
+    fn unlisted(&self, inode: u32, header: &InodeHeader) -> File {
         File::new(NO_SLOT, inode, header, OpenOptions::WRITE, self.volume.mark_of_handle())
     }
 }

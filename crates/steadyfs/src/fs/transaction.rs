@@ -9,7 +9,7 @@ use super::handle::File;
 use super::room::TransactionRoom;
 use crate::error::Error;
 use crate::media::Flash;
-use crate::pace::Work;
+use crate::reclaim::Work;
 
 /// Most pages of data and of the file table, and most inodes, that one call takes. With fewer
 /// left it may fail.

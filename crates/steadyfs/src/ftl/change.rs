@@ -1,7 +1,7 @@
 //! Changes of the map and their effects: frames are released, leaves are replaced, frames move.
 
 use super::Ftl;
-use crate::media::{Flash, Kind, Kinds, Tag};
+use crate::media::{Flash, TagKind, TagKinds, Tag};
 use crate::space::{Frame, State};
 
 impl<F: Flash> Ftl<'_, F> {
@@ -19,8 +19,8 @@ impl<F: Flash> Ftl<'_, F> {
             self.map.drop_copy(&mut self.space);
         }
         if self.space.near_full(&self.layout, 0) {
-            let (map, look) = self.map_and_look();
-            let old = map.take_old(look, logical);
+            let (map, reader) = self.map_and_reader();
+            let old = map.take_old(reader, logical);
             self.space.release(old);
         }
     }
@@ -47,13 +47,13 @@ impl<F: Flash> Ftl<'_, F> {
     /// Returns the kind under which a live frame moves, and its logical page or leaf. `tag` is
     /// the tag of the frame's first page. Returns `None` if the frame need not move; the frame
     /// is then released.
-    pub fn moves_as(&mut self, frame: Frame, tag: Option<Tag>) -> Option<(Kind, u32)> {
+    pub fn moves_as(&mut self, frame: Frame, tag: Option<Tag>) -> Option<(TagKind, u32)> {
         if self.map.forget_copy(frame) {
             // Idle work or the end of the use makes another copy.
             self.space.release(frame);
             return None;
         }
-        let movable = |tag: &Tag| self.layout.names_something(tag) && (Kinds::LEAF.has(tag.kind) || Kinds::DATA.has(tag.kind));
+        let movable = |tag: &Tag| self.layout.names_something(tag) && (TagKinds::LEAF.has(tag.kind) || TagKinds::DATA.has(tag.kind));
         let Some(Tag { kind, logical, .. }) = tag.filter(movable) else {
             // The owner of this frame is lost. The block is never used again, so no other data
             // takes the frame's place.
@@ -61,15 +61,15 @@ impl<F: Flash> Ftl<'_, F> {
             self.space.release(frame);
             return None;
         };
-        if Kinds::LEAF.has(kind) {
+        if TagKinds::LEAF.has(kind) {
             if self.map.leaf(logical) != frame {
                 self.space.release(frame);
                 return None;
             }
-            return Some((Kind::MovedLeaf, logical));
+            return Some((TagKind::MovedLeaf, logical));
         }
         if self.transaction.holds(logical, frame) {
-            return Some((Kind::MovedPending, logical));
+            return Some((TagKind::MovedPending, logical));
         }
         if self.map.supersedes(logical, frame) {
             // The leaf still names this frame. The frame is used again before the leaf is
@@ -77,17 +77,17 @@ impl<F: Flash> Ftl<'_, F> {
             self.space.release(frame);
             return None;
         }
-        Some((Kind::Moved, logical))
+        Some((TagKind::Moved, logical))
     }
 
     /// Records the new frame of a logical page or leaf that was moved, and releases the old
     /// frame.
-    pub fn was_moved(&mut self, kind: Kind, logical: u32, from: Frame, to: Frame) {
+    pub fn record_move(&mut self, kind: TagKind, logical: u32, from: Frame, to: Frame) {
         match kind {
             // A change in the leaf's log that a cut has torn is copied as it is: the state of
             // the log stays.
-            Kind::MovedLeaf => self.map.move_leaf(logical, to),
-            Kind::MovedPending if self.transaction.move_page(logical, to) => {}
+            TagKind::MovedLeaf => self.map.move_leaf(logical, to),
+            TagKind::MovedPending if self.transaction.move_page(logical, to) => {}
             _ => self.map_move(logical, to),
         }
         self.space.release(from);

@@ -2,14 +2,14 @@
 
 use super::Ftl;
 use crate::error::Error;
-use crate::media::{Flash, Kind, Kinds, Tag};
+use crate::media::{Flash, TagKind, TagKinds, Tag};
 use crate::pages::UNSTEADY_TRIES;
 use crate::space::Frame;
 
 /// A frame that is copied into the ring.
 #[derive(Clone, Copy)]
 pub(crate) struct Copied {
-    pub kind: Kind,
+    pub kind: TagKind,
     pub logical: u32,
     pub from: Frame,
     /// The frame that the map names. It differs for each ring block that the mount tries.
@@ -21,7 +21,7 @@ impl<F: Flash> Ftl<'_, F> {
     pub fn name_copy(&mut self, copied: &mut Copied, to: Frame) -> Result<(), Error> {
         // The map's own entry is not looked up: a leaf that is copied as well is not at its new
         // place yet.
-        if Kinds::LEAF.has(copied.kind) {
+        if TagKinds::LEAF.has(copied.kind) {
             self.map.move_leaf(copied.logical, to);
         } else {
             self.map.replay(copied.logical, to | self.map.released_bit())?;
@@ -37,9 +37,9 @@ impl<F: Flash> Ftl<'_, F> {
     /// A page may have been lost since an earlier mount copied it, or before it moved. Then only
     /// the content of this page is lost.
     pub fn copy_into_ring(&mut self, copied: &Copied) -> Result<(), Error> {
-        let kinds = Kinds::of(&[copied.kind]);
+        let kinds = TagKinds::of(&[copied.kind]);
         let was_copied = self.ring.has(self.space.block_of(copied.from));
-        for index in 0..u32::from(self.layout.config.unit_pages) {
+        for index in 0..u32::from(self.layout.config.pages_per_logical_page) {
             let from = self.layout.frame_page(copied.from) + index;
             let found = self.pages.read_tagged_in(UNSTEADY_TRIES, from, kinds)?.filter(|tag| tag.logical == copied.logical);
             let tag = Tag { sequence: self.copy_sequence(index), logical: copied.logical, kind: copied.kind, aux: 0 };
@@ -59,6 +59,6 @@ impl<F: Flash> Ftl<'_, F> {
     /// root may have this number. The reason: a page whose erase was cut may read as anything,
     /// even as the copy, with its tag and its data.
     pub fn copy_sequence(&self, index: u32) -> u64 {
-        self.space.sequence().saturating_sub(self.layout.config.unit_pages.into()) + u64::from(index)
+        self.space.sequence().saturating_sub(self.layout.config.pages_per_logical_page.into()) + u64::from(index)
     }
 }

@@ -30,8 +30,8 @@ impl<F: Flash> Ftl<'_, F> {
         self.space.blocks_mut().clear_live();
         let mut result = Ok(());
         for leaf in 0..self.layout.leaf_count {
-            for index in 0..u32::from(self.layout.config.unit_pages) {
-                match self.load_leaf_page_anyhow(leaf, index) {
+            for index in 0..u32::from(self.layout.config.pages_per_logical_page) {
+                match self.load_leaf_page_with_retry(leaf, index) {
                     Ok(true) => {}
                     Ok(false) => break,
                     Err(Error::Corrupt) => {

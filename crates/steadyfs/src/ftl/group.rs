@@ -12,7 +12,7 @@
 //!   group if the victim is urgent, or if the waiting moves cover all of the victim's frames.
 //! - Leaves and roots wait for a commit as well, if they can.
 //!
-//! A waiting move counts as moved when reclamation [plans](crate::pace), so the plan is the same
+//! A waiting move counts as moved when reclamation [plans](crate::reclaim), so the plan is the same
 //! as without groups. This costs no room: a move that is not made yet has not taken its frame
 //! either. The bound of a call rounds its due moves up to whole groups.
 //!
@@ -32,7 +32,7 @@ impl<F: Flash> Ftl<'_, F> {
     /// Reads a frame as member `index` of the group, and gives it the tag of a copy. Returns
     /// `false` if the frame need not move.
     pub fn read_member(&mut self, frame: Frame, index: u32) -> Result<bool, Error> {
-        let (unit, from) = (u32::from(self.layout.config.unit_pages), self.layout.frame_page(frame));
+        let (unit, from) = (u32::from(self.layout.config.pages_per_logical_page), self.layout.frame_page(frame));
         let mut tag = [0; TAG_BYTES];
         let mut check = self.read_to_group(from, index * unit, &mut tag)?;
         let Some((kind, logical)) = self.moves_as(frame, check.and_then(|_| Tag::parse(&tag))) else { return Ok(false) };
@@ -59,7 +59,7 @@ impl<F: Flash> Ftl<'_, F> {
                 return Ok(Some(Tag::carried_check(tag)));
             }
         }
-        if !self.pages.read_tag_anyhow(page, tag)? {
+        if !self.pages.read_tag_with_retry(page, tag)? {
             return Ok(None);
         }
         self.pages.fill_lost();
@@ -73,7 +73,7 @@ impl<F: Flash> Ftl<'_, F> {
     /// After a failed program it is unknown which of the frames are on the medium. So a root
     /// discards all of them before anything follows.
     pub fn program_group(&mut self, victim: BlockIndex, count: u32) -> Result<(), Error> {
-        let unit = u32::from(self.layout.config.unit_pages);
+        let unit = u32::from(self.layout.config.pages_per_logical_page);
         let pages = count * unit;
         let first = self.space.take_places(HeadIndex::USER, count);
         self.space.take_sequences(u64::from(pages));
@@ -81,7 +81,7 @@ impl<F: Flash> Ftl<'_, F> {
         let at = self.layout.frame_page(first);
         let (data, tags) = self.group.filled(pages);
         if let Err(failure) = self.pages.program_many(at, data, tags) {
-            let survived = self.survive_failure(HeadIndex::USER, Failed::Program(failure.into(), true), false);
+            let survived = self.handle_program_failure(HeadIndex::USER, Failed::Program(failure.into(), true), false);
             self.write_root()?;
             return survived;
         }
@@ -89,7 +89,7 @@ impl<F: Flash> Ftl<'_, F> {
         for index in 0..count {
             if let Some(tag) = Tag::parse(self.group.tag_mut(index * unit)) {
                 self.space.blocks_mut().set_live(first + index, true);
-                self.was_moved(tag.kind, tag.logical, tag.source_from(victim), first + index);
+                self.record_move(tag.kind, tag.logical, tag.source_from(victim), first + index);
             }
         }
         Ok(())

@@ -3,8 +3,8 @@
 use super::Ftl;
 use crate::error::Error;
 use crate::media::Flash;
-use crate::mount::Traces;
-use crate::space::{Choice, FAILURE_JUMP, Head, HeadIndex, NONE, State};
+use crate::mount::TornEvidence;
+use crate::space::{BlockChoice, FAILURE_JUMP, Head, HeadIndex, NONE, State};
 
 /// Frames or journal pages left in a head's block that one call may use up.
 const SCARCE: u32 = 4;
@@ -51,7 +51,7 @@ impl<F: Flash> Ftl<'_, F> {
     /// again, and until then no call comes back to it. The call goes on with another block, at
     /// most `failures` times.
     pub fn erase_listed(&mut self) -> Result<(), Error> {
-        while let Some(block) = self.space.blocks().choose(State::Listed, Choice::LeastWorn) {
+        while let Some(block) = self.space.blocks().choose(State::Listed, BlockChoice::LeastWorn) {
             match self.erase(block) {
                 Ok(true) => {
                     self.space.blocks_mut().set_state(block, State::Erased);
@@ -83,7 +83,7 @@ impl<F: Flash> Ftl<'_, F> {
     /// is given up as well: its place may be blank. A mount would ignore a record behind a blank
     /// place, or report it as a loss. A commit gets one more try, because its first program may
     /// be on the medium.
-    pub fn survive_failure(&mut self, head: HeadIndex, failed: Failed, commits: bool) -> Result<(), Error> {
+    pub fn handle_program_failure(&mut self, head: HeadIndex, failed: Failed, commits: bool) -> Result<(), Error> {
         // A mount treats a smaller gap in the sequence numbers as a lost record.
         self.space.take_sequences(FAILURE_JUMP);
         let (error, may_be_there) = match failed {
@@ -110,7 +110,7 @@ impl<F: Flash> Ftl<'_, F> {
     /// the savings.
     pub fn give_up_block(&mut self, head: HeadIndex) {
         self.space.close(head);
-        self.savings.use_up(self.layout.frames_per_block);
+        self.reserve.withdraw(self.layout.frames_per_block);
     }
 
     /// Gives up the block of a head in which a page is weak, so that the block's frames move.
@@ -126,17 +126,17 @@ impl<F: Flash> Ftl<'_, F> {
     /// frames of a [group](Self::group_frames). The journal's head is always skipped, because it
     /// programs first after a mount. The other heads can have been in use only if there is a
     /// trace of any program.
-    pub fn skip_places(&mut self, traces: &Traces) {
+    pub fn skip_places(&mut self, evidence: &TornEvidence) {
         if self.layout.programs_bytes() {
             // A chain never continues behind a place that a cut may have touched.
             self.space.close(HeadIndex::JOURNAL);
         }
-        let used = traces.are_there() || !self.space.is_unmarked();
+        let used = evidence.are_there() || !self.space.is_unmarked();
         for head in self.space.heads().all() {
             let at = self.space.heads().get(head);
             if at.block != NONE && (used || head == HeadIndex::JOURNAL) {
                 let group = if head == HeadIndex::JOURNAL { 0 } else { self.group_frames() };
-                let next = (at.next + traces.touched_places(head) + group).min(self.space.capacity(head));
+                let next = (at.next + evidence.touched_places(head) + group).min(self.space.capacity(head));
                 self.space.heads_mut().replace(head, Head { next, ..at });
             }
         }

@@ -123,7 +123,7 @@ impl<F: Flash> Ftl<'_, F> {
         let next = self.space.blocks().live_from(block * frames + spread % frames).filter(|&frame| frame < (block + 1) * frames);
         let Some(frame) = next.or_else(|| self.space.blocks().first_live(block)) else { return Ok(()) };
         let mut tag = [0; TAG_BYTES];
-        let index = (spread / frames) % u32::from(self.layout.config.unit_pages);
+        let index = (spread / frames) % u32::from(self.layout.config.pages_per_logical_page);
         self.pages.read_page(self.layout.frame_page(frame) + index, &mut tag)?;
         self.note_weak();
         Ok(())

@@ -2,16 +2,16 @@
 
 use super::Ftl;
 use crate::error::Error;
-use crate::map::{Look, Map};
-use crate::media::{Flash, Kinds};
-use crate::pages::{UNSTEADY_TRIES, Wanted};
+use crate::map::{LeafReader, Map};
+use crate::media::{Flash, TagKinds};
+use crate::pages::{UNSTEADY_TRIES, Expect};
 use crate::space::Frame;
 
 impl<'m, F: Flash> Ftl<'m, F> {
     /// Returns the criteria for a page: kinds, logical page, and the number of reads. A page
     /// that may be unsteady is read until it meets them.
-    pub fn wanted(&self, kinds: Kinds, logical: u32) -> Wanted {
-        Wanted { kinds, logical, tries: self.looks() }
+    pub fn expected(&self, kinds: TagKinds, logical: u32) -> Expect {
+        Expect { kinds, logical, tries: self.looks() }
     }
 
     /// Returns how many times a page that reads as damaged is read.
@@ -27,7 +27,7 @@ impl<'m, F: Flash> Ftl<'m, F> {
     /// Returns the additional reads of a call on an unsteady volume. They are reads of one
     /// frame: the last programmed one.
     pub fn unsteady_reads(&self) -> u32 {
-        if self.status.is_unsteady() { UNSTEADY_TRIES * u32::from(self.layout.config.unit_pages) } else { 0 }
+        if self.status.is_unsteady() { UNSTEADY_TRIES * u32::from(self.layout.config.pages_per_logical_page) } else { 0 }
     }
 
     /// Refuses a logical page that does not exist: only damaged data can name one.
@@ -36,30 +36,30 @@ impl<'m, F: Flash> Ftl<'m, F> {
     }
 
     /// Returns the map, and the parts that a look-up in it needs.
-    pub fn map_and_look(&mut self) -> (&mut Map<'m>, Look<'_, 'm, F>) {
+    pub fn map_and_reader(&mut self) -> (&mut Map<'m>, LeafReader<'_, 'm, F>) {
         let tries = self.looks();
-        (&mut self.map, Look { pages: &mut self.pages, layout: &self.layout, tries })
+        (&mut self.map, LeafReader { pages: &mut self.pages, layout: &self.layout, tries })
     }
 
     /// Returns true if a repair has marked the frame of a logical page as lost, because the leaf
     /// that named it was lost.
     pub fn is_missing(&mut self, logical: u32) -> Result<bool, Error> {
         self.check_logical(logical)?;
-        let (map, look) = self.map_and_look();
-        map.is_missing(look, logical)
+        let (map, reader) = self.map_and_reader();
+        map.is_missing(reader, logical)
     }
 
     /// Reads a page of a leaf into the page buffer, several times if it is damaged. Returns
     /// `false` if the leaf was never written.
-    pub(super) fn load_leaf_page_anyhow(&mut self, leaf: u32, index: u32) -> Result<bool, Error> {
-        let (map, mut look) = self.map_and_look();
-        map.load_leaf_page_anyhow(&mut look, leaf, index)
+    pub(super) fn load_leaf_page_with_retry(&mut self, leaf: u32, index: u32) -> Result<bool, Error> {
+        let (map, mut reader) = self.map_and_reader();
+        map.load_leaf_page_with_retry(&mut reader, leaf, index)
     }
 
     /// Returns true if every page of a leaf can be read.
     pub fn leaf_can_be_read(&mut self, leaf: u32) -> Result<bool, Error> {
-        for index in 0..u32::from(self.layout.config.unit_pages) {
-            match self.load_leaf_page_anyhow(leaf, index) {
+        for index in 0..u32::from(self.layout.config.pages_per_logical_page) {
+            match self.load_leaf_page_with_retry(leaf, index) {
                 Ok(_) => {}
                 Err(Error::Corrupt) => return Ok(false),
                 Err(error) => return Err(error),
@@ -73,8 +73,8 @@ impl<'m, F: Flash> Ftl<'m, F> {
     /// without it.
     pub fn compose_leaf_page(&mut self, leaf: u32, index: u32) -> Result<(), Error> {
         let (tries, replaces) = (self.status.looks(), self.status.replaces_leaves());
-        let look = Look { pages: &mut self.pages, layout: &self.layout, tries };
-        let result = self.map.compose_leaf_page(look, &mut self.space, leaf, index, replaces);
+        let reader = LeafReader { pages: &mut self.pages, layout: &self.layout, tries };
+        let result = self.map.compose_leaf_page(reader, &mut self.space, leaf, index, replaces);
         if result == Err(Error::Corrupt) {
             self.status.lose_leaf();
         }
@@ -82,10 +82,10 @@ impl<'m, F: Flash> Ftl<'m, F> {
     }
 
     /// Checks every page of a frame. Returns true if the frame is complete.
-    pub fn frame_is_complete(&mut self, frame: Frame, kinds: Kinds, logical: u32) -> Result<bool, Error> {
+    pub fn frame_is_complete(&mut self, frame: Frame, kinds: TagKinds, logical: u32) -> Result<bool, Error> {
         let first = self.layout.frame_page(frame);
-        for page in first..first + u32::from(self.layout.config.unit_pages) {
-            if !self.pages.read_sound(page, self.wanted(kinds, logical))? {
+        for page in first..first + u32::from(self.layout.config.pages_per_logical_page) {
+            if !self.pages.read_sound(page, self.expected(kinds, logical))? {
                 return Ok(false);
             }
         }

@@ -17,7 +17,7 @@
 //! | `derive` | the live frames, which a mount derives from the map |
 //! | `health` | flipped bits, worn blocks, and the state of each block |
 //! | `status` | the operations that the volume still permits |
-//! | `savings` | the part of the reserve that is present |
+//! | `reserve` | the part of the reserve that is present |
 
 mod change;
 mod copies;
@@ -27,13 +27,13 @@ mod heads;
 mod health;
 mod look;
 mod roots;
-mod savings;
+mod reserve;
 mod status;
 
 pub(crate) use copies::Copied;
 pub(crate) use heads::Failed;
 pub use health::{BlockInfo, BlockState, Health};
-pub(crate) use savings::Savings;
+pub(crate) use reserve::Reserve;
 pub(crate) use status::Status;
 
 use crate::commit::Transaction;
@@ -47,7 +47,7 @@ use crate::space::{Space, State};
 
 /// Counts and events of the call in progress.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Call {
+pub(crate) struct CallState {
     /// Frames programmed for the caller.
     pub frames: u32,
     /// Programs that failed.
@@ -80,8 +80,8 @@ pub(crate) struct Ftl<'m, F> {
     pub transaction: Transaction<'m>,
     pub ring: Ring,
     pub group: Group<'m>,
-    pub savings: Savings,
-    pub call: Call,
+    pub reserve: Reserve,
+    pub call: CallState,
     pub status: Status,
 }
 
@@ -89,7 +89,7 @@ impl<F: Flash> Ftl<'_, F> {
     /// Starts a call: resets its counts.
     pub fn begin_call(&mut self) {
         let bad_blocks = self.space.blocks().count(State::Bad);
-        self.call = Call { bad_blocks, erases_before: self.pages.erases(), ..Call::default() };
+        self.call = CallState { bad_blocks, erases_before: self.pages.erases(), ..CallState::default() };
     }
 
     /// Erases a block and counts the erase. Returns `false` if the erase failed; the block is

@@ -4,13 +4,13 @@ use super::Ftl;
 use crate::error::Error;
 use crate::media::Flash;
 use crate::pages::Group;
-use crate::root::{Lost, Ring, Roots, Said, Search, Tables};
+use crate::root::{Lost, Ring, Roots, VolumeFlags, Search, RootState};
 
 impl<'m, F: Flash> Ftl<'m, F> {
     /// Returns the rooms whose state a root contains, the ring, and the memory for a group of
     /// pages.
-    fn parts(&mut self) -> (Tables<'_, 'm, F>, &mut Ring, &mut Group<'m>) {
-        let tables = Tables {
+    fn parts(&mut self) -> (RootState<'_, 'm, F>, &mut Ring, &mut Group<'m>) {
+        let tables = RootState {
             layout: &self.layout,
             pages: &mut self.pages,
             space: &mut self.space,
@@ -29,13 +29,13 @@ impl<'m, F: Flash> Ftl<'m, F> {
     /// Runs `work` with the ring. Records a chip that has locked itself.
     pub fn in_ring<R>(
         &mut self,
-        work: impl FnOnce(&mut Roots<'_, 'm, F>, Said, &mut Lost) -> Result<R, Error>,
+        work: impl FnOnce(&mut Roots<'_, 'm, F>, VolumeFlags, &mut Lost) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        let said =
-            Said { worn_out: self.status.is_worn_out(), unchecked: self.status.is_unchecked(), savings: self.savings.said() };
+        let flags =
+            VolumeFlags { worn_out: self.status.is_worn_out(), unchecked: self.status.is_unchecked(), reserve: self.reserve.flags() };
         let mut lost = self.call.lost_roots;
         let (tables, ring, group) = self.parts();
-        let result = work(&mut Roots { ring, tables, group }, said, &mut lost);
+        let result = work(&mut Roots { ring, tables, group }, flags, &mut lost);
         self.call.lost_roots = lost;
         result.map_err(|error| self.refused(error))
     }
@@ -44,7 +44,7 @@ impl<'m, F: Flash> Ftl<'m, F> {
     /// consequences.
     fn with_root(
         &mut self,
-        work: impl FnOnce(&mut Roots<'_, 'm, F>, Said, &mut Lost) -> Result<bool, Error>,
+        work: impl FnOnce(&mut Roots<'_, 'm, F>, VolumeFlags, &mut Lost) -> Result<bool, Error>,
     ) -> Result<(), Error> {
         let result = self.in_ring(work);
         self.after_root(result)
@@ -68,7 +68,7 @@ impl<'m, F: Flash> Ftl<'m, F> {
     /// # Cost
     /// The cost of [`Roots::write`], and the mark of a block in which a program failed.
     pub fn write_root(&mut self) -> Result<(), Error> {
-        self.with_root(|roots, said, lost| roots.write(said, lost).map(|()| true))
+        self.with_root(|roots, flags, lost| roots.write(flags, lost).map(|()| true))
     }
 
     /// Opens the ring for the first change after a clean end.
@@ -76,7 +76,7 @@ impl<'m, F: Flash> Ftl<'m, F> {
     /// # Cost
     /// The cost of [`Roots::open`], and the mark of a block in which a program failed.
     pub fn open_ring(&mut self) -> Result<(), Error> {
-        self.with_root(|roots, said, lost| roots.open(said, lost))
+        self.with_root(|roots, flags, lost| roots.open(flags, lost))
     }
 
     /// Turns the volume read-only for good. Writes a last root that records this and spares

@@ -149,14 +149,14 @@ impl Status {
     }
 
     /// Records a loss.
-    pub fn find(&mut self, damage: Damage) {
+    pub fn set_damage(&mut self, damage: Damage) {
         self.damage = Some(damage);
         // Pages of a lost leaf or of lost tables return an error when they are read.
         self.is_in_doubt |= !matches!(damage, Damage::Leaf | Damage::Tables);
     }
 
     /// Records a loss beside which more may be missing, and forbids all changes.
-    pub fn find_and_lock(&mut self, damage: Damage) {
+    pub fn set_damage_and_lock(&mut self, damage: Damage) {
         self.damage = self.damage.or(Some(damage));
         self.lock();
     }

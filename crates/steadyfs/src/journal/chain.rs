@@ -18,7 +18,7 @@ impl Journal<'_> {
     }
 
     /// Records a commit: all remaining records are on the medium.
-    pub fn was_committed(&mut self) {
+    pub fn finish_commit(&mut self) {
         self.remove_discards();
         self.end_fresh();
         self.dirty = false;

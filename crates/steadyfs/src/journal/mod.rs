@@ -13,7 +13,7 @@
 //! | used | logical, offset, length, bits | bytes … | …
 //! ```
 //!
-//! The header of a record has as many bits for each field as the volume needs ([`Shape`]): 4
+//! The header of a record has as many bits for each field as the volume needs ([`RecordShape`]): 4
 //! bytes on 1 MiB of NOR, 6 on 128 MiB of NAND. Records are sorted by logical page and offset.
 //! They neither overlap nor touch. A record without bytes discards its logical page when it is
 //! committed; it has no meaning afterwards.
@@ -48,7 +48,7 @@ mod record;
 mod records;
 mod room;
 
-pub(crate) use record::Shape;
+pub(crate) use record::RecordShape;
 pub(crate) use records::{Records, empty_places};
 
 use crate::features::NOR;
@@ -73,7 +73,7 @@ pub(crate) struct Journal<'m> {
     /// Journal records form chains: each one behind the first of a block is a delta of the one
     /// before.
     is_chain: bool,
-    shape: Shape,
+    shape: RecordShape,
     /// The logical page that was last written in its turn because it had few patches here.
     turn: u32,
     /// Number of pages written so far to make room.
@@ -81,7 +81,7 @@ pub(crate) struct Journal<'m> {
 }
 
 impl<'m> Journal<'m> {
-    pub fn new(bytes: &'m mut [u8], is_chain: bool, shape: Shape) -> Self {
+    pub fn new(bytes: &'m mut [u8], is_chain: bool, shape: RecordShape) -> Self {
         let mut journal = Self {
             bytes,
             used: 0,
@@ -491,7 +491,7 @@ mod tests {
     use std::vec;
     use std::vec::Vec;
 
-    const SHAPE: Shape = Shape::new(1000, 512, 1024);
+    const SHAPE: RecordShape = RecordShape::new(1000, 512, 1024);
 
     fn view(journal: &Journal<'_>, logical: u32, size: usize) -> Vec<u8> {
         let mut data = vec![0; size];
@@ -657,7 +657,7 @@ mod tests {
                 let followed = if !is_delta { follower.replace(&bytes, 4, 300) } else { follower.apply_delta(&bytes, 4, 300) };
                 prop_assert!(followed, "a record is well formed");
                 prop_assert_eq!(says(&mut follower), says(&mut journal));
-                journal.was_committed();
+                journal.finish_commit();
                 follower.remove_discards();
                 prop_assert_eq!(follower.page(), journal.page());
             }

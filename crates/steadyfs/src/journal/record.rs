@@ -12,7 +12,7 @@ pub(super) const START: usize = 2;
 /// highest three bits are flags of the record in RAM; on the medium they are always 0. Length
 /// and offset lie below them.
 #[derive(Clone, Copy)]
-pub(crate) struct Shape {
+pub(crate) struct RecordShape {
     logical: u8,
     offset: u8,
     length: u8,
@@ -20,7 +20,7 @@ pub(crate) struct Shape {
     header: u8,
 }
 
-impl Shape {
+impl RecordShape {
     /// Returns true if offset and length fit into a word beside the three flags.
     pub const fn has_room(logical_bytes: u32, buffer_bytes: u32) -> bool {
         let shape = Self::new(2, logical_bytes, buffer_bytes);
@@ -74,7 +74,7 @@ fn word(bytes: &[u8], at: usize) -> u32 {
 impl Record {
     /// Reads the header at `at`. Not inlined: a call is shorter.
     #[inline(never)]
-    pub fn parse(shape: Shape, bytes: &[u8], at: usize) -> Self {
+    pub fn parse(shape: RecordShape, bytes: &[u8], at: usize) -> Self {
         let header = shape.header_bytes();
         let (low, high) = (word(bytes, at), word(bytes, at + header - 4));
         let logical = field(low, shape.logical);
@@ -92,7 +92,7 @@ impl Record {
     /// logical page, returns the next record without bytes. Other records are skipped without
     /// parsing them.
     #[inline(never)]
-    pub fn next_of(shape: Shape, bytes: &[u8], mut at: usize, logical: Option<u32>) -> Option<usize> {
+    pub fn next_of(shape: RecordShape, bytes: &[u8], mut at: usize, logical: Option<u32>) -> Option<usize> {
         let header = shape.header_bytes();
         while at < bytes.len() {
             let length = field(word(bytes, at + header - 4) >> (29 - shape.length), shape.length);
@@ -106,7 +106,7 @@ impl Record {
 
     /// Writes the record's header. Not inlined: a call is shorter.
     #[inline(never)]
-    pub fn emit(&self, shape: Shape, bytes: &mut [u8]) {
+    pub fn emit(&self, shape: RecordShape, bytes: &mut [u8]) {
         let offset = match self.offset {
             DISCARD => 0,
             DROP => 1,
@@ -168,7 +168,7 @@ impl Record {
 }
 
 /// Returns the bytes in use of a journal page that was read, or `None` if it is not well formed.
-pub(super) fn well_formed(shape: Shape, page: &[u8], logical_count: u32, logical_bytes: u32) -> Option<usize> {
+pub(super) fn well_formed(shape: RecordShape, page: &[u8], logical_count: u32, logical_bytes: u32) -> Option<usize> {
     let used = usize::from(u16::from_le_bytes([page[0], page[1]]));
     if used > page.len() {
         return None;

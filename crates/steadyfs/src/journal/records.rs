@@ -19,7 +19,7 @@
 use super::Journal;
 use crate::config::{Layout, SLOT_BYTES};
 use crate::error::Error;
-use crate::media::{BlockIndex, Flash, Geometry, Kinds, PageIndex, TAG_BYTES, Tag};
+use crate::media::{BlockIndex, Flash, Geometry, TagKinds, PageIndex, TAG_BYTES, Tag};
 use crate::pages::{Pages, TRIES, UNSTEADY_TRIES};
 use crate::root::Ring;
 use crate::space::{Head, HeadIndex, NONE, Space};
@@ -194,7 +194,7 @@ impl<F: Flash> Records<'_, '_, F> {
         let end = TAG_BYTES + bytes;
         let mut tag = [0; TAG_BYTES];
         tag.copy_from_slice(&page[..TAG_BYTES]);
-        let may_be_one = bytes >= 2 && end <= room && Tag::parse(&tag).is_some_and(|tag| Kinds::JOURNAL.has(tag.kind));
+        let may_be_one = bytes >= 2 && end <= room && Tag::parse(&tag).is_some_and(|tag| TagKinds::JOURNAL.has(tag.kind));
         if !may_be_one || (end > near && !self.read_piece(block, offset, near..end)?) {
             return Ok(None);
         }
@@ -326,7 +326,7 @@ impl<F: Flash> Records<'_, '_, F> {
         for index in 0..pages {
             let mut bytes = [0; TAG_BYTES];
             let check = self.pages.read_part(page + index, index, &mut bytes)?;
-            let tag = Tag::checked(&bytes, check).filter(|tag| Kinds::JOURNAL.has(tag.kind));
+            let tag = Tag::checked(&bytes, check).filter(|tag| TagKinds::JOURNAL.has(tag.kind));
             let tag = tag.filter(|tag| pages == 1 || tag.logical == index).ok_or(Error::Corrupt)?;
             first = first.or(Some(tag));
         }

@@ -5,7 +5,7 @@ use super::compose::Source;
 use super::edit::{Edit, Piece};
 use crate::error::Error;
 use crate::journal::Full;
-use crate::media::{Flash, Kind};
+use crate::media::{Flash, TagKind};
 
 impl<F: Flash> Logical<'_, F> {
     /// Writes bytes of a logical page; `bytes` lie within the page, and the rest of the page
@@ -18,7 +18,7 @@ impl<F: Flash> Logical<'_, F> {
     /// nothing to do.
     ///
     /// # Cost
-    /// `unit_pages` programs. A write of less than the whole page also takes as many reads, and
+    /// `pages_per_logical_page` programs. A write of less than the whole page also takes as many reads, and
     /// one for the map.
     pub(super) fn write(&mut self, piece: &Piece<'_>) -> Result<(), Error> {
         let Piece { logical, bytes, stream, commits, .. } = *piece;
@@ -29,7 +29,7 @@ impl<F: Flash> Logical<'_, F> {
         } else {
             Source::Merged { base: self.frame_of(logical)?, piece: *piece }
         };
-        if commits && self.is_alone(logical) { self.commit_page(logical, &source) } else { self.write_source(logical, &source) }
+        if commits && self.is_only_change(logical) { self.commit_page(logical, &source) } else { self.write_source(logical, &source) }
     }
 
     /// Writes logical page `of`, with `edit` applied to each of its program pages, as logical
@@ -48,7 +48,7 @@ impl<F: Flash> Logical<'_, F> {
         self.ftl.call.frames += 1;
         self.make_room(1)?;
         self.ftl.call.in_doubt = false;
-        let programmed = self.program_frame(Kind::DataCommit, logical, source);
+        let programmed = self.program_frame(TagKind::DataCommit, logical, source);
         let frame = self.make_certain(programmed)?;
         self.ftl.transaction.end();
         self.cache.drop(logical);
@@ -63,7 +63,7 @@ impl<F: Flash> Logical<'_, F> {
         self.check_pending_room(logical)?;
         self.ftl.call.frames += 1;
         let before = self.ftl.space.sequence();
-        self.program_frame(Kind::Data, logical, source).inspect_err(|_| {
+        self.program_frame(TagKind::Data, logical, source).inspect_err(|_| {
             if self.ftl.space.sequence() != before {
                 self.ftl.transaction.mark_stale(logical);
             }

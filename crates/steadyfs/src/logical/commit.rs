@@ -74,7 +74,7 @@ impl<F: Flash> Logical<'_, F> {
         }
         self.release_superseded();
         self.ftl.transaction.clear();
-        self.journal.was_committed();
+        self.journal.finish_commit();
         self.accept();
     }
 
@@ -99,7 +99,7 @@ impl<F: Flash> Logical<'_, F> {
         if self.ftl.status.is_unknown() {
             return Err(Error::Unknown);
         }
-        self.ftl.pages.hide();
+        self.ftl.pages.invalidate_resident();
         if self.journal.is_dirty() {
             self.records().restore().inspect_err(|&error| {
                 if error == Error::Unknown {

@@ -3,7 +3,7 @@
 use super::Logical;
 use super::edit::{Edit, Piece};
 use crate::error::Error;
-use crate::media::{Flash, Kinds, PageIndex, TAG_BYTES, Tag};
+use crate::media::{Flash, TagKinds, PageIndex, TAG_BYTES, Tag};
 use crate::pages::{LOST_CHECK, TRIES};
 use crate::space::{Frame, NONE};
 
@@ -69,7 +69,7 @@ impl<F: Flash> Logical<'_, F> {
         } else if base == 0 {
             self.ftl.pages.bytes_mut().fill(0);
         } else {
-            self.ftl.pages.load(self.ftl.layout.frame_page(base) + index, self.ftl.wanted(Kinds::DATA, logical))?;
+            self.ftl.pages.load(self.ftl.layout.frame_page(base) + index, self.ftl.expected(TagKinds::DATA, logical))?;
         }
         Ok(())
     }
@@ -84,7 +84,7 @@ impl<F: Flash> Logical<'_, F> {
             }
             Source::Merged { base, piece } => self.compose_page(logical, base, index, piece.offset, piece.bytes)?,
             Source::Earlier { base } => {
-                if !self.load_base_anyhow(logical, base, index)? {
+                if !self.load_base_with_retry(logical, base, index)? {
                     return Ok(self.lost_content());
                 }
                 self.journal.apply_earlier(logical, index * self.ftl.layout.geometry.page_bytes, self.ftl.pages.bytes_mut());
@@ -92,14 +92,14 @@ impl<F: Flash> Logical<'_, F> {
             Source::Edited { edit: Edit::Lost, .. } => return Ok(self.lost_content()),
             Source::Edited { of, base, edit: Edit::Salvage { fill, until } } => {
                 // A page without a frame is a page whose frame is lost.
-                if base == 0 || !self.load_base_anyhow(of, base, index)? {
+                if base == 0 || !self.load_base_with_retry(of, base, index)? {
                     self.ftl.pages.bytes_mut().fill(fill);
                     Edit::Cut { keep: until }.apply(index, self.ftl.pages.bytes_mut());
                 }
                 self.journal.apply(of, index * self.ftl.layout.geometry.page_bytes, self.ftl.pages.bytes_mut());
             }
             Source::Edited { of, base, edit: Edit::SalvageWhole } => {
-                if self.load_base_anyhow(of, base, index)? {
+                if self.load_base_with_retry(of, base, index)? {
                     self.journal.apply(of, index * self.ftl.layout.geometry.page_bytes, self.ftl.pages.bytes_mut());
                 } else {
                     self.ftl.pages.bytes_mut().fill(0);
@@ -119,7 +119,7 @@ impl<F: Flash> Logical<'_, F> {
     #[inline(never)]
     fn load_copy(&mut self, from: PageIndex, loaded: Option<&[u8; TAG_BYTES]>) -> Result<Content, Error> {
         let mut old = *loaded.unwrap_or(&[0; TAG_BYTES]);
-        if self.ftl.pages.flash().can_copy() && (loaded.is_some() || self.ftl.pages.read_tag_anyhow(from, &mut old)?) {
+        if self.ftl.pages.flash().can_copy() && (loaded.is_some() || self.ftl.pages.read_tag_with_retry(from, &mut old)?) {
             return Ok(Content::Register(Tag::carried_check(&old)));
         }
         for _ in 0..TRIES {
@@ -139,7 +139,7 @@ impl<F: Flash> Logical<'_, F> {
     /// Makes a page that leaves the journal in the page buffer, without its patches, in several
     /// tries. Returns `false` if the page cannot be read any more, or if its place is lost. Even
     /// then its patches must not take room in the journal for ever.
-    fn load_base_anyhow(&mut self, logical: u32, base: Frame, index: u32) -> Result<bool, Error> {
+    fn load_base_with_retry(&mut self, logical: u32, base: Frame, index: u32) -> Result<bool, Error> {
         if base == NONE {
             return Ok(false);
         }

@@ -4,8 +4,8 @@ use super::Logical;
 use super::compose::Source;
 use crate::error::Error;
 use crate::journal::empty_places;
-use crate::map::Look;
-use crate::media::{Failure, Flash, Kind, Tag};
+use crate::map::LeafReader;
+use crate::media::{Failure, Flash, TagKind, Tag};
 use crate::space::{HeadIndex, NONE};
 
 impl<F: Flash> Logical<'_, F> {
@@ -25,7 +25,7 @@ impl<F: Flash> Logical<'_, F> {
     /// Writes the leaf with the most overlay entries back.
     ///
     /// # Cost
-    /// `unit_pages` reads and programs.
+    /// `pages_per_logical_page` reads and programs.
     ///
     /// # Power loss
     /// The old leaf stays until the new one is complete.
@@ -39,9 +39,9 @@ impl<F: Flash> Logical<'_, F> {
 
     /// Writes one leaf with its overlay entries.
     pub fn fold_leaf(&mut self, leaf: u32) -> Result<(), Error> {
-        let frame = self.program_frame(Kind::Leaf, leaf, &Source::Leaf)?;
+        let frame = self.program_frame(TagKind::Leaf, leaf, &Source::Leaf)?;
         self.ftl.adopt_leaf(leaf, frame);
-        self.ftl.map.know_log(leaf, &self.ftl.layout);
+        self.ftl.map.mark_log(leaf, &self.ftl.layout);
         Ok(())
     }
 
@@ -49,12 +49,12 @@ impl<F: Flash> Logical<'_, F> {
     /// overlay.
     ///
     /// # Cost
-    /// `unit_pages` reads and programs.
+    /// `pages_per_logical_page` reads and programs.
     ///
     /// # Power loss
     /// The map does not depend on the copy.
     pub fn copy_leaf(&mut self) -> Result<(), Error> {
-        let frame = self.program_frame(Kind::LeafCopy, 0, &Source::Leaf)?;
+        let frame = self.program_frame(TagKind::LeafCopy, 0, &Source::Leaf)?;
         self.ftl.map.set_copy(frame);
         Ok(())
     }
@@ -75,12 +75,12 @@ impl<F: Flash> Logical<'_, F> {
             return Ok(false);
         }
         let tries = self.ftl.status.looks();
-        let look = Look { pages: &mut self.ftl.pages, layout: &self.ftl.layout, tries };
-        if !self.ftl.map.log_has_room(look, leaf)? {
+        let reader = LeafReader { pages: &mut self.ftl.pages, layout: &self.ftl.layout, tries };
+        if !self.ftl.map.log_has_room(reader, leaf)? {
             return Ok(false);
         }
-        let look = Look { pages: &mut self.ftl.pages, layout: &self.ftl.layout, tries };
-        if let Err(failure) = self.ftl.map.program_log(look, &mut self.ftl.space, leaf)? {
+        let reader = LeafReader { pages: &mut self.ftl.pages, layout: &self.ftl.layout, tries };
+        if let Err(failure) = self.ftl.map.program_log(reader, &mut self.ftl.space, leaf)? {
             if failure == Failure::BadBlock {
                 self.ftl.space.retire(self.ftl.space.block_of(self.ftl.map.leaf(leaf)));
             }
@@ -98,7 +98,7 @@ impl<F: Flash> Logical<'_, F> {
     /// the program failed.
     fn program_leaf_changed(&mut self, leaf: u32) -> Result<bool, Error> {
         let place = self.ftl.space.take_places(HeadIndex::JOURNAL, empty_places());
-        let tag = Tag { sequence: self.ftl.space.take_sequences(1), logical: leaf, kind: Kind::LeafChanged, aux: 0 };
+        let tag = Tag { sequence: self.ftl.space.take_sequences(1), logical: leaf, kind: TagKind::LeafChanged, aux: 0 };
         self.ftl.space.count_programs(1);
         match self.records().program_empty(place, &tag) {
             Ok(()) => {

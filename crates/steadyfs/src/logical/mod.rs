@@ -61,8 +61,8 @@ impl<F: Flash> Logical<'_, F> {
                 return Ok(0);
             }
         }
-        let (map, look) = self.ftl.map_and_look();
-        map.find(look, logical)
+        let (map, reader) = self.ftl.map_and_reader();
+        map.find(reader, logical)
     }
 
     /// Returns the frame of a logical page that a caller reads; 0 if the page has none and reads
@@ -102,15 +102,15 @@ impl<F: Flash> Logical<'_, F> {
     /// Records that a page has no frame in the committed map. This saves the look-up when the
     /// caller takes the page into use. A page that the open transaction has discarded is not
     /// recorded: it may have a frame, and a rollback brings it back.
-    pub fn know_unwritten(&mut self, logical: u32) {
+    pub fn mark_unwritten(&mut self, logical: u32) {
         if !self.ftl.transaction.knows(logical) && !self.journal.is_discarded(logical) {
-            self.ftl.map.know_unwritten(logical);
+            self.ftl.map.mark_unwritten(logical);
         }
     }
 
     /// Returns true if nothing waits for a commit beside a logical page that is written as a
     /// whole.
-    pub(super) fn is_alone(&self, logical: u32) -> bool {
+    pub(super) fn is_only_change(&self, logical: u32) -> bool {
         let cached = u32::from(self.cache.find_dirty(logical).is_some());
         self.cache.dirty() == cached
             && self.ftl.transaction.len() == 0

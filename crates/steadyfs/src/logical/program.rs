@@ -6,7 +6,7 @@ use super::compose::{Content, Source};
 use super::edit::Piece;
 use crate::error::Error;
 use crate::ftl::Failed;
-use crate::media::{Flash, Kind, PageIndex, Tag};
+use crate::media::{Flash, TagKind, PageIndex, Tag};
 use crate::space::{Frame, HeadIndex};
 
 impl<F: Flash> Logical<'_, F> {
@@ -17,7 +17,7 @@ impl<F: Flash> Logical<'_, F> {
     ///
     /// # Power loss
     /// The frame counts as written only when its last page is complete.
-    pub(super) fn program_frame(&mut self, kind: Kind, logical: u32, source: &Source<'_>) -> Result<Frame, Error> {
+    pub(super) fn program_frame(&mut self, kind: TagKind, logical: u32, source: &Source<'_>) -> Result<Frame, Error> {
         self.ftl.note_weak();
         let head = self.head_for(logical, source);
         let mut again = false;
@@ -30,20 +30,20 @@ impl<F: Flash> Logical<'_, F> {
                     self.ftl.space.blocks_mut().set_live(frame, true);
                     return Ok(frame);
                 }
-                Err(error) => self.ftl.survive_failure(head, error, kind == Kind::DataCommit)?,
+                Err(error) => self.ftl.handle_program_failure(head, error, kind == TagKind::DataCommit)?,
             }
             again = true;
         }
     }
 
     /// Takes the next frame of a head, and the sequence numbers of its pages.
-    fn take_frame(&mut self, head: HeadIndex, kind: Kind, logical: u32, source: &Source<'_>) -> (Frame, Tag) {
+    fn take_frame(&mut self, head: HeadIndex, kind: TagKind, logical: u32, source: &Source<'_>) -> (Frame, Tag) {
         let frame = self.ftl.space.take_places(head, 1);
-        let unit = u32::from(self.ftl.layout.config.unit_pages);
+        let unit = u32::from(self.ftl.layout.config.pages_per_logical_page);
         let sequence = self.ftl.space.take_sequences(unit.into());
         self.ftl.space.count_programs(unit);
         let aux = match *source {
-            _ if kind == Kind::Data => (sequence - self.ftl.transaction.start_at(sequence)) as u32,
+            _ if kind == TagKind::Data => (sequence - self.ftl.transaction.start_at(sequence)) as u32,
             Source::Copy { from, .. } => from,
             _ => 0,
         };
@@ -55,7 +55,7 @@ impl<F: Flash> Logical<'_, F> {
     #[inline(never)]
     fn program_pages(&mut self, frame: Frame, mut tag: Tag, source: &Source<'_>, content: Content) -> Result<(), Failed> {
         let first = self.ftl.layout.frame_page(frame);
-        let last = u32::from(self.ftl.layout.config.unit_pages) - 1;
+        let last = u32::from(self.ftl.layout.config.pages_per_logical_page) - 1;
         let mut content = content;
         for index in 0..=last {
             if index > 0 {

@@ -2,7 +2,7 @@
 
 use super::Logical;
 use crate::error::Error;
-use crate::media::{Flash, Kinds, PageIndex, TAG_BYTES};
+use crate::media::{Flash, TagKinds, PageIndex, TAG_BYTES};
 use crate::pages::{Pages, check_page};
 use crate::space::Frame;
 
@@ -71,7 +71,7 @@ impl<F: Flash> Logical<'_, F> {
         if frame == 0 {
             return Ok(0);
         }
-        let (unit, wanted) = (u32::from(self.ftl.layout.config.unit_pages), wanted.min(MANY_PAGES) as u32);
+        let (unit, wanted) = (u32::from(self.ftl.layout.config.pages_per_logical_page), wanted.min(MANY_PAGES) as u32);
         let in_block = self.ftl.layout.frames_per_block - frame % self.ftl.layout.frames_per_block;
         let most = pages.min(in_block).min(wanted.div_ceil(unit));
         let mut frames = 1;
@@ -85,14 +85,14 @@ impl<F: Flash> Logical<'_, F> {
     /// possible. Returns the number of leading pages that verified. Read the next page alone to
     /// get its error.
     fn read_in_order(&mut self, logical: u32, first: PageIndex, count: usize, data: &mut [u8]) -> usize {
-        let (unit, page_bytes) = (u32::from(self.ftl.layout.config.unit_pages), self.ftl.layout.geometry.page_bytes as usize);
+        let (unit, page_bytes) = (u32::from(self.ftl.layout.config.pages_per_logical_page), self.ftl.layout.geometry.page_bytes as usize);
         let (mut tags, mut done) = ([[0; TAG_BYTES]; MANY_PAGES], 0);
         while done < count {
             let (data, tags) = (&mut data[done * page_bytes..count * page_bytes], &mut tags[done..count]);
             let Ok(read) = self.ftl.pages.read_many(first + done as u32, data, tags) else { return done };
             for (page, tag) in data.chunks_exact(page_bytes).zip(&*tags).take(read) {
                 let check = self.ftl.pages.checks_content().then(|| self.ftl.pages.checksum(page, 0));
-                if check_page(check, tag, Kinds::DATA, logical + done as u32 / unit).is_err() {
+                if check_page(check, tag, TagKinds::DATA, logical + done as u32 / unit).is_err() {
                     return done;
                 }
                 done += 1;
@@ -113,7 +113,7 @@ impl<F: Flash> Logical<'_, F> {
         let page_bytes = self.ftl.layout.geometry.page_bytes;
         let (index, within) = (offset / page_bytes, (offset % page_bytes) as usize);
         if !self.ftl.pages.flash().is_clean()
-            && let Some(page) = self.ftl.pages.shown(logical, index)
+            && let Some(page) = self.ftl.pages.resident(logical, index)
             && let Some(bytes) = page.get(within..within + data.len())
         {
             data.copy_from_slice(bytes);
@@ -147,10 +147,10 @@ impl<F: Flash> Logical<'_, F> {
         if frame == 0 {
             self.ftl.pages.bytes_mut().fill(0);
         } else {
-            self.ftl.pages.load_kept(page, self.ftl.wanted(Kinds::DATA, logical), is_checked)?;
+            self.ftl.pages.read_cached(page, self.ftl.expected(TagKinds::DATA, logical), is_checked)?;
         }
         if is_whole {
-            self.ftl.pages.show(page, logical, index);
+            self.ftl.pages.set_resident(page, logical, index);
         } else {
             self.journal.apply(logical, start, self.ftl.pages.bytes_mut());
             self.ftl.pages.show_made(logical, index);
@@ -184,19 +184,19 @@ impl<F: Flash> Logical<'_, F> {
                 let length = (page_bytes - within).min(data.len() - done);
                 let target = &mut data[done..done + length];
                 let page = first + index as u32;
-                let wanted = self.ftl.wanted(Kinds::DATA, logical);
-                let passes_by = |pages: &mut Pages<'_, F>| !is_small || pages.passes_by(page, wanted, is_checked);
+                let expected = self.ftl.expected(TagKinds::DATA, logical);
+                let bypasses_cache = |pages: &mut Pages<'_, F>| !is_small || pages.bypasses_cache(page, expected, is_checked);
                 if length == page_bytes
                     && !self.ftl.pages.holds(page)
                     && !self.ftl.is_unsteady()
-                    && passes_by(&mut self.ftl.pages)
+                    && bypasses_cache(&mut self.ftl.pages)
                 {
                     let mut tag = [0; TAG_BYTES];
                     self.ftl.pages.read_to(page, target, &mut tag)?;
                     let check = is_checked.then(|| self.ftl.pages.checksum(target, 0));
-                    check_page(check, &tag, Kinds::DATA, logical)?;
+                    check_page(check, &tag, TagKinds::DATA, logical)?;
                 } else {
-                    self.ftl.pages.load_kept(page, wanted, is_checked)?;
+                    self.ftl.pages.read_cached(page, expected, is_checked)?;
                     target.copy_from_slice(&self.ftl.pages.bytes()[within..within + length]);
                 }
                 done += length;
@@ -224,7 +224,7 @@ impl<F: Flash> Logical<'_, F> {
         if frame == 0 || self.journal.patches(logical) || self.cached(logical).is_some() {
             self.compose_page(logical, frame, index, 0, &[])
         } else {
-            self.ftl.pages.load_kept(self.ftl.layout.frame_page(frame) + index, self.ftl.wanted(Kinds::DATA, logical), true)
+            self.ftl.pages.read_cached(self.ftl.layout.frame_page(frame) + index, self.ftl.expected(TagKinds::DATA, logical), true)
         }
     }
 
@@ -232,7 +232,7 @@ impl<F: Flash> Logical<'_, F> {
     /// page verifies.
     ///
     /// # Cost
-    /// `unit_pages` reads, and those of the leaf.
+    /// `pages_per_logical_page` reads, and those of the leaf.
     pub fn verify(&mut self, logical: u32) -> Result<bool, Error> {
         let frame = match self.frame_of(logical) {
             Ok(0) => return Ok(true),
@@ -240,6 +240,6 @@ impl<F: Flash> Logical<'_, F> {
             Err(Error::Corrupt) => return Ok(false),
             Err(error) => return Err(error),
         };
-        self.ftl.frame_is_complete(frame, Kinds::DATA, logical)
+        self.ftl.frame_is_complete(frame, TagKinds::DATA, logical)
     }
 }

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::ftl::Failed;
 use crate::journal::Records;
 use crate::map::Map;
-use crate::media::{Flash, Kind, Tag};
+use crate::media::{Flash, TagKind, Tag};
 use crate::pages::Group;
 use crate::space::HeadIndex;
 
@@ -64,7 +64,7 @@ impl<'m, F: Flash> Logical<'m, F> {
                 .count_programs((places * self.ftl.layout.journal_pages()).div_ceil(self.ftl.layout.journal_record_places()));
             let start = self.ftl.transaction.start().min(sequence);
             debug_assert_eq!(self.ftl.transaction.stale_pages(), 0);
-            let kind = if self.journal.discard_count() > 0 { Kind::JournalDiscard } else { Kind::Journal };
+            let kind = if self.journal.discard_count() > 0 { TagKind::JournalDiscard } else { TagKind::Journal };
             let tag = Tag {
                 sequence,
                 logical: self.ftl.transaction.len(),
@@ -76,7 +76,7 @@ impl<'m, F: Flash> Logical<'m, F> {
                     self.ftl.space.move_journal(place);
                     return Ok(());
                 }
-                Err(error) => self.ftl.survive_failure(head, Failed::Program(error, true), true)?,
+                Err(error) => self.ftl.handle_program_failure(head, Failed::Program(error, true), true)?,
             }
         }
     }
@@ -97,7 +97,7 @@ impl<'m, F: Flash> Logical<'m, F> {
     /// Leaves the journal's block after a record that commits nothing could not be programmed.
     pub(super) fn lose_record(&mut self, error: Error) -> Result<(), Error> {
         // No caller waits for this record.
-        let _ = self.ftl.survive_failure(HeadIndex::JOURNAL, Failed::Program(error, true), false);
+        let _ = self.ftl.handle_program_failure(HeadIndex::JOURNAL, Failed::Program(error, true), false);
         if self.ftl.status.is_read_only() { Err(Error::ReadOnly) } else { Ok(()) }
     }
 }

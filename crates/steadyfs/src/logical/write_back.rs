@@ -72,7 +72,7 @@ impl<F: Flash> Logical<'_, F> {
 
     fn fill_slot(&mut self, slot: usize, logical: u32) -> Result<(), Error> {
         let (base, page_bytes) = (self.frame_of(logical)?, self.ftl.layout.geometry.page_bytes as usize);
-        for index in 0..u32::from(self.ftl.layout.config.unit_pages) {
+        for index in 0..u32::from(self.ftl.layout.config.pages_per_logical_page) {
             self.compose_page(logical, base, index, 0, &[])?;
             let at = index as usize * page_bytes;
             self.cache.page_mut(slot)[at..at + page_bytes].copy_from_slice(self.ftl.pages.bytes());
@@ -83,7 +83,7 @@ impl<F: Flash> Logical<'_, F> {
     /// Writes a page of the cache as a frame. The page stays in the cache.
     fn write_slot(&mut self, slot: usize, logical: u32, commit: bool) -> Result<(), Error> {
         let source = Source::Cached { slot };
-        if commit && self.is_alone(logical) {
+        if commit && self.is_only_change(logical) {
             self.commit_page(logical, &source)?
         } else {
             self.write_same(logical, &source)?

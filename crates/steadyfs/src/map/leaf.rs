@@ -1,27 +1,27 @@
 //! Leaves: the part of the map that lies on the medium.
 
-use super::{Look, Map, Run};
+use super::{LeafReader, Map, Run};
 use crate::config::Layout;
 use crate::error::Error;
-use crate::media::{Flash, Kinds};
-use crate::pages::{Pages, UNSTEADY_TRIES, Wanted};
+use crate::media::{Flash, TagKinds};
+use crate::pages::{Pages, UNSTEADY_TRIES, Expect};
 use crate::space::{Frame, Space};
 use crate::table::{read_word, write_word};
 use core::ops::Range;
 
 impl Map<'_> {
     /// Returns the frame that the leaf on the medium names.
-    pub(super) fn leaf_entry<F: Flash>(&mut self, look: Look<'_, '_, F>, logical: u32) -> Result<Frame, Error> {
-        let frames = look.layout.frame_count();
-        let frame = self.raw_leaf_entry(look, logical)?;
+    pub(super) fn leaf_entry<F: Flash>(&mut self, reader: LeafReader<'_, '_, F>, logical: u32) -> Result<Frame, Error> {
+        let frames = reader.layout.frame_count();
+        let frame = self.raw_leaf_entry(reader, logical)?;
         if frame >= frames { Err(Error::Corrupt) } else { Ok(frame) }
     }
 
     /// Returns the frame that the leaf names, and the length of the run that starts there. A run
     /// is consecutive logical pages in consecutive frames, without entries in the overlay.
-    pub(super) fn leaf_run<F: Flash>(&mut self, look: Look<'_, '_, F>, logical: u32) -> Result<(Frame, u32), Error> {
-        let Look { pages, layout, tries } = look;
-        let frame = self.leaf_entry(Look { pages: &mut *pages, layout, tries }, logical)?;
+    pub(super) fn leaf_run<F: Flash>(&mut self, reader: LeafReader<'_, '_, F>, logical: u32) -> Result<(Frame, u32), Error> {
+        let LeafReader { pages, layout, tries } = reader;
+        let frame = self.leaf_entry(LeafReader { pages: &mut *pages, layout, tries }, logical)?;
         if frame == 0 {
             return Ok((0, 1));
         }
@@ -35,17 +35,17 @@ impl Map<'_> {
 
     /// Returns true if a repair has marked a logical page as missing: the leaf that named its
     /// frame was lost.
-    pub fn is_missing<F: Flash>(&mut self, look: Look<'_, '_, F>, logical: u32) -> Result<bool, Error> {
-        Ok(self.raw_leaf_entry(look, logical)? == self.missing_entry())
+    pub fn is_missing<F: Flash>(&mut self, reader: LeafReader<'_, '_, F>, logical: u32) -> Result<bool, Error> {
+        Ok(self.raw_leaf_entry(reader, logical)? == self.missing_entry())
     }
 
-    fn raw_leaf_entry<F: Flash>(&mut self, look: Look<'_, '_, F>, logical: u32) -> Result<Frame, Error> {
-        let Look { pages, layout, tries } = look;
+    fn raw_leaf_entry<F: Flash>(&mut self, reader: LeafReader<'_, '_, F>, logical: u32) -> Result<Frame, Error> {
+        let LeafReader { pages, layout, tries } = reader;
         let (leaf, entry) = (logical / layout.leaf_entries, logical % layout.leaf_entries);
         let (index, at) = (entry / layout.leaf_page_entries(), entry % layout.leaf_page_entries());
-        let mut is_there = self.load_leaf_page(&mut Look { pages: &mut *pages, layout, tries }, leaf, index);
+        let mut is_there = self.load_leaf_page(&mut LeafReader { pages: &mut *pages, layout, tries }, leaf, index);
         if is_there == Err(Error::Corrupt) && self.take_copy(leaf) {
-            is_there = self.load_leaf_page(&mut Look { pages: &mut *pages, layout, tries }, leaf, index);
+            is_there = self.load_leaf_page(&mut LeafReader { pages: &mut *pages, layout, tries }, leaf, index);
         }
         let is_there = is_there?;
         Ok(if is_there { entry_in(pages.bytes(), at, layout) } else { 0 })
@@ -53,8 +53,8 @@ impl Map<'_> {
 
     /// Reads a page of a leaf into the page buffer. Returns `false` if the leaf was never
     /// written.
-    pub fn load_leaf_page<F: Flash>(&self, look: &mut Look<'_, '_, F>, leaf: u32, index: u32) -> Result<bool, Error> {
-        let (layout, tries) = (look.layout, look.tries);
+    pub fn load_leaf_page<F: Flash>(&self, reader: &mut LeafReader<'_, '_, F>, leaf: u32, index: u32) -> Result<bool, Error> {
+        let (layout, tries) = (reader.layout, reader.tries);
         let frame = self.leaves.get(leaf);
         match frame {
             0 => return Ok(false),
@@ -62,17 +62,17 @@ impl Map<'_> {
             _ => {}
         }
         let page = layout.frame_page(frame) + index;
-        let wanted = Wanted { kinds: Kinds::LEAF, logical: leaf, tries };
-        if !look.pages.find(page, wanted, true) {
-            look.pages.load_anew(page, wanted, true)?;
-            if !self.apply_log(look.pages, layout, leaf, index) {
+        let expected = Expect { kinds: TagKinds::LEAF, logical: leaf, tries };
+        if !reader.pages.find(page, expected, true) {
+            reader.pages.read_uncached(page, expected, true)?;
+            if !self.apply_log(reader.pages, layout, leaf, index) {
                 // The buffer holds the page with only a part of its log applied.
-                look.pages.forget();
+                reader.pages.forget();
                 return Err(Error::Corrupt);
             }
             // A log that a power cut may have touched can read differently the next time.
             if layout.leaf_log_bytes() == 0 || self.is_log_known(leaf) {
-                look.pages.keep(wanted);
+                reader.pages.keep(expected);
             }
         }
         Ok(true)
@@ -80,13 +80,13 @@ impl Map<'_> {
 
     /// Reads a page of a leaf, several times if it is damaged. After that it reads the leaf's
     /// copy, if there is one.
-    pub fn load_leaf_page_anyhow<F: Flash>(&mut self, look: &mut Look<'_, '_, F>, leaf: u32, index: u32) -> Result<bool, Error> {
-        let mut result = self.load_leaf_page(look, leaf, index);
+    pub fn load_leaf_page_with_retry<F: Flash>(&mut self, reader: &mut LeafReader<'_, '_, F>, leaf: u32, index: u32) -> Result<bool, Error> {
+        let mut result = self.load_leaf_page(reader, leaf, index);
         for attempt in 1..2 * UNSTEADY_TRIES {
             if result != Err(Error::Corrupt) || attempt == UNSTEADY_TRIES && !self.take_copy(leaf) {
                 break;
             }
-            result = self.load_leaf_page(look, leaf, index);
+            result = self.load_leaf_page(reader, leaf, index);
         }
         result
     }
@@ -134,19 +134,19 @@ impl Map<'_> {
     /// and no block is used again before the next root.
     pub fn compose_leaf_page<F: Flash>(
         &mut self,
-        mut look: Look<'_, '_, F>,
+        mut reader: LeafReader<'_, '_, F>,
         space: &mut Space<'_>,
         leaf: u32,
         index: u32,
         replaces: bool,
     ) -> Result<(), Error> {
-        match self.load_leaf_page_anyhow(&mut look, leaf, index) {
+        match self.load_leaf_page_with_retry(&mut reader, leaf, index) {
             Ok(true) => {}
-            Ok(false) => look.pages.bytes_mut().fill(0),
-            Err(Error::Corrupt) if replaces => look.pages.bytes_mut().fill(0xFF),
+            Ok(false) => reader.pages.bytes_mut().fill(0),
+            Err(Error::Corrupt) if replaces => reader.pages.bytes_mut().fill(0xFF),
             Err(error) => return Err(error),
         }
-        let Look { pages, layout, .. } = look;
+        let LeafReader { pages, layout, .. } = reader;
         self.release_entries(pages, space, layout, leaf, index);
         let (width, released) = (layout.entry_bytes, self.released_bit());
         let first = self.first_of_page(layout, leaf, index);

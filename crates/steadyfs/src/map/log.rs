@@ -27,8 +27,8 @@
 //!   there are no more changes than the overlay has entries of the page. Second, the overlay has
 //!   the entry of each readable change behind an unreadable one.
 
-use super::log_entry::{Change, Changes, Place};
-use super::{Look, Map};
+use super::log_entry::{LeafChange, LeafChanges, Place};
+use super::{LeafReader, Map};
 use crate::config::Layout;
 use crate::error::Error;
 use crate::media::{Failure, Flash};
@@ -37,9 +37,9 @@ use crate::space::Space;
 use crate::table::write_word;
 
 /// Returns the properties that all changes of a leaf have in common.
-fn changes_of(layout: &Layout, leaf: u32) -> Changes {
+fn changes_of(layout: &Layout, leaf: u32) -> LeafChanges {
     let (entries, frames) = (layout.leaf_page_entries(), layout.frame_count());
-    Changes { leaf, width: layout.entry_bytes as usize, entries, frames }
+    LeafChanges { leaf, width: layout.entry_bytes as usize, entries, frames }
 }
 
 /// Returns the number of changes that a page of a leaf holds at most.
@@ -71,7 +71,7 @@ impl Map<'_> {
             match changes.read(bytes, &mut |bytes| flash.checksum(bytes, 0)) {
                 Place::Blank => {}
                 Place::Unreadable => unreadable = unreadable.or(Some(place)),
-                Place::Change(Change { entry, frame }) => {
+                Place::Change(LeafChange { entry, frame }) => {
                     if unreadable.is_some() && self.overlay.find(self.first_of_page(layout, leaf, index) + entry).is_none() {
                         return false;
                     }
@@ -98,7 +98,7 @@ impl Map<'_> {
 
     /// Marks the log of a leaf as untouched: the leaf's frame was programmed in this power
     /// cycle.
-    pub fn know_log(&mut self, leaf: u32, layout: &Layout) {
+    pub fn mark_log(&mut self, leaf: u32, layout: &Layout) {
         if layout.leaf_log_bytes() > 0 {
             self.known_logs[leaf as usize / 8] |= 1 << (leaf % 8);
         }
@@ -112,7 +112,7 @@ impl Map<'_> {
     }
 
     /// Marks all logs as possibly touched: a power cut may have touched any of them.
-    pub fn know_no_log(&mut self) {
+    pub fn mark_no_log(&mut self) {
         self.known_logs.fill(0);
     }
 
@@ -120,20 +120,20 @@ impl Map<'_> {
     ///
     /// # Cost
     /// One read for each page of the leaf that changes.
-    pub fn log_has_room<F: Flash>(&self, mut look: Look<'_, '_, F>, leaf: u32) -> Result<bool, Error> {
-        let layout = look.layout;
+    pub fn log_has_room<F: Flash>(&self, mut reader: LeafReader<'_, '_, F>, leaf: u32) -> Result<bool, Error> {
+        let layout = reader.layout;
         if layout.leaf_log_bytes() == 0 || self.leaves.get(leaf) == 0 || !self.is_log_known(leaf) {
             return Ok(false);
         }
-        for index in 0..u32::from(layout.config.unit_pages) {
+        for index in 0..u32::from(layout.config.pages_per_logical_page) {
             let entries = self.overlay_of_page(layout, leaf, index);
             if !entries.is_empty() {
-                match self.load_leaf_page(&mut look, leaf, index) {
+                match self.load_leaf_page(&mut reader, leaf, index) {
                     // The code that writes the leaf anew handles the error.
                     Err(Error::Corrupt) => return Ok(false),
                     result => result?,
                 };
-                if next_change(look.pages.bytes(), layout) + entries.len() > changes_max(layout) {
+                if next_change(reader.pages.bytes(), layout) + entries.len() > changes_max(layout) {
                     return Ok(false);
                 }
             }
@@ -148,18 +148,18 @@ impl Map<'_> {
     /// One read and one program for each page of the leaf that changes.
     pub fn program_log<F: Flash>(
         &mut self,
-        mut look: Look<'_, '_, F>,
+        mut reader: LeafReader<'_, '_, F>,
         space: &mut Space<'_>,
         leaf: u32,
     ) -> Result<Result<(), Failure>, Error> {
-        let layout = look.layout;
-        for index in 0..u32::from(layout.config.unit_pages) {
+        let layout = reader.layout;
+        for index in 0..u32::from(layout.config.pages_per_logical_page) {
             if self.overlay_of_page(layout, leaf, index).is_empty() {
                 continue;
             }
-            self.load_leaf_page(&mut look, leaf, index)?;
-            self.release_entries(look.pages, space, layout, leaf, index);
-            let failed = self.program_changes(look.pages, layout, leaf, index);
+            self.load_leaf_page(&mut reader, leaf, index)?;
+            self.release_entries(reader.pages, space, layout, leaf, index);
+            let failed = self.program_changes(reader.pages, layout, leaf, index);
             if failed.is_err() {
                 self.forget_log(leaf);
                 return Ok(failed);
@@ -177,7 +177,7 @@ impl Map<'_> {
         let at = log_start(layout) + next_change(pages.bytes(), layout) * size;
         let (flash, page) = pages.complete_mut();
         for (bytes, entry) in page[at..].chunks_exact_mut(size).zip(entries) {
-            let change = Change { entry: self.overlay.key(entry) - first, frame: self.overlay.value(entry) & !released };
+            let change = LeafChange { entry: self.overlay.key(entry) - first, frame: self.overlay.value(entry) & !released };
             changes.emit(change, bytes, &mut |bytes| flash.checksum(bytes, 0));
         }
         let page = layout.frame_page(self.leaves.get(leaf)) + index;

@@ -21,7 +21,7 @@ pub(crate) const CHANGE_BYTES_MAX: usize = 8;
 
 /// An entry of a page of a leaf, and the new frame of that entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Change {
+pub(crate) struct LeafChange {
     pub entry: u32,
     pub frame: Frame,
 }
@@ -30,14 +30,14 @@ pub(crate) struct Change {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Blank,
-    Change(Change),
+    Change(LeafChange),
     /// A change that cannot be read: damaged, or cut while it was programmed.
     Unreadable,
 }
 
 /// Properties that all changes of a leaf's page have in common.
 #[derive(Clone, Copy)]
-pub(crate) struct Changes {
+pub(crate) struct LeafChanges {
     pub leaf: u32,
     /// Bytes of a frame's number.
     pub width: usize,
@@ -47,14 +47,14 @@ pub(crate) struct Changes {
     pub frames: u32,
 }
 
-impl Changes {
+impl LeafChanges {
     /// Returns the bytes of a change.
     pub fn bytes(&self) -> usize {
         2 + self.width + CHECK_BYTES
     }
 
     /// Writes a change. `checksum` is the checksum function of the device.
-    pub fn emit(&self, change: Change, bytes: &mut [u8], checksum: &mut impl FnMut(&[u8]) -> u32) {
+    pub fn emit(&self, change: LeafChange, bytes: &mut [u8], checksum: &mut impl FnMut(&[u8]) -> u32) {
         write_word(bytes, 0, 2, change.entry);
         write_word(bytes, 2, self.width, change.frame);
         let check = self.check(bytes, checksum);
@@ -82,8 +82,8 @@ impl Changes {
         found.map_or(Place::Unreadable, Place::Change)
     }
 
-    fn parse(&self, bytes: &[u8], checksum: &mut impl FnMut(&[u8]) -> u32) -> Option<Change> {
-        let change = Change { entry: read_word(bytes, 0, 2), frame: read_word(bytes, 2, self.width) };
+    fn parse(&self, bytes: &[u8], checksum: &mut impl FnMut(&[u8]) -> u32) -> Option<LeafChange> {
+        let change = LeafChange { entry: read_word(bytes, 0, 2), frame: read_word(bytes, 2, self.width) };
         let may_be = change.entry < self.entries && change.frame < self.frames;
         let check = read_word(bytes, 2 + self.width, CHECK_BYTES);
         (may_be && check == self.check(bytes, checksum)).then_some(change)
@@ -113,16 +113,16 @@ mod tests {
         !bytes.iter().fold(!0, byte)
     }
 
-    fn changes(leaf: u32, width: usize) -> Changes {
-        Changes { leaf, width, entries: 976, frames: if width == 2 { 0x8000 } else { 0x8000_0000 } }
+    fn changes(leaf: u32, width: usize) -> LeafChanges {
+        LeafChanges { leaf, width, entries: 976, frames: if width == 2 { 0x8000 } else { 0x8000_0000 } }
     }
 
     /// Returns changes of several leaves, with their bytes.
-    fn examples(width: usize) -> Vec<(Changes, Change, Vec<u8>)> {
+    fn examples(width: usize) -> Vec<(LeafChanges, LeafChange, Vec<u8>)> {
         let numbers = (1..60u32).map(|number| number.wrapping_mul(0x9E37_79B9));
         let example = |number: u32| {
             let changes = changes(number % 40, width);
-            let change = Change { entry: number >> 8 & 0x1FF, frame: (number >> 3) % changes.frames };
+            let change = LeafChange { entry: number >> 8 & 0x1FF, frame: (number >> 3) % changes.frames };
             let mut bytes = std::vec![0; changes.bytes()];
             changes.emit(change, &mut bytes, &mut checksum);
             (changes, change, bytes)

@@ -77,7 +77,7 @@ impl Recent {
 }
 
 /// The medium and the layout, which a look-up in the map needs.
-pub(crate) struct Look<'s, 'm, F> {
+pub(crate) struct LeafReader<'s, 'm, F> {
     pub pages: &'s mut Pages<'m, F>,
     pub layout: &'s Layout,
     /// Most reads of a leaf's page that reads as damaged.
@@ -166,17 +166,17 @@ impl<'m> Map<'m> {
     ///
     /// # Cost
     /// At most one read.
-    pub fn find<F: Flash>(&mut self, look: Look<'_, '_, F>, logical: u32) -> Result<Frame, Error> {
+    pub fn find<F: Flash>(&mut self, reader: LeafReader<'_, '_, F>, logical: u32) -> Result<Frame, Error> {
         if let Some(frame) = self.overlay_frame(logical).or_else(|| self.recent.find(logical)) {
             return Ok(frame);
         }
-        let (frame, pages) = self.leaf_run(look, logical)?;
+        let (frame, pages) = self.leaf_run(reader, logical)?;
         self.recent.insert(Run::new(logical, frame, pages));
         Ok(frame)
     }
 
     /// Notes that a page has no frame.
-    pub fn know_unwritten(&mut self, logical: u32) {
+    pub fn mark_unwritten(&mut self, logical: u32) {
         self.recent.insert(Run::new(logical, 0, 1));
     }
 
@@ -240,12 +240,12 @@ impl<'m> Map<'m> {
     /// Returns the frame that a leaf still keeps marked as live, though the overlay names
     /// another frame for the page; 0 if there is none. The caller releases it. The look-up costs
     /// a read. A read that fails does no harm: the mark stays until the leaf is written.
-    pub fn take_old<F: Flash>(&mut self, look: Look<'_, '_, F>, logical: u32) -> Frame {
+    pub fn take_old<F: Flash>(&mut self, reader: LeafReader<'_, '_, F>, logical: u32) -> Frame {
         let released = self.released_bit();
         let Some(index) = self.overlay.find(logical) else { return 0 };
         let value = self.overlay.value(index);
         if value & released == 0
-            && let Ok(old) = self.leaf_entry(look, logical)
+            && let Ok(old) = self.leaf_entry(reader, logical)
         {
             self.overlay.set_value(index, value | released);
             return if old != value { old } else { 0 };

@@ -18,7 +18,7 @@ pub mod sectors;
 mod tag;
 
 pub(crate) use clean::Clean;
-pub(crate) use tag::{Kind, Kinds, is_blank, is_same_start};
+pub(crate) use tag::{TagKind, TagKinds, is_blank, is_same_start};
 pub use tag::{TAG_BYTES, Tag};
 
 use core::fmt;

@@ -61,7 +61,7 @@ pub use layout::{SectorLayout, TagPlace};
 pub use sector::TAG_ROOM_BYTES;
 
 use super::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
-use generation::Blocks;
+use generation::SectorBlocks;
 use layout::PAGE_SECTORS_MAX;
 use sector::{Generation, PAGE, TAG_END, TAG_PART, seal, word};
 
@@ -77,14 +77,14 @@ const BLANK: [u8; SECTOR_BYTES] = [0xFF; SECTOR_BYTES];
 /// [`mount`](crate::FileSystem::mount) take it for a card or a disk.
 #[derive(Clone, Debug)]
 pub struct SectorPages<D> {
-    blocks: Blocks<D>,
+    blocks: SectorBlocks<D>,
 }
 
 impl<D: SectorDevice> SectorPages<D> {
     /// Divides a device into blocks and pages. Returns `None` if the device is too small for the
     /// layout, or the layout is impossible.
     pub fn new(device: D, layout: SectorLayout) -> Option<Self> {
-        layout.is_possible(device.sector_count()).then(|| Self { blocks: Blocks::new(device, layout) })
+        layout.is_possible(device.sector_count()).then(|| Self { blocks: SectorBlocks::new(device, layout) })
     }
 
     /// Returns the device underneath.

@@ -32,7 +32,7 @@ const STREAM_SHIFT: u32 = 22;
 /// Contents of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Kind {
+pub(crate) enum TagKind {
     /// Superblock: geometry, configuration, ring.
     Super = 1,
     /// One page of a root or of a copy of it. `sequence` is the number of the root, `logical`
@@ -66,7 +66,7 @@ pub(crate) enum Kind {
     LeafCopy = 12,
 }
 
-impl Kind {
+impl TagKind {
     fn parse(byte: u8) -> Option<Self> {
         Some(match byte {
             1 => Self::Super,
@@ -88,17 +88,17 @@ impl Kind {
 
 /// A set of kinds.
 #[derive(Clone, Copy)]
-pub(crate) struct Kinds(u16);
+pub(crate) struct TagKinds(u16);
 
-impl Kinds {
+impl TagKinds {
     /// Pages that hold logical pages.
-    pub const DATA: Self = Self::of(&[Kind::Data, Kind::DataCommit, Kind::Moved, Kind::MovedPending]);
+    pub const DATA: Self = Self::of(&[TagKind::Data, TagKind::DataCommit, TagKind::Moved, TagKind::MovedPending]);
     /// Pages that hold leaves of the map.
-    pub const LEAF: Self = Self::of(&[Kind::Leaf, Kind::MovedLeaf, Kind::LeafCopy]);
+    pub const LEAF: Self = Self::of(&[TagKind::Leaf, TagKind::MovedLeaf, TagKind::LeafCopy]);
     /// Journal pages.
-    pub const JOURNAL: Self = Self::of(&[Kind::Journal, Kind::JournalDiscard, Kind::LeafChanged]);
+    pub const JOURNAL: Self = Self::of(&[TagKind::Journal, TagKind::JournalDiscard, TagKind::LeafChanged]);
     /// Copies that reclamation has made.
-    pub const MOVED: Self = Self::of(&[Kind::Moved, Kind::MovedPending, Kind::MovedLeaf]);
+    pub const MOVED: Self = Self::of(&[TagKind::Moved, TagKind::MovedPending, TagKind::MovedLeaf]);
 
     /// Every kind.
     pub const ALL: Self = Self(!0);
@@ -114,7 +114,7 @@ impl Kinds {
     }
 
     /// Returns the set of these kinds.
-    pub const fn of(kinds: &[Kind]) -> Self {
+    pub const fn of(kinds: &[TagKind]) -> Self {
         let (mut bits, mut index) = (0, 0);
         while index < kinds.len() {
             bits |= 1 << kinds[index] as u8;
@@ -124,7 +124,7 @@ impl Kinds {
     }
 
     /// Returns true if the set contains the kind.
-    pub const fn has(self, kind: Kind) -> bool {
+    pub const fn has(self, kind: TagKind) -> bool {
         self.0 >> kind as u8 & 1 != 0
     }
 }
@@ -140,10 +140,10 @@ pub(crate) const fn is_same_start(a: u64, b: u64) -> bool {
 pub struct Tag {
     /// Number of this program in the life of the volume; 36 bits.
     pub(crate) sequence: u64,
-    /// Logical page, leaf, or a count: see [`Kind`]. 24 bits.
+    /// Logical page, leaf, or a count: see [`TagKind`]. 24 bits.
     pub(crate) logical: u32,
-    pub(crate) kind: Kind,
-    /// See [`Kind`]. 24 bits.
+    pub(crate) kind: TagKind,
+    /// See [`TagKind`]. 24 bits.
     pub(crate) aux: u32,
 }
 
@@ -156,13 +156,13 @@ impl Tag {
 
     /// Returns the stream of a logical page, whose head has programmed it.
     pub(crate) fn stream(&self) -> u8 {
-        if Kinds::DATA.has(self.kind) { (self.aux >> STREAM_SHIFT) as u8 } else { 0 }
+        if TagKinds::DATA.has(self.kind) { (self.aux >> STREAM_SHIFT) as u8 } else { 0 }
     }
 
     /// Returns true if the page is a journal page behind the caller's pages. Its `aux` is not 0
     /// in the place of a stream.
     pub(crate) fn is_among_data(&self) -> bool {
-        Kinds::JOURNAL.has(self.kind) && self.aux >> STREAM_SHIFT > 0
+        TagKinds::JOURNAL.has(self.kind) && self.aux >> STREAM_SHIFT > 0
     }
 
     /// Returns the source frame of a moved page.
@@ -189,7 +189,7 @@ impl Tag {
         fields.copy_from_slice(&bytes[..FIELDS_BYTES]);
         let own_check = fields[4] & 0xF0 | fields[8] >> 4;
         (fields[4], fields[8]) = (fields[4] & 0x0F, fields[8] & 0x0F);
-        let kind = Kind::parse(fields[8]).filter(|_| crc8(&fields) == own_check)?;
+        let kind = TagKind::parse(fields[8]).filter(|_| crc8(&fields) == own_check)?;
         let mut sequence = [0; 8];
         sequence[..5].copy_from_slice(&fields[..5]);
         Some(Self {
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn emit_then_parse_returns_the_tag_and_the_check() {
-        let tag = Tag { sequence: 0x2_3456_789A, logical: 0xABCDEF, kind: Kind::Moved, aux: 0x13579B };
+        let tag = Tag { sequence: 0x2_3456_789A, logical: 0xABCDEF, kind: TagKind::Moved, aux: 0x13579B };
         let bytes = tag.emit(0xDEAD_BEEF);
         assert_eq!(Tag::parse(&bytes), Some(tag));
         assert_eq!(Tag::carried_check(&bytes), 0xDEAD_BEEF);
@@ -261,7 +261,7 @@ mod tests {
     /// A mount that did not read the page took a tag with one damaged byte for another record.
     #[test]
     fn a_tag_with_one_damaged_byte_is_refused() {
-        let good = Tag { sequence: 0x1_2345_6789, logical: 0xABCDEF, kind: Kind::Data, aux: 7 }.emit(0);
+        let good = Tag { sequence: 0x1_2345_6789, logical: 0xABCDEF, kind: TagKind::Data, aux: 7 }.emit(0);
         for (at, flips) in (0..FIELDS_BYTES).flat_map(|at| (1..=255u8).map(move |flips| (at, flips))) {
             let mut bytes = good;
             bytes[at] ^= flips;

@@ -1,18 +1,18 @@
 //! The next record of each block in which roll-forward looks for them.
 
 use crate::config::LISTED_MAX;
-use crate::media::{Kind, Tag};
+use crate::media::{TagKind, Tag};
 
 /// Largest distance of a record's sequence number from the root's.
 pub(super) const HORIZON: u64 = 1 << 22;
 
 /// One cursor for each head that every volume has, and for each listed block.
-pub(super) type Cursors = [Option<Cursor>; LISTED_MAX + 3];
+pub(super) type RecordCursors = [Option<RecordCursor>; LISTED_MAX + 3];
 
 /// The next record of a block. The stack of a mount has one cursor for each block. So the
 /// sequence number is relative to the root's, which halves the size.
 #[derive(Clone, Copy)]
-pub(super) struct Cursor {
+pub(super) struct RecordCursor {
     /// Frame of the record, or place of a journal record.
     place: u32,
     distance: u32,
@@ -20,10 +20,10 @@ pub(super) struct Cursor {
     aux: u32,
     /// Places of its head that the record takes.
     places: u16,
-    kind: Kind,
+    kind: TagKind,
 }
 
-impl Cursor {
+impl RecordCursor {
     /// Creates a cursor at a place with the tag of a record. `base` is the sequence number of
     /// the root; the record is no further from it than [`HORIZON`].
     pub fn new(tag: &Tag, base: u64, place: u32) -> Self {
@@ -51,7 +51,7 @@ impl Cursor {
 }
 
 /// Returns the cursor whose record has the lowest sequence number, and its tag.
-pub(super) fn lowest(cursors: &Cursors, base: u64) -> Option<(usize, Tag)> {
+pub(super) fn lowest(cursors: &RecordCursors, base: u64) -> Option<(usize, Tag)> {
     let (mut slot, mut lowest) = (0, u32::MAX);
     for (index, cursor) in cursors.iter().enumerate() {
         if let Some(cursor) = cursor
@@ -60,7 +60,7 @@ pub(super) fn lowest(cursors: &Cursors, base: u64) -> Option<(usize, Tag)> {
             (slot, lowest) = (index, cursor.distance);
         }
     }
-    cursors[slot].map(|Cursor { distance, logical, kind, aux, .. }| {
+    cursors[slot].map(|RecordCursor { distance, logical, kind, aux, .. }| {
         (slot, Tag { sequence: base + u64::from(distance), logical, kind, aux })
     })
 }

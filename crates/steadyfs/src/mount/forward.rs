@@ -13,14 +13,14 @@
 mod look;
 
 use super::Damage;
-use super::cursor::{Cursor, Cursors, lowest};
-use super::traces::Traces;
+use super::cursor::{RecordCursor, RecordCursors, lowest};
+use super::evidence::TornEvidence;
 use crate::commit::Transaction;
 use crate::config::LISTED_MAX;
 use crate::error::Error;
 use crate::journal::Records;
 use crate::map::Map;
-use crate::media::{BlockIndex, Flash, Kind, Kinds, PageIndex, Tag};
+use crate::media::{BlockIndex, Flash, TagKind, TagKinds, PageIndex, Tag};
 use crate::pages::{Group, TRIES, UNSTEADY_TRIES};
 use crate::space::{FAILURE_JUMP, Frame, Head, NONE, State};
 
@@ -31,7 +31,7 @@ const STEADY: i32 = 3;
 
 /// A record found by roll-forward.
 #[derive(Clone, Copy)]
-pub(crate) struct Record {
+pub(crate) struct FoundRecord {
     pub tag: Tag,
     /// Frame of the record, or place of a journal record.
     pub place: u32,
@@ -40,14 +40,14 @@ pub(crate) struct Record {
 /// The result of roll-forward.
 pub(crate) struct Last {
     /// The last record.
-    pub record: Option<Record>,
+    pub record: Option<FoundRecord>,
     /// True if another record lies behind the last one in its block, so the last one was
     /// complete.
     pub is_complete: bool,
     /// True if the journal buffer holds the newest journal page.
     pub journal_is_read: bool,
     /// Traces that were found beside the records.
-    pub traces: Traces,
+    pub evidence: TornEvidence,
     /// The loss, if something is missing.
     pub damage: Option<Damage>,
 }
@@ -88,20 +88,20 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     /// Not inlined, so that its cursors are off the stack when the volume is settled.
     #[inline(never)]
     pub fn roll_forward(&mut self) -> Result<Last, Error> {
-        let mut cursors: Cursors = [None; LISTED_MAX + 3];
-        let mut traces = Traces::default();
+        let mut cursors: RecordCursors = [None; LISTED_MAX + 3];
+        let mut evidence = TornEvidence::default();
         if !self.records.ring.is_closed() {
-            self.begin_cursors(&mut cursors, &mut traces)?;
+            self.begin_cursors(&mut cursors, &mut evidence)?;
         }
-        let (mut last, mut is_complete, mut held) = (None, false, None::<Record>);
+        let (mut last, mut is_complete, mut held) = (None, false, None::<FoundRecord>);
         let (mut buffered, mut lost_chain) = (NONE, NONE);
         let reorders = self.loses_any();
         while let Some((slot, tag)) = lowest(&cursors, self.base) {
-            if reorders && self.ends_before(&tag, &cursors, traces)? {
+            if reorders && self.ends_before(&tag, &cursors, evidence)? {
                 break;
             }
             // Records come in the order of their sequence numbers, from all blocks.
-            let Some((record, ends)) = self.next_record(&mut cursors[slot], &mut traces, tag)? else { break };
+            let Some((record, ends)) = self.next_record(&mut cursors[slot], &mut evidence, tag)? else { break };
             let Some(gap) = record.tag.sequence.checked_sub(self.records.space.sequence()) else { continue };
             // On a device that reorders, any part may be missing. There the numbers jump like
             // this without a failure, and the record was acknowledged.
@@ -114,20 +114,20 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
             }
             if (ends || reorders) && !self.is_whole(&record, &mut buffered)? {
                 // The copy of a page that was lost before has no right checksum.
-                let is_move = Kinds::MOVED.has(record.tag.kind);
-                traces.lose_moves(is_move.into());
+                let is_move = TagKinds::MOVED.has(record.tag.kind);
+                evidence.lose_moves(is_move.into());
                 if reorders && is_move && self.source_is_lost(&record.tag)? {
-                    traces.lose_copy();
+                    evidence.lose_copy();
                 }
                 continue;
             }
             if self.records.pages.flash().reorders() && self.lacks_pages(&record.tag) && lowest(&cursors, self.base).is_none() {
                 break;
             }
-            if gap < FAILURE_JUMP && !traces.are_lost_moves(gap as u32, self.records.layout.config.unit_pages.into()) {
+            if gap < FAILURE_JUMP && !evidence.are_lost_moves(gap as u32, self.records.layout.config.pages_per_logical_page.into()) {
                 self.damage = Some(Damage::Record);
             }
-            traces.end_gap();
+            evidence.end_gap();
             self.records.space.set_sequence(record.tag.sequence + self.record_programs(&record));
             self.records.space.note_weak(self.records.pages.watch_mut());
             if ends {
@@ -148,7 +148,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         }
         self.take_last_moves_back()?;
         let journal_is_read = buffered != NONE && buffered == self.records.space.journal_at();
-        Ok(Last { record: last, is_complete, journal_is_read, traces, damage: self.damage })
+        Ok(Last { record: last, is_complete, journal_is_read, evidence, damage: self.damage })
     }
 
     /// Puts the source of the last record into the overlay, if that record is a move. The move
@@ -158,7 +158,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     fn keep_source(&mut self, tag: &Tag) -> Result<(), Error> {
         let source = tag.source();
         let is_named = self.map.overlay_frame(tag.logical).is_some();
-        if tag.kind != Kind::Moved
+        if tag.kind != TagKind::Moved
             || self.records.layout.leaf_log_bytes() == 0
             || is_named
             || source >= self.records.layout.frame_count()
@@ -176,7 +176,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         if !self.records.layout.moves_join() || !self.records.pages.takes_pages_once() {
             return;
         }
-        if !Kinds::MOVED.has(tag.kind) {
+        if !TagKinds::MOVED.has(tag.kind) {
             self.moves = 0;
             return;
         }
@@ -202,9 +202,9 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
 
     /// Returns true if every page of a record has the right checksum and matches the record's
     /// tag. The journal buffer then holds a journal page.
-    fn is_whole(&mut self, record: &Record, buffered: &mut PageIndex) -> Result<bool, Error> {
-        let Record { tag, place } = *record;
-        if Kinds::JOURNAL.has(tag.kind) {
+    fn is_whole(&mut self, record: &FoundRecord, buffered: &mut PageIndex) -> Result<bool, Error> {
+        let FoundRecord { tag, place } = *record;
+        if TagKinds::JOURNAL.has(tag.kind) {
             let block = self.records.space.journal_block(place);
             if self.records.is_chain(block) {
                 // A whole record counts, even if records before it are damaged. The record may
@@ -225,9 +225,9 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
             return Ok(self.buffer_journal(place, buffered)? == Some(tag));
         }
         let first = self.records.layout.frame_page(place);
-        for index in 0..u32::from(self.records.layout.config.unit_pages) {
+        for index in 0..u32::from(self.records.layout.config.pages_per_logical_page) {
             let wanted = Tag { sequence: tag.sequence + u64::from(index), ..tag };
-            if self.records.pages.record_tag(first + index, Kinds::of(&[tag.kind]))? != Some(wanted) {
+            if self.records.pages.record_tag(first + index, TagKinds::of(&[tag.kind]))? != Some(wanted) {
                 return Ok(false);
             }
         }
@@ -243,8 +243,8 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
             return Ok(false);
         }
         let first = self.records.layout.frame_page(source);
-        for page in first..first + u32::from(self.records.layout.config.unit_pages) {
-            let found = self.records.pages.record_tag(page, Kinds::ALL)?;
+        for page in first..first + u32::from(self.records.layout.config.pages_per_logical_page) {
+            let found = self.records.pages.record_tag(page, TagKinds::ALL)?;
             if found.is_none_or(|found| found.logical != tag.logical) {
                 return Ok(true);
             }
@@ -256,16 +256,16 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     /// cut may have hit the frame. A frame that reads well only now and then must not count. It
     /// could not be copied. A mount that copies nothing could not read it. The content of a
     /// journal record is in the journal buffer already.
-    fn reads_well(&mut self, record: &Record) -> Result<bool, Error> {
-        let Record { tag, place } = *record;
-        if Kinds::JOURNAL.has(tag.kind) {
+    fn reads_well(&mut self, record: &FoundRecord) -> Result<bool, Error> {
+        let FoundRecord { tag, place } = *record;
+        if TagKinds::JOURNAL.has(tag.kind) {
             return Ok(true);
         }
         let first = self.records.layout.frame_page(place);
-        for page in first..first + u32::from(self.records.layout.config.unit_pages) {
+        for page in first..first + u32::from(self.records.layout.config.pages_per_logical_page) {
             let mut lead = 0;
             for _ in 0..UNSTEADY_TRIES {
-                lead += if self.records.pages.read_tagged_in(1, page, Kinds::of(&[tag.kind]))?.is_some() { 1 } else { -1 };
+                lead += if self.records.pages.read_tagged_in(1, page, TagKinds::of(&[tag.kind]))?.is_some() { 1 } else { -1 };
                 if lead == STEADY {
                     break;
                 }
@@ -294,8 +294,8 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     }
 
     /// Returns the number of programs of a record.
-    fn record_programs(&self, record: &Record) -> u64 {
-        if Kinds::JOURNAL.has(record.tag.kind) { 1 } else { self.records.layout.config.unit_pages.into() }
+    fn record_programs(&self, record: &FoundRecord) -> u64 {
+        if TagKinds::JOURNAL.has(record.tag.kind) { 1 } else { self.records.layout.config.pages_per_logical_page.into() }
     }
 
     /// Returns true if a cut may leave any part of the unflushed data. This applies to a cache
@@ -311,20 +311,20 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     /// record behind a commit proves that the commit was flushed. A device that keeps its order
     /// loses only a part of one command, a group of moves. There any record that is no move, at
     /// the gap or behind it, proves the same.
-    fn ends_before(&mut self, tag: &Tag, cursors: &Cursors, mut traces: Traces) -> Result<bool, Error> {
+    fn ends_before(&mut self, tag: &Tag, cursors: &RecordCursors, mut evidence: TornEvidence) -> Result<bool, Error> {
         let gap = tag.sequence.saturating_sub(self.records.space.sequence());
-        let unit = u32::from(self.records.layout.config.unit_pages);
-        if gap == 0 || traces.are_lost_copies(gap, unit) || is_of_failures(gap, unit.into()) {
+        let unit = u32::from(self.records.layout.config.pages_per_logical_page);
+        if gap == 0 || evidence.are_lost_copies(gap, unit) || is_of_failures(gap, unit.into()) {
             return Ok(false);
         }
         let (mut ahead, mut committed) = (*cursors, false);
         let in_order = !self.records.pages.flash().reorders();
         while let Some((slot, tag)) = lowest(&ahead, self.base) {
-            if committed || (in_order && !Kinds::MOVED.has(tag.kind)) {
+            if committed || (in_order && !TagKinds::MOVED.has(tag.kind)) {
                 break;
             }
-            committed = Kinds::JOURNAL.and(Kinds::of(&[Kind::DataCommit])).has(tag.kind);
-            self.step(&mut ahead[slot], &mut traces, &tag)?;
+            committed = TagKinds::JOURNAL.and(TagKinds::of(&[TagKind::DataCommit])).has(tag.kind);
+            self.step(&mut ahead[slot], &mut evidence, &tag)?;
         }
         Ok(lowest(&ahead, self.base).is_none() || !(committed || in_order))
     }
@@ -333,13 +333,13 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     /// and true if it is the last one of its block.
     fn next_record(
         &mut self,
-        cursor: &mut Option<Cursor>,
-        traces: &mut Traces,
+        cursor: &mut Option<RecordCursor>,
+        evidence: &mut TornEvidence,
         tag: Tag,
-    ) -> Result<Option<(Record, bool)>, Error> {
+    ) -> Result<Option<(FoundRecord, bool)>, Error> {
         let place = cursor.map_or(0, |cursor| cursor.place());
-        let Some((head, block, next, is_other)) = self.step(cursor, traces, &tag)? else { return Ok(None) };
-        traces.note_use();
+        let Some((head, block, next, is_other)) = self.step(cursor, evidence, &tag)? else { return Ok(None) };
+        evidence.note_use();
         let ends = cursor.is_none();
         // A record with a used number does not belong to this volume's order. No head was ever
         // in a block that begins with such a record.
@@ -353,15 +353,15 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
                 // The block was erased since the root. Nothing else shows that.
                 self.records.space.count_erase(block);
             }
-            traces.note(head, is_other);
+            evidence.note(head, is_other);
         }
-        Ok(Some((Record { tag, place }, ends)))
+        Ok(Some((FoundRecord { tag, place }, ends)))
     }
 
     /// Applies a record, as long as the overlay has room. If a leaf is lost, the overlay keeps
     /// the changes that the leaf would have freed. So records may be missing from some point on,
     /// and the mount reports it. `lost_chain` is the block of a chain with a lost record.
-    fn apply(&mut self, record: &Record, buffered: &mut PageIndex, lost_chain: &mut BlockIndex) -> Result<(), Error> {
+    fn apply(&mut self, record: &FoundRecord, buffered: &mut PageIndex, lost_chain: &mut BlockIndex) -> Result<(), Error> {
         if self.is_full {
             return Ok(());
         }
@@ -379,17 +379,17 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         result
     }
 
-    fn apply_record(&mut self, record: &Record, buffered: &mut PageIndex, lost_chain: &mut BlockIndex) -> Result<(), Error> {
-        let Record { tag, place } = *record;
-        if !Kinds::JOURNAL.has(tag.kind) {
+    fn apply_record(&mut self, record: &FoundRecord, buffered: &mut PageIndex, lost_chain: &mut BlockIndex) -> Result<(), Error> {
+        let FoundRecord { tag, place } = *record;
+        if !TagKinds::JOURNAL.has(tag.kind) {
             return self.apply_frame(&tag, place);
         }
-        if tag.kind == Kind::LeafChanged {
+        if tag.kind == TagKind::LeafChanged {
             self.records.space.adopt_journal(place);
             self.map.forget_entries(self.records.space, self.records.layout, tag.logical);
             return Ok(());
         }
-        if tag.kind == Kind::JournalDiscard && *buffered != place {
+        if tag.kind == TagKind::JournalDiscard && *buffered != place {
             let block = self.records.space.journal_block(place);
             // A chain that cannot be read up to one record cannot be read up to a later one.
             let is_lost = self.records.is_chain(block) && *lost_chain == block;
@@ -407,23 +407,23 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     fn apply_frame(&mut self, tag: &Tag, frame: Frame) -> Result<(), Error> {
         let logical = tag.logical;
         match tag.kind {
-            Kind::Data => {
+            TagKind::Data => {
                 return self.transaction.replay(logical, frame, tag.transaction_start());
             }
-            Kind::DataCommit => {
+            TagKind::DataCommit => {
                 self.transaction.clear();
                 self.map.replay(logical, frame)?;
             }
             // A copy was programmed only while the map named its source. Records come in the
             // order of one sequence, so the newest copy counts. A copy whose program failed may
             // read as complete, but another copy follows it.
-            Kind::Moved => return self.map.replay(logical, frame),
-            Kind::MovedPending => self.transaction.replay_place(logical, frame),
-            Kind::Leaf => {
+            TagKind::Moved => return self.map.replay(logical, frame),
+            TagKind::MovedPending => self.transaction.replay_place(logical, frame),
+            TagKind::Leaf => {
                 self.map.adopt_leaf(self.records.space, self.records.layout, logical, frame);
             }
-            Kind::MovedLeaf => self.map.move_leaf(logical, frame),
-            Kind::LeafCopy => self.map.set_copy(frame),
+            TagKind::MovedLeaf => self.map.move_leaf(logical, frame),
+            TagKind::LeafCopy => self.map.set_copy(frame),
             _ => {}
         }
         Ok(())
@@ -434,7 +434,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         let start = tag.transaction_start();
         self.transaction.replay_commit(start);
         self.records.space.adopt_journal(page);
-        if tag.kind == Kind::JournalDiscard {
+        if tag.kind == TagKind::JournalDiscard {
             let mut from = 0;
             while let Some(logical) = self.records.journal.next_discard(from) {
                 self.map.replay(logical, 0)?;
@@ -445,7 +445,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         if self.lacks_pages(tag) {
             self.damage = Some(Damage::Record);
         }
-        self.transaction.was_replayed(start);
+        self.transaction.finish_replay(start);
         for index in 0..self.transaction.len() {
             let (logical, frame) = self.transaction.entry(index);
             self.map.replay(logical, frame)?;
@@ -458,7 +458,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     fn lacks_pages(&self, tag: &Tag) -> bool {
         let start = tag.transaction_start();
         let there = if self.transaction.is_other(start) { 0 } else { self.transaction.len() };
-        matches!(tag.kind, Kind::Journal | Kind::JournalDiscard) && there != tag.logical && !self.transaction.is_replayed(start)
+        matches!(tag.kind, TagKind::Journal | TagKind::JournalDiscard) && there != tag.logical && !self.transaction.is_replayed(start)
     }
 }
 
@@ -482,6 +482,6 @@ fn is_of_failures(gap: u64, unit: u64) -> bool {
 
 /// Returns true if the content of a record exists at another place as well, until the next root.
 /// The very last record may be unsteady, so a last record of such a kind is not applied.
-fn is_copy(kind: Kind) -> bool {
-    matches!(kind, Kind::Moved | Kind::MovedPending | Kind::MovedLeaf | Kind::Leaf | Kind::LeafCopy)
+fn is_copy(kind: TagKind) -> bool {
+    matches!(kind, TagKind::Moved | TagKind::MovedPending | TagKind::MovedLeaf | TagKind::Leaf | TagKind::LeafCopy)
 }

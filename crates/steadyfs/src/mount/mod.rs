@@ -13,12 +13,12 @@
 mod cursor;
 mod forward;
 mod superblock;
-mod traces;
+mod evidence;
 
-pub(crate) use forward::{Forward, Last, Record};
+pub(crate) use forward::{Forward, Last, FoundRecord};
 pub use superblock::Superblocks;
 pub(crate) use superblock::find_superblock;
-pub(crate) use traces::Traces;
+pub(crate) use evidence::TornEvidence;
 
 #[cfg(doc)]
 use crate::error::Error;

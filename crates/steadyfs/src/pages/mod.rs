@@ -9,24 +9,24 @@ mod device;
 mod group;
 mod programs;
 mod read_cache;
-mod shown;
-mod wanted;
+mod resident;
+mod expect;
 mod watch;
 
 pub(crate) use group::Group;
 pub(crate) use read_cache::{CONTROL_BYTES as READ_CACHE_CONTROL_BYTES, HEAD_BYTES as READ_CACHE_HEAD_BYTES};
-pub(crate) use wanted::Wanted;
+pub(crate) use expect::Expect;
 pub(crate) use watch::Watch;
 #[cfg(feature = "scrub")]
 pub(crate) use watch::is_weak;
 
 use crate::config::Layout;
 use crate::error::Error;
-use crate::media::{BlockIndex, Failure, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is_blank};
+use crate::media::{BlockIndex, Failure, Flash, TagKind, TagKinds, PageIndex, TAG_BYTES, Tag, is_blank};
 use core::ops::Range;
 use device::Device;
 use read_cache::ReadCache;
-use shown::{NONE, Shown};
+use resident::{NONE, Resident};
 
 /// Number of reads of a damaged page before it counts as lost.
 pub(crate) const TRIES: u32 = 3;
@@ -70,7 +70,7 @@ pub(crate) struct Pages<'m, F> {
     /// True if the checksum of the held page was verified.
     held_is_checked: bool,
     /// The logical page whose content is the held page, if that was looked up.
-    shown: Shown,
+    resident: Resident,
     /// The setting for the caller's pages.
     verify: Verify,
     /// Erases so far, including failed erases; the low bits.
@@ -91,7 +91,7 @@ impl<'m, F: Flash> Pages<'m, F> {
             leaf_log_bytes: layout.leaf_log_bytes() as u16,
             held: NONE,
             held_is_checked: true,
-            shown: Shown::NOTHING,
+            resident: Resident::NOTHING,
             verify: Verify::Always,
             erases: 0,
             watch: Watch::default(),
@@ -128,7 +128,7 @@ impl<'m, F: Flash> Pages<'m, F> {
 
     /// Sets which pages are verified.
     pub fn set_verify(&mut self, verify: Verify) {
-        self.hide();
+        self.invalidate_resident();
         self.verify = verify;
     }
 
@@ -185,33 +185,33 @@ impl<'m, F: Flash> Pages<'m, F> {
 
     /// Returns page `index` of a logical page as the caller sees it, if the buffer holds that.
     #[inline(always)]
-    pub fn shown(&self, logical: u32, index: u32) -> Option<&[u8]> {
-        self.shown.is_by(self.held, logical, index).then(|| self.bytes())
+    pub fn resident(&self, logical: u32, index: u32) -> Option<&[u8]> {
+        self.resident.is_by(self.held, logical, index).then(|| self.bytes())
     }
 
     /// Records that a program page is the complete content of page `index` of a logical page.
     /// The record lasts until it is [hidden](Self::hide).
-    pub fn show(&mut self, page: PageIndex, logical: u32, index: u32) {
-        self.shown = Shown::new(page, logical, index);
+    pub fn set_resident(&mut self, page: PageIndex, logical: u32, index: u32) {
+        self.resident = Resident::new(page, logical, index);
     }
 
     /// Records the same for the buffer, whose content was made and is no page of the medium.
     pub fn show_made(&mut self, logical: u32, index: u32) {
         self.held = MADE;
-        self.show(MADE, logical, index);
+        self.set_resident(MADE, logical, index);
     }
 
     /// Records that the caller reads page `index` of a logical page. Returns true if the
     /// caller's last read was of the same page.
     pub fn asks_again(&mut self, logical: u32, index: u32) -> bool {
-        let is_again = self.shown.is_of(logical, index);
-        self.show(NONE, logical, index);
+        let is_again = self.resident.is_of(logical, index);
+        self.set_resident(NONE, logical, index);
         is_again
     }
 
     /// Ends the record of [`show`](Self::show), because the content may change.
-    pub fn hide(&mut self) {
-        self.shown = Shown::NOTHING;
+    pub fn invalidate_resident(&mut self) {
+        self.resident = Resident::NOTHING;
     }
 
     /// Marks the buffer as holding no page.
@@ -236,8 +236,8 @@ impl<'m, F: Flash> Pages<'m, F> {
 
     /// Returns the checksum of the page in the buffer under a tag of this kind. The checksum of
     /// a leaf treats its log as blank.
-    pub fn check_as(&mut self, kind: Option<Kind>) -> u32 {
-        let logged = kind.is_some_and(|kind| Kinds::LEAF.has(kind));
+    pub fn check_as(&mut self, kind: Option<TagKind>) -> u32 {
+        let logged = kind.is_some_and(|kind| TagKinds::LEAF.has(kind));
         let missing = if logged { usize::from(self.leaf_log_bytes) } else { 0 };
         self.device.flash_mut().checksum(&self.buffer[..self.page_bytes - missing], missing)
     }
@@ -254,27 +254,27 @@ impl<'m, F: Flash> Pages<'m, F> {
     }
 
     /// Reads a page into the buffer and verifies it, unless the buffer or the read cache has it.
-    pub fn load(&mut self, page: PageIndex, wanted: Wanted) -> Result<(), Error> {
-        if self.find(page, wanted, true) { Ok(()) } else { self.load_anew(page, wanted, true) }
+    pub fn load(&mut self, page: PageIndex, expected: Expect) -> Result<(), Error> {
+        if self.find(page, expected, true) { Ok(()) } else { self.read_uncached(page, expected, true) }
     }
 
     /// Reads a page into the buffer as [`load`](Self::load) does, and keeps it in the read
     /// cache. Verifies the checksum only if `is_checked`.
-    pub fn load_kept(&mut self, page: PageIndex, wanted: Wanted, is_checked: bool) -> Result<(), Error> {
-        if !self.find(page, wanted, is_checked) {
-            self.load_anew(page, wanted, is_checked)?;
-            self.keep(wanted);
+    pub fn read_cached(&mut self, page: PageIndex, expected: Expect, is_checked: bool) -> Result<(), Error> {
+        if !self.find(page, expected, is_checked) {
+            self.read_uncached(page, expected, is_checked)?;
+            self.keep(expected);
         }
         Ok(())
     }
 
     /// Returns true if the buffer holds the page, or if the page was found in the read cache and
     /// copied into the buffer.
-    pub fn find(&mut self, page: PageIndex, wanted: Wanted, is_checked: bool) -> bool {
+    pub fn find(&mut self, page: PageIndex, expected: Expect, is_checked: bool) -> bool {
         if self.held == page && (self.held_is_checked || !is_checked) {
             return true;
         }
-        let is_kept = self.read_cache.find(page, wanted, &mut self.buffer[..self.page_bytes]);
+        let is_kept = self.read_cache.find(page, expected, &mut self.buffer[..self.page_bytes]);
         if is_kept {
             (self.held, self.held_is_checked) = (page, true);
         }
@@ -283,24 +283,24 @@ impl<'m, F: Flash> Pages<'m, F> {
 
     /// Returns true if a page that the caller reads as a whole is not kept and is not to be
     /// kept. Only one of a few such pages is kept, so that they do not push out all others.
-    pub fn passes_by(&mut self, page: PageIndex, wanted: Wanted, is_checked: bool) -> bool {
-        !self.find(page, wanted, is_checked) && !self.read_cache.takes_turn(self.page_bytes)
+    pub fn bypasses_cache(&mut self, page: PageIndex, expected: Expect, is_checked: bool) -> bool {
+        !self.find(page, expected, is_checked) && !self.read_cache.admits(self.page_bytes)
     }
 
     /// Keeps the held page in the read cache if it was verified. A misread page is read again.
-    pub fn keep(&mut self, wanted: Wanted) {
+    pub fn keep(&mut self, expected: Expect) {
         if self.held_is_checked {
-            self.read_cache.keep(self.held, wanted, &self.buffer[..self.page_bytes]);
+            self.read_cache.keep(self.held, expected, &self.buffer[..self.page_bytes]);
         }
     }
 
     /// Reads a page from the medium into the buffer in any case, and verifies it.
-    pub fn load_anew(&mut self, page: PageIndex, wanted: Wanted, is_checked: bool) -> Result<(), Error> {
+    pub fn read_uncached(&mut self, page: PageIndex, expected: Expect, is_checked: bool) -> Result<(), Error> {
         let is_sound = if is_checked {
-            self.read_sound(page, wanted)?
+            self.read_sound(page, expected)?
         } else {
             let mut tag = [0; TAG_BYTES];
-            self.read_page(page, &mut tag)? && check_page(None, &tag, wanted.kinds, wanted.logical).is_ok()
+            self.read_page(page, &mut tag)? && check_page(None, &tag, expected.kinds, expected.logical).is_ok()
         };
         if !is_sound {
             return Err(Error::Corrupt);
@@ -309,13 +309,13 @@ impl<'m, F: Flash> Pages<'m, F> {
         Ok(())
     }
 
-    /// Reads a page into the buffer, at most `wanted.tries` times. Returns true if it verifies
+    /// Reads a page into the buffer, at most `expected.tries` times. Returns true if it verifies
     /// and is the wanted page.
-    pub fn read_sound(&mut self, page: PageIndex, wanted: Wanted) -> Result<bool, Error> {
-        for _ in 0..wanted.tries {
+    pub fn read_sound(&mut self, page: PageIndex, expected: Expect) -> Result<bool, Error> {
+        for _ in 0..expected.tries {
             let mut tag = [0; TAG_BYTES];
             if self.read_page(page, &mut tag)?
-                && check_page(Some(self.check_as(kind_of(&tag))), &tag, wanted.kinds, wanted.logical).is_ok()
+                && check_page(Some(self.check_as(kind_of(&tag))), &tag, expected.kinds, expected.logical).is_ok()
             {
                 return Ok(true);
             }
@@ -367,7 +367,7 @@ impl<'m, F: Flash> Pages<'m, F> {
     }
 
     /// Reads a tag, several times if needed. Returns `false` if no try succeeds.
-    pub fn read_tag_anyhow(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<bool, Error> {
+    pub fn read_tag_with_retry(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<bool, Error> {
         for _ in 0..TRIES {
             if self.read_tag(page, tag)? {
                 return Ok(true);
@@ -378,12 +378,12 @@ impl<'m, F: Flash> Pages<'m, F> {
 
     /// Reads a page into the buffer, several times if it is damaged. Returns its tag if checksum
     /// and kind are right.
-    pub fn read_tagged(&mut self, page: PageIndex, kinds: Kinds) -> Result<Option<Tag>, Error> {
+    pub fn read_tagged(&mut self, page: PageIndex, kinds: TagKinds) -> Result<Option<Tag>, Error> {
         self.read_tagged_in(TRIES, page, kinds)
     }
 
     /// Reads a page as [`read_tagged`](Self::read_tagged) does, in at most `tries` tries.
-    pub fn read_tagged_in(&mut self, tries: u32, page: PageIndex, kinds: Kinds) -> Result<Option<Tag>, Error> {
+    pub fn read_tagged_in(&mut self, tries: u32, page: PageIndex, kinds: TagKinds) -> Result<Option<Tag>, Error> {
         let mut bytes = [0; TAG_BYTES];
         for _ in 0..tries {
             if self.read_page(page, &mut bytes)? {
@@ -402,30 +402,30 @@ impl<'m, F: Flash> Pages<'m, F> {
 
     /// Returns the tag of a record: of a page that verifies, or of a page programmed as lost.
     /// The checksum of a lost page proves that it was programmed so; its data has no checksum.
-    pub fn record_tag(&mut self, page: PageIndex, kinds: Kinds) -> Result<Option<Tag>, Error> {
+    pub fn record_tag(&mut self, page: PageIndex, kinds: TagKinds) -> Result<Option<Tag>, Error> {
         if let Some(tag) = self.read_tagged(page, kinds)? {
             return Ok(Some(tag));
         }
         let mut tag = [0; TAG_BYTES];
-        let is_lost = self.read_tag_anyhow(page, &mut tag)? && Tag::carried_check(&tag) == LOST_CHECK;
+        let is_lost = self.read_tag_with_retry(page, &mut tag)? && Tag::carried_check(&tag) == LOST_CHECK;
         Ok(Tag::parse(&tag).filter(|tag| is_lost && kinds.has(tag.kind)))
     }
 
     /// Returns true if a page reads as erased.
     pub fn is_blank(&mut self, page: PageIndex) -> Result<bool, Error> {
-        Ok(self.is_blank_anyhow(page)? == Some(true))
+        Ok(self.is_blank_with_retry(page)? == Some(true))
     }
 
     /// Returns true if a page reads as erased, or `None` if it cannot be read.
-    pub fn is_blank_anyhow(&mut self, page: PageIndex) -> Result<Option<bool>, Error> {
+    pub fn is_blank_with_retry(&mut self, page: PageIndex) -> Result<Option<bool>, Error> {
         let mut tag = [0; TAG_BYTES];
-        Ok(self.read_tag_anyhow(page, &mut tag)?.then(|| is_blank(&tag)))
+        Ok(self.read_tag_with_retry(page, &mut tag)?.then(|| is_blank(&tag)))
     }
 
     /// Erases a block.
     pub fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         self.held = NONE;
-        self.hide();
+        self.invalidate_resident();
         self.erases = self.erases.wrapping_add(1);
         let pages = u32::from(self.pages_per_block);
         self.read_cache.forget(block * pages, pages, self.page_bytes);
@@ -465,7 +465,7 @@ impl<'m, F: Flash> Pages<'m, F> {
 }
 
 /// Returns the kind that a tag names, without a check of the page.
-pub(crate) fn kind_of(tag: &[u8; TAG_BYTES]) -> Option<Kind> {
+pub(crate) fn kind_of(tag: &[u8; TAG_BYTES]) -> Option<TagKind> {
     Tag::parse(tag).map(|tag| tag.kind)
 }
 
@@ -480,7 +480,7 @@ pub(crate) fn was_read(result: Result<(), Failure>) -> Result<bool, Error> {
 
 /// Checks a page that was read: the checksum of its data (if `data_check` has it), its kind, and
 /// its logical page.
-pub(crate) fn check_page(data_check: Option<u32>, tag: &[u8; TAG_BYTES], kinds: Kinds, logical: u32) -> Result<(), Error> {
+pub(crate) fn check_page(data_check: Option<u32>, tag: &[u8; TAG_BYTES], kinds: TagKinds, logical: u32) -> Result<(), Error> {
     let found = match data_check {
         Some(check) => Tag::checked(tag, check),
         None => Tag::parse(tag).filter(|_| Tag::carried_check(tag) != LOST_CHECK),

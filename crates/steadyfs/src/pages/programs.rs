@@ -1,6 +1,6 @@
 //! Programs of pages: from the page buffer, from a caller's bytes, from the chip's register.
 
-use super::shown::NONE;
+use super::resident::NONE;
 use super::{LOST_CHECK, Pages};
 use crate::error::Error;
 use crate::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES, Tag};

@@ -6,7 +6,7 @@
 //! page that is read repeatedly. After some [finds](FINDS_MAX) a page is read from the medium
 //! once more. So the volume notices bits that have flipped meanwhile or need more of the ECC.
 
-use super::wanted::Wanted;
+use super::expect::Expect;
 use crate::features::READ_CACHE;
 use crate::media::PageIndex;
 use crate::table::{read_word, write_word};
@@ -23,21 +23,21 @@ pub(crate) const HEAD_BYTES: usize = 12;
 /// State of the page in a place, in three words. The last word has the kinds, and above them the
 /// number of finds and a flag.
 #[derive(Clone, Copy)]
-struct Head {
+struct PlaceHead {
     /// The page plus one, or 0 if the place is empty.
     page: u32,
     logical: u32,
     state: u32,
 }
 
-impl Head {
+impl PlaceHead {
     const NOTHING: Self = Self { page: 0, logical: 0, state: 0 };
     const FIND: u32 = 1 << 16;
     /// The page was found since it was stored, or since its place was last next in turn.
     const USED: u32 = 1 << 24;
 
-    fn new(page: PageIndex, wanted: Wanted) -> Self {
-        Self { page: page + 1, logical: wanted.logical, state: wanted.kinds.bits().into() }
+    fn new(page: PageIndex, expected: Expect) -> Self {
+        Self { page: page + 1, logical: expected.logical, state: expected.kinds.bits().into() }
     }
 
     fn parse(place: &[u8]) -> Self {
@@ -59,9 +59,9 @@ impl Head {
     }
 
     /// Returns true if the page meets the criteria and may be found once more.
-    fn serves(&self, wanted: Wanted) -> bool {
-        self.logical == wanted.logical
-            && self.state as u16 == wanted.kinds.bits()
+    fn serves(&self, expected: Expect) -> bool {
+        self.logical == expected.logical
+            && self.state as u16 == expected.kinds.bits()
             && self.state / Self::FIND % (FINDS_MAX + 1) < FINDS_MAX
     }
 }
@@ -93,32 +93,32 @@ impl<'m> ReadCache<'m> {
     }
 
     /// Counts a page that passes by. Returns true if it is to be kept: one of [`PASSING`] is.
-    pub fn takes_turn(&mut self, page_bytes: usize) -> bool {
+    pub fn admits(&mut self, page_bytes: usize) -> bool {
         let Some(Places { control: [_, passed], .. }) = self.places(page_bytes) else { return false };
         *passed = (*passed + 1) % PASSING;
         *passed == 0
     }
 
     /// Copies a page into `data` if the cache has it. Returns true if it does.
-    pub fn find(&mut self, page: PageIndex, wanted: Wanted, data: &mut [u8]) -> bool {
+    pub fn find(&mut self, page: PageIndex, expected: Expect, data: &mut [u8]) -> bool {
         let Some(mut places) = self.places(data.len()) else { return false };
-        let Some(place) = places.set(page).find(|place| Head::parse(place).is_in(page, 1)) else { return false };
-        let head = Head::parse(place);
-        if !head.serves(wanted) {
-            Head::NOTHING.emit(place);
+        let Some(place) = places.set(page).find(|place| PlaceHead::parse(place).is_in(page, 1)) else { return false };
+        let head = PlaceHead::parse(place);
+        if !head.serves(expected) {
+            PlaceHead::NOTHING.emit(place);
             return false;
         }
-        Head { state: (head.state + Head::FIND) | Head::USED, ..head }.emit(place);
+        PlaceHead { state: (head.state + PlaceHead::FIND) | PlaceHead::USED, ..head }.emit(place);
         data.copy_from_slice(&place[HEAD_BYTES..]);
         true
     }
 
     /// Stores a page that was read and verified.
-    pub fn keep(&mut self, page: PageIndex, wanted: Wanted, data: &[u8]) {
+    pub fn keep(&mut self, page: PageIndex, expected: Expect, data: &[u8]) {
         let Some(mut places) = self.places(data.len()) else { return };
         let at = places.at_for(page);
         if let Some(place) = places.set(page).nth(at) {
-            Head::new(page, wanted).emit(place);
+            PlaceHead::new(page, expected).emit(place);
             place[HEAD_BYTES..].copy_from_slice(data);
         }
     }
@@ -127,7 +127,7 @@ impl<'m> ReadCache<'m> {
     pub fn forget(&mut self, first: PageIndex, count: u32, page_bytes: usize) {
         let Some(places) = self.places(page_bytes) else { return };
         let all = places.bytes.chunks_exact_mut(places.place_bytes);
-        all.filter(|place| Head::parse(place).is_in(first, count)).for_each(|place| Head::NOTHING.emit(place));
+        all.filter(|place| PlaceHead::parse(place).is_in(first, count)).for_each(|place| PlaceHead::NOTHING.emit(place));
     }
 }
 
@@ -161,14 +161,14 @@ impl Places<'_> {
         let next = (usize::from(self.control[0]) + 1) % self.ways;
         let (mut own, mut behind, mut before) = (None, None, None);
         for (at, place) in self.set(page).enumerate() {
-            let head = Head::parse(place);
+            let head = PlaceHead::parse(place);
             if head.is_in(page, 1) {
                 own = Some(at);
             } else if !head.is_used() {
                 let unused = if at < next { &mut before } else { &mut behind };
                 unused.get_or_insert(at);
             } else if at == next {
-                Head { state: head.state & !Head::USED, ..head }.emit(place);
+                PlaceHead { state: head.state & !PlaceHead::USED, ..head }.emit(place);
             }
         }
         self.control[0] = next as u8;
@@ -179,24 +179,24 @@ impl Places<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::media::Kinds;
+    use crate::media::TagKinds;
     use std::vec::Vec;
 
     const PAGE: usize = 4;
     const PLACE: usize = HEAD_BYTES + PAGE;
 
-    fn wanted(logical: u32) -> Wanted {
-        Wanted { kinds: Kinds::DATA, logical, tries: 1 }
+    fn expected(logical: u32) -> Expect {
+        Expect { kinds: TagKinds::DATA, logical, tries: 1 }
     }
 
     /// Returns the data of a page whose logical page has the same number, if it is found.
     fn found(cache: &mut ReadCache<'_>, page: PageIndex) -> Option<[u8; 4]> {
         let mut data = [0; 4];
-        cache.find(page, wanted(page), &mut data).then_some(data)
+        cache.find(page, expected(page), &mut data).then_some(data)
     }
 
     fn keep(cache: &mut ReadCache<'_>, page: PageIndex) {
-        cache.keep(page, wanted(page), &[page as u8; 4]);
+        cache.keep(page, expected(page), &[page as u8; 4]);
     }
 
     #[test]
@@ -242,9 +242,9 @@ mod tests {
         let mut cache = ReadCache::new(&mut memory);
         let mut data = [0; 4];
         keep(&mut cache, 7);
-        assert!(!cache.find(7, wanted(8), &mut data), "another logical page");
+        assert!(!cache.find(7, expected(8), &mut data), "another logical page");
         keep(&mut cache, 7);
-        assert!(!cache.find(7, Wanted { kinds: Kinds::LEAF, ..wanted(7) }, &mut data), "another kind");
+        assert!(!cache.find(7, Expect { kinds: TagKinds::LEAF, ..expected(7) }, &mut data), "another kind");
         keep(&mut cache, 7);
         assert_eq!((0..1000).take_while(|_| found(&mut cache, 7).is_some()).count(), FINDS_MAX as usize);
         keep(&mut cache, 7);

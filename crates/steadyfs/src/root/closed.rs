@@ -51,8 +51,8 @@ impl<F: Flash> Search<'_, '_, F> {
                 self.tables.exchange(&mut header, index - pages, true);
             }
         }
-        let said = self.adopt_root(&header);
-        let ends_the_use = said.is_some_and(|said| !said.unchecked) && self.ring.closed;
+        let flags = self.adopt_root(&header);
+        let ends_the_use = flags.is_some_and(|flags| !flags.unchecked) && self.ring.closed;
         if !ends_the_use {
             return Ok(false);
         }

@@ -21,18 +21,18 @@
 //! Every root contains the list of bad blocks.
 //!
 //! [`Ring`] is the state of the ring in RAM. For a call of the store it works with its
-//! [`Tables`]: the medium, and the rooms whose state a root contains. A [`Search`] finds the
+//! [`RootState`]: the medium, and the rooms whose state a root contains. A [`Search`] finds the
 //! root that a mount begins with. A reader that recovers nothing has a search of its own
 //! ([`closed`]). [`Roots`] writes the roots.
 
 mod closed;
 mod program;
 mod scan;
-mod tables;
+mod state;
 
 pub(crate) use program::{Lost, Roots};
 pub(crate) use scan::{Search, ring_window};
-pub(crate) use tables::{SEQUENCE_MAX, Said, Tables};
+pub(crate) use state::{SEQUENCE_MAX, VolumeFlags, RootState};
 
 use crate::config::{Layout, RING_MIN};
 use crate::media::{BlockIndex, PageIndex};
@@ -219,8 +219,8 @@ impl Ring {
     /// complete. It must not be kept, and must hold no live frame and no newest journal page.
     fn rests(&self, place: u32, space: &Space<'_>) -> bool {
         let block = self.block(place);
-        place != self.place.into()
-            && place != self.complete.into()
+        place != u32::from(self.place)
+            && place != u32::from(self.complete)
             && self.kept >> place & 1 == 0
             && space.blocks().state(block) == State::Reserved
             && space.blocks().live(block) == 0

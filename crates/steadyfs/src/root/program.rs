@@ -1,9 +1,9 @@
 //! Writes roots.
 
-use super::{Ring, Said, Tables};
+use super::{Ring, VolumeFlags, RootState};
 use crate::error::Error;
 use crate::format::superblock::Superblock;
-use crate::media::{BlockIndex, Flash, Kind, PageIndex, TAG_BYTES, Tag};
+use crate::media::{BlockIndex, Flash, TagKind, PageIndex, TAG_BYTES, Tag};
 use crate::pages::Group;
 use crate::space::NONE;
 
@@ -16,7 +16,7 @@ pub(crate) struct Lost {
 /// The ring, and the roots that are written there.
 pub(crate) struct Roots<'s, 'm, F> {
     pub ring: &'s mut Ring,
-    pub tables: Tables<'s, 'm, F>,
+    pub tables: RootState<'s, 'm, F>,
     pub group: &'s mut Group<'m>,
 }
 
@@ -28,7 +28,7 @@ impl<F: Flash> Roots<'_, '_, F> {
         let (count, mut failures) = (self.tables.layout.ring_count, 0);
         for step in 1..count {
             let place = (u32::from(self.ring.place) + step) % count;
-            let Tables { space, pages, layout, .. } = &mut self.tables;
+            let RootState { space, pages, layout, .. } = &mut self.tables;
             if !self.ring.rests(place, space) {
                 continue;
             }
@@ -50,7 +50,7 @@ impl<F: Flash> Roots<'_, '_, F> {
     ///
     /// If the device does not answer, a root is written and the erase is repeated. A device that
     /// took the root, and does not answer for this block, has a bad block.
-    pub fn erase_unknown(&mut self, said: Said, lost: &mut Lost) -> Result<(), Error> {
+    pub fn erase_unknown(&mut self, flags: VolumeFlags, lost: &mut Lost) -> Result<(), Error> {
         if self.ring.unknown == 0 {
             return Ok(());
         }
@@ -60,7 +60,7 @@ impl<F: Flash> Roots<'_, '_, F> {
             if is_due {
                 let mut result = self.erase_place(place);
                 if result == Err(Error::Device) {
-                    self.write(said, lost)?;
+                    self.write(flags, lost)?;
                     result = if self.ring.rests(place, self.tables.space) { self.erase_place(place) } else { Ok(false) };
                 }
                 if result? {
@@ -102,10 +102,10 @@ impl<F: Flash> Roots<'_, '_, F> {
     ///
     /// # Power loss
     /// The root before stays the newest until a page of the copies can be read.
-    pub fn write(&mut self, said: Said, lost: &mut Lost) -> Result<(), Error> {
+    pub fn write(&mut self, flags: VolumeFlags, lost: &mut Lost) -> Result<(), Error> {
         for _ in 0..self.tables.layout.ring_count {
             self.find_room(self.tables.layout.root_programs)?;
-            if self.write_here(said, lost)? {
+            if self.write_here(flags, lost)? {
                 return Ok(());
             }
         }
@@ -114,23 +114,23 @@ impl<F: Flash> Roots<'_, '_, F> {
 
     /// Writes a root and its copies at the next page of the ring. Returns `false` if another
     /// block must be tried.
-    fn write_here(&mut self, said: Said, lost: &mut Lost) -> Result<bool, Error> {
+    fn write_here(&mut self, flags: VolumeFlags, lost: &mut Lost) -> Result<bool, Error> {
         let number = self.begin();
-        let result = self.program(number, said).and_then(|()| self.program_copies(number, said));
-        self.was_written(result, lost)
+        let result = self.program(number, flags).and_then(|()| self.program_copies(number, flags));
+        self.finish_write(result, lost)
     }
 
     /// Programs the first page of a root into each ring block but the first. Its number is
     /// smaller than the number of each real root. So one read of a block shows a mount that
     /// nothing newer is there. On media that program bytes, the first round erases no block, so
     /// these blocks stay blank.
-    fn number_blocks(&mut self, said: Said) -> Result<(), Error> {
+    fn number_blocks(&mut self, flags: VolumeFlags) -> Result<(), Error> {
         let count = self.tables.layout.ring_count;
         let end = if self.tables.layout.programs_bytes() { 1 } else { count };
         let mut has_failed = false;
         for place in 1..end {
             (self.ring.place, self.ring.next) = (place as u8, 0);
-            match self.program_page(place, said, 0) {
+            match self.program_page(place, flags, 0) {
                 Ok(()) => has_failed = false,
                 Err(Error::MediaFailing) => self.tables.space.lose(self.ring.current()),
                 // The block is erased before a root goes there.
@@ -144,10 +144,10 @@ impl<F: Flash> Roots<'_, '_, F> {
 
     /// Writes the first root of a new volume. The root is closed, because nothing was changed
     /// yet.
-    pub fn write_first(&mut self, said: Said) -> Result<(), Error> {
-        self.number_blocks(said)?;
+    pub fn write_first(&mut self, flags: VolumeFlags) -> Result<(), Error> {
+        self.number_blocks(flags)?;
         self.ring.closed = true;
-        while !self.write_here(said, &mut Lost::default())? {
+        while !self.write_here(flags, &mut Lost::default())? {
             self.advance()?;
         }
         Ok(())
@@ -163,7 +163,7 @@ impl<F: Flash> Roots<'_, '_, F> {
 
     /// Handles the result of the programs of a root and its copies. Returns `false` if another
     /// block must be tried.
-    pub fn was_written(&mut self, result: Result<(), Error>, lost: &mut Lost) -> Result<bool, Error> {
+    pub fn finish_write(&mut self, result: Result<(), Error>, lost: &mut Lost) -> Result<bool, Error> {
         match result {
             Ok(()) => {
                 self.ring.follows = self.ring.number;
@@ -192,18 +192,18 @@ impl<F: Flash> Roots<'_, '_, F> {
     }
 
     /// Programs a root, without its copies.
-    pub fn program(&mut self, number: u32, said: Said) -> Result<(), Error> {
-        self.program_pages(number, said, 0, self.tables.layout.root_pages)
+    pub fn program(&mut self, number: u32, flags: VolumeFlags) -> Result<(), Error> {
+        self.program_pages(number, flags, 0, self.tables.layout.root_pages)
     }
 
     /// Programs the copies of a root that was just programmed. They have the same content.
     ///
     /// A root that fails behind the first page of its copies counts at every mount, and may be
     /// certain at one. So the next root names it.
-    pub fn program_copies(&mut self, number: u32, said: Said) -> Result<(), Error> {
+    pub fn program_copies(&mut self, number: u32, flags: VolumeFlags) -> Result<(), Error> {
         let pages = self.tables.layout.root_pages;
         self.tables.pages.keep_order()?;
-        self.program_pages(number, said, pages, self.tables.layout.root_programs)
+        self.program_pages(number, flags, pages, self.tables.layout.root_programs)
     }
 
     /// Programs pages of a root and its copies: one by one, or as many at once as a group takes.
@@ -211,13 +211,13 @@ impl<F: Flash> Roots<'_, '_, F> {
     /// The second copied page proves that the first one was complete. So on raw flash the copies
     /// are programmed one by one. A driver that kept no order in a command would leave a false
     /// proof.
-    fn program_pages(&mut self, number: u32, said: Said, from: u32, to: u32) -> Result<(), Error> {
+    fn program_pages(&mut self, number: u32, flags: VolumeFlags, from: u32, to: u32) -> Result<(), Error> {
         let is_proof = from >= self.tables.layout.root_pages && self.tables.pages.takes_pages_once();
         let many = if is_proof { 0 } else { self.tables.layout.group_pages() };
         for first in (from..to).step_by(many.max(1) as usize) {
             let last = to.min(first + many.max(1));
             let result =
-                if many > 0 { self.program_group(number, said, first, last) } else { self.program_page(number, said, first) };
+                if many > 0 { self.program_group(number, flags, first, last) } else { self.program_page(number, flags, first) };
             // The failure is behind the first page of a copy, or in a command with that page.
             if last > self.tables.layout.root_pages + 1 && result.is_err() {
                 self.ring.follows = number;
@@ -228,9 +228,9 @@ impl<F: Flash> Roots<'_, '_, F> {
     }
 
     /// Programs the next pages of the ring in one command.
-    fn program_group(&mut self, number: u32, said: Said, from: u32, to: u32) -> Result<(), Error> {
+    fn program_group(&mut self, number: u32, flags: VolumeFlags, from: u32, to: u32) -> Result<(), Error> {
         for index in from..to {
-            let tag = self.compose_page(number, said, index);
+            let tag = self.compose_page(number, flags, index);
             let check = self.tables.pages.check_as(Some(tag.kind));
             self.group.put(index - from, self.tables.pages.bytes(), &tag.emit(check));
         }
@@ -241,8 +241,8 @@ impl<F: Flash> Roots<'_, '_, F> {
 
     /// Programs the next page of the ring: page `index` of a root and its copies. The pages of
     /// the copies follow the pages of the root.
-    fn program_page(&mut self, number: u32, said: Said, index: u32) -> Result<(), Error> {
-        let tag = self.compose_page(number, said, index);
+    fn program_page(&mut self, number: u32, flags: VolumeFlags, index: u32) -> Result<(), Error> {
+        let tag = self.compose_page(number, flags, index);
         let page = self.ring.take_pages(1, self.tables.layout);
         self.tables.pages.program_buffer(page, &tag)
     }
@@ -250,14 +250,14 @@ impl<F: Flash> Roots<'_, '_, F> {
     /// Makes page `index` of a root and its copies in the page buffer. Not inlined, so that its
     /// data is off the stack when the page is programmed.
     #[inline(never)]
-    fn compose_page(&mut self, number: u32, said: Said, index: u32) -> Tag {
+    fn compose_page(&mut self, number: u32, flags: VolumeFlags, index: u32) -> Tag {
         let pages = self.tables.layout.root_pages;
         self.tables.pages.bytes_mut().fill(0xFF);
         self.tables.map.blank_rest();
         self.tables.transaction.blank_rest();
-        let mut header = self.tables.header(said, self.ring);
+        let mut header = self.tables.header(flags, self.ring);
         self.tables.exchange(&mut header, index % pages, false);
-        Tag { sequence: number.into(), logical: index % pages, kind: Kind::Root, aux: pages | (index / pages) << 8 }
+        Tag { sequence: number.into(), logical: index % pages, kind: TagKind::Root, aux: pages | (index / pages) << 8 }
     }
 
     /// Programs the second superblock. It is programmed before the first one.
@@ -275,7 +275,7 @@ impl<F: Flash> Roots<'_, '_, F> {
             ring: self.ring.blocks,
         };
         superblock.emit(self.tables.pages.bytes_mut());
-        self.tables.pages.program_buffer(page, &Tag { sequence: 1, logical: 0, kind: Kind::Super, aux: 0 })
+        self.tables.pages.program_buffer(page, &Tag { sequence: 1, logical: 0, kind: TagKind::Super, aux: 0 })
     }
 
     /// Makes the first change after a clean end possible, before anything is programmed
@@ -289,22 +289,22 @@ impl<F: Flash> Roots<'_, '_, F> {
     /// Once after a mount that found nothing to settle: one erase and `root_programs` programs.
     /// In addition, one erase of each ring block in which cuts have left unreadable pages. If
     /// the medium programs bytes and there are no such blocks, the whole cost is one program.
-    pub fn open(&mut self, said: Said, lost: &mut Lost) -> Result<bool, Error> {
+    pub fn open(&mut self, flags: VolumeFlags, lost: &mut Lost) -> Result<bool, Error> {
         (self.ring.closed, self.ring.untouched) = (false, true);
         let mark = core::mem::replace(&mut self.ring.mark, NONE);
         let is_marked = mark != NONE && self.ring.unknown == 0 && self.mark_opened(mark).is_ok();
-        let result = if is_marked { Ok(()) } else { self.begin_new_block(said, lost) };
+        let result = if is_marked { Ok(()) } else { self.begin_new_block(flags, lost) };
         self.ring.closed = result.is_err();
         result.map(|()| !is_marked)
     }
 
     /// Goes on to the next ring block, and writes a root there. No other root outranks it, today
     /// or tomorrow.
-    fn begin_new_block(&mut self, said: Said, lost: &mut Lost) -> Result<(), Error> {
+    fn begin_new_block(&mut self, flags: VolumeFlags, lost: &mut Lost) -> Result<(), Error> {
         self.ring.untouched = false;
         self.advance()?;
-        self.write(said, lost)?;
-        self.erase_unknown(said, lost)
+        self.write(flags, lost)?;
+        self.erase_unknown(flags, lost)
     }
 
     /// Completes the mark of an opened volume. A cut may have interrupted the mark. An

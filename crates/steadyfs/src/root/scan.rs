@@ -18,11 +18,11 @@
 //! - the base
 //! - the newest certain root, or, if there is none, the oldest root that counts
 
-use super::{NUMBER_MAX, Ring, Said, Tables};
+use super::{NUMBER_MAX, Ring, VolumeFlags, RootState};
 use crate::config::{COPIED_MAX, Layout, RING_MAX};
 use crate::error::Error;
-use crate::format::root::{BYTES, Header};
-use crate::media::{Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag};
+use crate::format::root::{BYTES, RootHeader};
+use crate::media::{Flash, TagKind, TagKinds, PageIndex, TAG_BYTES, Tag};
 use crate::pages::was_read;
 use crate::space::{Frame, NONE};
 use core::num::NonZeroU32;
@@ -38,12 +38,12 @@ pub(crate) struct Base {
     /// True if a newer root counts, and cannot be read in any copy.
     pub lost: bool,
     /// The state of the store in this root.
-    pub said: Said,
+    pub flags: VolumeFlags,
 }
 
 /// A root that was found in the ring.
 #[derive(Clone, Copy, Debug)]
-struct Found {
+struct FoundRoot {
     number: u32,
     place: u32,
     /// First page of the root and of each copy, as far as any page of it was seen.
@@ -60,7 +60,7 @@ struct Found {
 /// The ring, and a search of it.
 pub(crate) struct Search<'s, 'm, F> {
     pub ring: &'s mut Ring,
-    pub tables: Tables<'s, 'm, F>,
+    pub tables: RootState<'s, 'm, F>,
 }
 
 impl<F: Flash> Search<'_, '_, F> {
@@ -78,7 +78,7 @@ impl<F: Flash> Search<'_, '_, F> {
                 && index - tag.logical + pages <= self.tables.layout.geometry.pages_per_block
                 && (tag.aux >> 8) as usize <= INSTANCES
         };
-        Ok(self.tables.pages.read_tagged(page, Kinds::of(&[Kind::Root]))?.filter(of_place))
+        Ok(self.tables.pages.read_tagged(page, TagKinds::of(&[TagKind::Root]))?.filter(of_place))
     }
 
     /// Returns the number of the first root in the block at a place of the ring. If its first
@@ -102,9 +102,9 @@ impl<F: Flash> Search<'_, '_, F> {
     #[inline(never)]
     pub fn find(&mut self, below: u32) -> Result<Option<Base>, Error> {
         (self.ring.kept, self.ring.uncertain) = (0, None);
-        let mut said = Said::default();
+        let mut flags = VolumeFlags::default();
         let firsts = self.first_numbers()?;
-        let (mut limit, mut base, mut oldest, mut lost) = (u32::MAX, None::<Found>, None::<Found>, false);
+        let (mut limit, mut base, mut oldest, mut lost) = (u32::MAX, None::<FoundRoot>, None::<FoundRoot>, false);
         while let Some((place, first)) = newest_below(&firsts, limit) {
             limit = first;
             self.ring.number = self.ring.number.max(first);
@@ -115,7 +115,7 @@ impl<F: Flash> Search<'_, '_, F> {
                     continue;
                 }
                 // The newest root that counts and can be read as a whole is the base.
-                let is_there = self.is_whole_root(&found) && (base.is_some() || self.read_root(&found, &mut said)?);
+                let is_there = self.is_whole_root(&found) && (base.is_some() || self.read_root(&found, &mut flags)?);
                 if base.is_none() && is_there && (found.is_firm() || self.has_its_own(found.place)?) {
                     base = Some(found);
                     self.ring.kept |= 1 << found.place;
@@ -131,28 +131,28 @@ impl<F: Flash> Search<'_, '_, F> {
                 if is_there && found.is_certain() {
                     if base.is_some_and(|newer| self.is_stale(&newer, &found)) {
                         (base, self.ring.kept) = (Some(found), 0);
-                        if !self.read_root(&found, &mut said)? {
+                        if !self.read_root(&found, &mut flags)? {
                             return Ok(None);
                         }
                     }
                     self.ring.kept |= 1 << found.place;
-                    return self.begin_with(base, Base { lost, said });
+                    return self.begin_with(base, Base { lost, flags });
                 }
             }
         }
         // No root is certain. The oldest root that counts is kept in its place.
         self.ring.kept |= oldest.map_or(0, |found| 1 << found.place);
-        self.begin_with(base, Base { lost, said })
+        self.begin_with(base, Base { lost, flags })
     }
 
     /// Returns true if the root in the tables is not certain, and was begun before a certain
     /// root with a smaller number. It then follows an older root than the certain one. A cut
     /// erase had hidden it from the mount that began the certain root.
-    fn is_stale(&self, newer: &Found, certain: &Found) -> bool {
+    fn is_stale(&self, newer: &FoundRoot, certain: &FoundRoot) -> bool {
         !newer.is_certain() && self.ring.follows < certain.number && certain.number < newer.number
     }
 
-    fn begin_with(&mut self, found: Option<Found>, base: Base) -> Result<Option<Base>, Error> {
+    fn begin_with(&mut self, found: Option<FoundRoot>, base: Base) -> Result<Option<Base>, Error> {
         let Some(found) = found else { return Ok(None) };
         self.ring.uncertain = NonZeroU32::new(found.number).filter(|_| !found.is_firm());
         let place = found.place as u8;
@@ -193,7 +193,7 @@ impl<F: Flash> Search<'_, '_, F> {
 
     /// Clears the `unknown` bit of blank ring blocks: they hold nothing that may be read
     /// tomorrow.
-    pub fn know_blank_places(&mut self) -> Result<(), Error> {
+    pub fn mark_blank_places(&mut self) -> Result<(), Error> {
         for place in 0..self.tables.layout.ring_count {
             if self.ring.unknown >> place & 1 != 0 && self.has_no_root(place)? {
                 self.ring.unknown &= !(1 << place);
@@ -217,12 +217,12 @@ impl<F: Flash> Search<'_, '_, F> {
     /// Returns the last root before page `end` in the block at a place of the ring. Reads
     /// backwards, and sets `end` to the first page that was read. [`NONE`] stands for the end of
     /// the programmed pages.
-    fn root_before(&mut self, place: u32, end: &mut u32) -> Result<Option<Found>, Error> {
+    fn root_before(&mut self, place: u32, end: &mut u32) -> Result<Option<FoundRoot>, Error> {
         let first = self.ring.block(place) * self.tables.layout.geometry.pages_per_block;
         if *end == NONE {
             *end = self.find_end(first)?;
         }
-        let mut found = None::<Found>;
+        let mut found = None::<FoundRoot>;
         let least = end.saturating_sub(ring_window(self.tables.layout));
         while *end > least {
             let Some(tag) = self.root_page(place, *end - 1)? else {
@@ -233,7 +233,7 @@ impl<F: Flash> Search<'_, '_, F> {
                 break;
             }
             *end -= 1;
-            let found = found.get_or_insert(Found::new(number_of(&tag), place));
+            let found = found.get_or_insert(FoundRoot::new(number_of(&tag), place));
             found.add(&tag, first + *end, self.tables.layout.root_pages);
             // A page of the copies may read as damaged the next time. So the root itself is
             // searched as well.
@@ -245,7 +245,7 @@ impl<F: Flash> Search<'_, '_, F> {
     }
 
     /// Returns true if every page of a root can be read in any copy.
-    fn is_whole_root(&self, found: &Found) -> bool {
+    fn is_whole_root(&self, found: &FoundRoot) -> bool {
         found.pages.count_ones() == self.tables.layout.root_pages
     }
 
@@ -268,7 +268,7 @@ impl<F: Flash> Search<'_, '_, F> {
     fn is_blank_from(&mut self, first: PageIndex, page: u32) -> Result<bool, Error> {
         let (root, frame) = (self.tables.layout.root_pages, self.tables.layout.copied_page());
         let hides = self.tables.pages.flash().hides_damage();
-        let is_known = match self.tables.pages.is_blank_anyhow(first + page)? {
+        let is_known = match self.tables.pages.is_blank_with_retry(first + page)? {
             Some(true) => true,
             None if hides => false,
             _ => return Ok(false),
@@ -285,7 +285,7 @@ impl<F: Flash> Search<'_, '_, F> {
     fn are_blank_behind(&mut self, first: PageIndex, page: u32, mut wanted: u32) -> Result<bool, Error> {
         let end = self.tables.layout.geometry.pages_per_block;
         for next in page + 1..(page + 1 + LOOKS_BEHIND).min(end) {
-            match self.tables.pages.is_blank_anyhow(first + next)? {
+            match self.tables.pages.is_blank_with_retry(first + next)? {
                 Some(false) => return Ok(false),
                 Some(true) if wanted == 1 => return Ok(true),
                 is_blank => wanted -= u32::from(is_blank.is_some()),
@@ -295,7 +295,7 @@ impl<F: Flash> Search<'_, '_, F> {
     }
 
     /// Reads a root into the tables. Returns `false` if it is not sound.
-    fn read_root(&mut self, found: &Found, said: &mut Said) -> Result<bool, Error> {
+    fn read_root(&mut self, found: &FoundRoot, flags: &mut VolumeFlags) -> Result<bool, Error> {
         let mut header = [0; BYTES];
         for index in 0..self.tables.layout.root_pages {
             if !self.load_root_page(found, index)? {
@@ -304,23 +304,23 @@ impl<F: Flash> Search<'_, '_, F> {
             self.tables.exchange(&mut header, index, true);
         }
         let found = self.adopt_root(&header);
-        *said = found.unwrap_or(*said);
+        *flags = found.unwrap_or(*flags);
         Ok(found.is_some())
     }
 
     /// Takes over the header of a root, once its tables are read. Returns `None` if it is not
     /// sound.
-    pub(super) fn adopt_root(&mut self, header: &[u8; BYTES]) -> Option<Said> {
+    pub(super) fn adopt_root(&mut self, header: &[u8; BYTES]) -> Option<VolumeFlags> {
         if !self.tables.pages.flash().is_clean() {
             // The tables were replaced, even if the header is refused.
             self.tables.space.blocks_mut().recount();
         }
-        let header = Header::parse(header)?;
+        let header = RootHeader::parse(header)?;
         if !self.tables.adopt(&header, self.ring) {
             return None;
         }
         (self.ring.closed, self.ring.follows) = (header.closed, header.follows);
-        Some(Said { worn_out: header.worn_out, unchecked: header.unchecked, savings: header.savings })
+        Some(VolumeFlags { worn_out: header.worn_out, unchecked: header.unchecked, reserve: header.reserve })
     }
 
     /// Returns true if all pages can be read that the root in the tables names in its own ring
@@ -329,13 +329,13 @@ impl<F: Flash> Search<'_, '_, F> {
         let (block, fpb) = (self.ring.block(place), self.tables.layout.frames_per_block);
         for leaf in 0..self.tables.layout.leaf_count {
             let frame = self.tables.map.leaf(leaf);
-            if frame / fpb == block && !self.frame_can_be_read(frame, Kinds::LEAF, leaf)? {
+            if frame / fpb == block && !self.frame_can_be_read(frame, TagKinds::LEAF, leaf)? {
                 return Ok(false);
             }
         }
         for index in 0..self.tables.map.len() {
             let (logical, frame) = self.tables.map.entry(index);
-            if frame / fpb == block && !self.frame_can_be_read(frame, Kinds::DATA, logical)? {
+            if frame / fpb == block && !self.frame_can_be_read(frame, TagKinds::DATA, logical)? {
                 return Ok(false);
             }
         }
@@ -346,7 +346,7 @@ impl<F: Flash> Search<'_, '_, F> {
     fn journal_copy_can_be_read(&mut self) -> Result<bool, Error> {
         let first = self.tables.layout.journal_page(self.tables.space.journal_at());
         for page in first..first + self.tables.layout.journal_pages() {
-            if self.tables.pages.read_tagged(page, Kinds::JOURNAL)?.is_none() {
+            if self.tables.pages.read_tagged(page, TagKinds::JOURNAL)?.is_none() {
                 return Ok(false);
             }
         }
@@ -355,9 +355,9 @@ impl<F: Flash> Search<'_, '_, F> {
 
     /// Returns true if every page of a frame can be read, and has the right kind and logical
     /// page.
-    fn frame_can_be_read(&mut self, frame: Frame, kinds: Kinds, logical: u32) -> Result<bool, Error> {
+    fn frame_can_be_read(&mut self, frame: Frame, kinds: TagKinds, logical: u32) -> Result<bool, Error> {
         let first = self.tables.layout.frame_page(frame);
-        for page in first..first + u32::from(self.tables.layout.config.unit_pages) {
+        for page in first..first + u32::from(self.tables.layout.config.pages_per_logical_page) {
             if self.tables.pages.read_tagged(page, kinds)?.is_none_or(|tag| tag.logical != logical) {
                 return Ok(false);
             }
@@ -367,9 +367,9 @@ impl<F: Flash> Search<'_, '_, F> {
 
     /// Reads a page of a root, or of a copy, into the page buffer. Returns `false` if none can
     /// be read.
-    fn load_root_page(&mut self, found: &Found, index: u32) -> Result<bool, Error> {
+    fn load_root_page(&mut self, found: &FoundRoot, index: u32) -> Result<bool, Error> {
         for start in found.starts.into_iter().rev().filter(|&start| start != NONE) {
-            let tag = self.tables.pages.read_tagged(start + index, Kinds::of(&[Kind::Root]))?;
+            let tag = self.tables.pages.read_tagged(start + index, TagKinds::of(&[TagKind::Root]))?;
             if tag.is_some_and(|tag| number_of(&tag) == found.number && tag.logical == index) {
                 return Ok(true);
             }
@@ -402,10 +402,10 @@ pub(super) fn newest_below(firsts: &[u32], limit: u32) -> Option<(u32, u32)> {
 /// Returns the number of pages at the end of a ring block that contain a whole root. These pages
 /// may hold a cut root, and a root with the pages that a mount copied behind it.
 pub(crate) const fn ring_window(layout: &Layout) -> u32 {
-    2 * layout.root_programs + (COPIED_MAX + 1) * layout.config.unit_pages as u32 + layout.journal_pages()
+    2 * layout.root_programs + (COPIED_MAX + 1) * layout.config.pages_per_logical_page as u32 + layout.journal_pages()
 }
 
-impl Found {
+impl FoundRoot {
     fn new(number: u32, place: u32) -> Self {
         Self { number, place, starts: [NONE; INSTANCES], pages: 0, seals: 0, last_seal: 0 }
     }

@@ -57,7 +57,7 @@ const STATES: usize = 11;
 
 /// The criterion for a choice among the blocks in one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Choice {
+pub(crate) enum BlockChoice {
     LeastWorn,
     /// The most worn block that is not out of line. Data at rest does not stay for ever, and a
     /// block that is ahead would run away.
@@ -241,7 +241,7 @@ impl<'m> Blocks<'m> {
     }
 
     /// Returns the block in `state` that `choice` names. A weak block is a used one.
-    pub fn choose(&self, state: State, choice: Choice) -> Option<u32> {
+    pub fn choose(&self, state: State, choice: BlockChoice) -> Option<u32> {
         match state {
             State::Used => self.choose_among(&[State::Used, State::Weak], choice),
             _ => self.choose_among(&[state], choice),
@@ -250,19 +250,19 @@ impl<'m> Blocks<'m> {
 
     /// Returns the block in one of the states that `choice` names. Among equals, an erased block
     /// comes first, then the first block.
-    pub fn choose_among(&self, states: &[State], choice: Choice) -> Option<u32> {
+    pub fn choose_among(&self, states: &[State], choice: BlockChoice) -> Option<u32> {
         let (mut best, mut least) = (None, u32::MAX);
         let in_line = self.wear_mean() + self.wear_mean() / 16 + 1;
         for block in self.blocks_in(states) {
             let (wear, last) = (u32::from(self.wear(block)), u32::from(self.number(block) != State::Clean as u8));
             let worn = wear << 1 | last;
             let key = match choice {
-                Choice::LeastWorn => worn,
-                Choice::MostWorn => in_line.checked_sub(wear).unwrap_or(wear + u32::from(u8::MAX)) << 1 | last,
+                BlockChoice::LeastWorn => worn,
+                BlockChoice::MostWorn => in_line.checked_sub(wear).unwrap_or(wear + u32::from(u8::MAX)) << 1 | last,
                 // The wear is compared first, so the live frames of few blocks are counted.
-                Choice::LeastWornInUse if worn >= least || self.live(block) == 0 => continue,
-                Choice::LeastWornInUse => worn,
-                Choice::Emptiest(most) => match self.live(block) {
+                BlockChoice::LeastWornInUse if worn >= least || self.live(block) == 0 => continue,
+                BlockChoice::LeastWornInUse => worn,
+                BlockChoice::Emptiest(most) => match self.live(block) {
                     // Wear can only increase the key.
                     live if live == 0 || live << 9 > least => continue,
                     live => live.max((live + 2 * wear.saturating_sub(in_line)).min(most)) << 9 | worn,

@@ -11,7 +11,7 @@ use super::frame::NONE;
 use super::lifetimes::{self, Lifetimes};
 use crate::config::{HEAD_BYTES, Layout};
 use crate::features::STREAMS;
-use crate::media::{BlockIndex, Kind, Tag};
+use crate::media::{BlockIndex, TagKind, Tag};
 use crate::table::{read_word, write_word};
 
 /// Bytes of a head: block, and next place in it.
@@ -55,11 +55,11 @@ impl HeadIndex {
     #[inline(never)]
     pub fn of(tag: &Tag) -> Option<Self> {
         match tag.kind {
-            Kind::Super | Kind::Root => None,
+            TagKind::Super | TagKind::Root => None,
             _ if tag.is_among_data() => Some(Self::USER),
-            Kind::Journal | Kind::JournalDiscard | Kind::LeafChanged => Some(Self::JOURNAL),
-            Kind::Moved | Kind::MovedPending | Kind::MovedLeaf => Some(Self::moved(tag.stream())),
-            Kind::Data | Kind::DataCommit | Kind::Leaf | Kind::LeafCopy => Some(Self::user(tag.stream())),
+            TagKind::Journal | TagKind::JournalDiscard | TagKind::LeafChanged => Some(Self::JOURNAL),
+            TagKind::Moved | TagKind::MovedPending | TagKind::MovedLeaf => Some(Self::moved(tag.stream())),
+            TagKind::Data | TagKind::DataCommit | TagKind::Leaf | TagKind::LeafCopy => Some(Self::user(tag.stream())),
         }
     }
 

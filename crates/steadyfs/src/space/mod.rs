@@ -1,7 +1,7 @@
 //! The blocks of the medium: their content, the blocks that are being programmed, and the order
 //! of programs.
 //!
-//! A *frame* is `unit_pages` consecutive program pages of one block. [Heads](heads) program
+//! A *frame* is `pages_per_logical_page` consecutive program pages of one block. [Heads](heads) program
 //! frames in order. Every program carries the next sequence number. This folder erases blocks
 //! and assigns places; the caller that takes a place programs it.
 
@@ -10,7 +10,7 @@ mod frame;
 mod heads;
 mod lifetimes;
 
-pub(crate) use blocks::{Blocks, Choice, State, UNUSED};
+pub(crate) use blocks::{Blocks, BlockChoice, State, UNUSED};
 pub(crate) use frame::{FAILURE_JUMP, Frame, NONE};
 pub(crate) use heads::{Head, HeadIndex, Heads};
 pub(crate) use lifetimes::{BYTES as LIFETIMES_BYTES, Lifetimes};
@@ -18,7 +18,7 @@ pub(crate) use lifetimes::{BYTES as LIFETIMES_BYTES, Lifetimes};
 use crate::config::Layout;
 use crate::error::Error;
 use crate::features::{SCRUB, STREAMS};
-use crate::media::{BlockIndex, Failure, Flash, Kinds, TAG_BYTES, Tag};
+use crate::media::{BlockIndex, Failure, Flash, TagKinds, TAG_BYTES, Tag};
 use crate::pages::{Pages, Watch};
 
 /// Streams join when fewer blocks than this for each head hold no data.
@@ -275,7 +275,7 @@ impl<'m> Space<'m> {
     /// Gives a head an erased block: the least worn one, or, with `worn`, the most worn one.
     /// Returns `false` if there is none.
     pub fn open_head(&mut self, head: HeadIndex, worn: bool) -> bool {
-        let choice = if worn { Choice::MostWorn } else { Choice::LeastWorn };
+        let choice = if worn { BlockChoice::MostWorn } else { BlockChoice::LeastWorn };
         let Some(block) = self.blocks.choose(State::Erased, choice) else { return false };
         self.blocks.set_state(block, State::Active);
         self.heads.replace(head, Head { block, next: 0 });
@@ -382,7 +382,7 @@ impl<'m> Space<'m> {
         }
         loop {
             let allocatable = self.blocks.count(State::Erased) + self.blocks.count(State::Listed);
-            let choice = if allocatable % 4 == 3 { Choice::MostWorn } else { Choice::LeastWorn };
+            let choice = if allocatable % 4 == 3 { BlockChoice::MostWorn } else { BlockChoice::LeastWorn };
             let Some(block) = self.blocks.choose_among(&UNUSED, choice).filter(|_| allocatable < listed_blocks) else { break };
             let clean = self.blocks.state(block) == State::Clean;
             self.blocks.set_state(block, if clean { State::Erased } else { State::Listed });
@@ -455,7 +455,7 @@ impl<'m> Space<'m> {
         }
         let stream = match Tag::parse(tag) {
             Some(tag) if layout.moves_apart() && !self.streams_join(layout) => match self.lifetimes(layout) {
-                Some(lifetimes) if Kinds::DATA.has(tag.kind) => lifetimes.at_rest(tag.logical),
+                Some(lifetimes) if TagKinds::DATA.has(tag.kind) => lifetimes.at_rest(tag.logical),
                 _ => tag.stream(),
             },
             _ => 0,

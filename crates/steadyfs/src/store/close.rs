@@ -15,7 +15,7 @@
 
 use super::Store;
 use crate::error::Error;
-use crate::media::{Flash, Kind, Tag};
+use crate::media::{Flash, TagKind, Tag};
 use crate::space::{HeadIndex, NONE};
 
 impl<F: Flash> Store<'_, F> {
@@ -29,14 +29,14 @@ impl<F: Flash> Store<'_, F> {
     /// - `root_programs + journal_pages` programs;
     /// - one erase if the ring block is full;
     /// - the mark of a block in which a program failed;
-    /// - `unit_pages` reads and programs if the first leaf was written since its last copy.
+    /// - `pages_per_logical_page` reads and programs if the first leaf was written since its last copy.
     pub fn end_use(&mut self) -> Result<(), Error> {
         let ftl = &mut self.logical.ftl;
         if ftl.status.is_read_only() || ftl.ring.is_closed() || self.logical.is_open() {
             return Ok(());
         }
         self.logical.ftl.begin_call();
-        if self.outlook().can_copy_leaf() {
+        if self.view().can_copy_leaf() {
             self.logical.copy_leaf()?;
         }
         self.logical.ftl.ring.set_closed(true);
@@ -56,7 +56,7 @@ impl<F: Flash> Store<'_, F> {
         for _ in 0..tries {
             let number = self.logical.ftl.in_ring(|roots, _, _| roots.find_room(pages).map(|()| roots.begin()))?;
             let result = self.program_closing_root(number);
-            if self.logical.ftl.in_ring(|roots, _, lost| roots.was_written(result, lost))? {
+            if self.logical.ftl.in_ring(|roots, _, lost| roots.finish_write(result, lost))? {
                 return Ok(());
             }
         }
@@ -66,14 +66,14 @@ impl<F: Flash> Store<'_, F> {
     /// Programs a root, the copy of the newest journal page, and the copies of the root.
     fn program_closing_root(&mut self, number: u32) -> Result<(), Error> {
         let ftl = &mut self.logical.ftl;
-        let is_alone = ftl.space.journal_at() != NONE && !ftl.space.has_copy_beside();
-        if is_alone {
+        let is_only_change = ftl.space.journal_at() != NONE && !ftl.space.has_copy_beside();
+        if is_only_change {
             let page = ftl.ring.next_page(&ftl.layout) + ftl.layout.root_pages;
             let places = ftl.space.capacity(HeadIndex::JOURNAL) / ftl.layout.geometry.pages_per_block;
             ftl.space.set_journal_copy(page * places);
         }
         ftl.in_ring(|roots, said, _| roots.program(number, said))?;
-        if is_alone {
+        if is_only_change {
             self.copy_journal_into_ring()?;
         }
         self.logical.ftl.in_ring(|roots, said, _| roots.program_copies(number, said))
@@ -82,7 +82,7 @@ impl<F: Flash> Store<'_, F> {
     /// Programs the journal buffer as a page at the next pages of the ring.
     pub(super) fn copy_journal_into_ring(&mut self) -> Result<(), Error> {
         let ftl = &mut self.logical.ftl;
-        let tag = Tag { sequence: ftl.copy_sequence(0), logical: 0, kind: Kind::Journal, aux: 0 };
+        let tag = Tag { sequence: ftl.copy_sequence(0), logical: 0, kind: TagKind::Journal, aux: 0 };
         let page = ftl.ring.take_pages(ftl.layout.journal_pages(), &ftl.layout);
         self.logical.records().program_page(page, &tag)
     }

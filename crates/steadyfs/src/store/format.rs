@@ -4,7 +4,7 @@ use super::Store;
 use crate::config::{Config, Layout};
 use crate::error::{Error, MountError};
 use crate::ftl::Ftl;
-use crate::media::{BlockIndex, Flash, Geometry, Kinds};
+use crate::media::{BlockIndex, Flash, Geometry, TagKinds};
 use crate::mount::Access;
 use crate::root::SEQUENCE_MAX;
 use crate::space::State;
@@ -90,7 +90,7 @@ impl<'m, F: Flash> Store<'m, F> {
             ftl.space.blocks_mut().set_state(block, state);
             if state == State::Free {
                 // No volume lives long enough for half of the sequences.
-                let tag = ftl.pages.read_tagged(block * pages_per_block, Kinds::ALL)?;
+                let tag = ftl.pages.read_tagged(block * pages_per_block, TagKinds::ALL)?;
                 newest = newest.max(match tag {
                     Some(tag) => tag.sequence,
                     None => self.first_of_chain(block)?,

@@ -1,12 +1,12 @@
-//! Idle work: the work that the [pace](crate::pace) finds to do ahead of time, one step at a
+//! Idle work: the work that the [pace](crate::reclaim) finds to do ahead of time, one step at a
 //! time.
 
 use super::Store;
 use crate::cost::Budget;
 use crate::error::Error;
 use crate::media::Flash;
-use crate::pace::Step;
-use crate::space::{Choice, NONE, State};
+use crate::reclaim::IdleStep;
+use crate::space::{BlockChoice, NONE, State};
 
 impl<F: Flash> Store<'_, F> {
     /// Prepares for a burst of `frames` frames, as far as the budget goes. Returns true if no
@@ -24,11 +24,11 @@ impl<F: Flash> Store<'_, F> {
 
     /// Returns the next step of preparation for a burst of `frames` frames; `None` if everything
     /// is ready, or cannot be made so.
-    fn idle_step(&self, frames: u32) -> Option<Step> {
+    fn idle_step(&self, frames: u32) -> Option<IdleStep> {
         if self.logical.ftl.status.is_read_only() {
             return None;
         }
-        self.outlook().idle_step(frames).or(self.lacks_journal_copy().then_some(Step::CopyJournal))
+        self.view().idle_step(frames).or(self.lacks_journal_copy().then_some(IdleStep::CopyJournal))
     }
 
     /// Returns true if the newest journal page is on the medium only once, and one more page
@@ -42,30 +42,30 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Executes a step.
-    fn idle(&mut self, step: Step) -> Result<(), Error> {
+    fn idle(&mut self, step: IdleStep) -> Result<(), Error> {
         self.logical.ftl.begin_call();
         match step {
-            Step::Mark => self.begin(),
-            Step::RingBlock => self.logical.ftl.in_ring(|roots, _, _| roots.prepare_block()),
-            Step::Release => {
+            IdleStep::Mark => self.begin(),
+            IdleStep::RingBlock => self.logical.ftl.in_ring(|roots, _, _| roots.prepare_block()),
+            IdleStep::Release => {
                 if let Some(head) = self.logical.ftl.space.weak_head() {
                     self.logical.ftl.release_head(head);
                 }
                 Ok(())
             }
-            Step::Erase => self.logical.ftl.erase_listed(),
-            Step::Clean => match self.logical.ftl.space.blocks().choose(State::Free, Choice::LeastWorn) {
+            IdleStep::Erase => self.logical.ftl.erase_listed(),
+            IdleStep::Clean => match self.logical.ftl.space.blocks().choose(State::Free, BlockChoice::LeastWorn) {
                 Some(block) if self.logical.ftl.erase(block)? => {
                     self.logical.ftl.space.blocks_mut().set_state(block, State::Clean);
                     Ok(())
                 }
                 _ => Ok(()),
             },
-            Step::Fold => self.logical.fold(),
-            Step::Root => self.logical.ftl.write_root(),
-            Step::CopyLeaf => self.logical.copy_leaf(),
-            Step::CopyJournal => self.logical.copy_journal(),
-            Step::Move(victim) => {
+            IdleStep::Fold => self.logical.fold(),
+            IdleStep::Root => self.logical.ftl.write_root(),
+            IdleStep::CopyLeaf => self.logical.copy_leaf(),
+            IdleStep::CopyJournal => self.logical.copy_journal(),
+            IdleStep::Move(victim) => {
                 if victim.is_some() {
                     self.choose(victim);
                 }

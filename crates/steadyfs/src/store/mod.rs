@@ -1,6 +1,6 @@
 //! The store executes the calls that change or mend a volume.
 //!
-//! A logical page lies in a *frame*: `unit_pages` consecutive program pages of one block. Heads
+//! A logical page lies in a *frame*: `pages_per_logical_page` consecutive program pages of one block. Heads
 //! program the frames in order:
 //! - one head for the caller's pages (and for leaves of the map), or one for each stream of
 //!   them;
@@ -22,7 +22,7 @@
 //! | [`root`](crate::root) | the ring: the places of the roots and of the next root | pages, space, map, commit |
 //! | [`journal`](crate::journal) | small changes, and the records on the medium that commit them | pages, space, root |
 //! | [`Ftl`] | the place of everything: the rooms above except the journal and the cache, the operations that the volume still allows, the fill of the reserve | those rooms |
-//! | [`pace`](crate::pace) | the work that reclamation must do; it decides, and reads all of the others | all of these |
+//! | [`reclaim`](crate::reclaim) | the work that reclamation must do; it decides, and reads all of the others | all of these |
 //! | [`Logical`] | contents of logical pages: the translation layer, the journal, the cache | all of these but the pace |
 //! | [`Store`] | the logical pages and the pace: calls begin and end, reclamation, mount | all |
 //!
@@ -53,13 +53,13 @@ use crate::commit::{Cache, Transaction};
 use crate::config::{Config, Layout};
 use crate::error::{Error, MountError};
 use crate::format::superblock::Superblock;
-use crate::ftl::{BlockInfo, Call, Ftl, Health, Savings, Status};
+use crate::ftl::{BlockInfo, CallState, Ftl, Health, Reserve, Status};
 use crate::journal::Journal;
 use crate::logical::Logical;
 use crate::map::Map;
 use crate::media::{BlockIndex, Flash, TAG_BYTES};
 use crate::mount::{Access, Damage};
-use crate::pace::Pace;
+use crate::reclaim::ReclaimState;
 use crate::pages::{Group, Pages, Verify};
 use crate::root::Ring;
 use crate::space::{Blocks, Heads, Space};
@@ -69,7 +69,7 @@ use crate::table::{Pairs, Words};
 pub(crate) struct Store<'m, F> {
     /// State that calls read and change, between [`begin`](Self::begin) and [`end`](Self::end).
     pub logical: Logical<'m, F>,
-    pace: Pace,
+    reclaim: ReclaimState,
     /// Lent memory beyond the tables and the cache.
     spare: &'m mut [u8],
 }
@@ -126,13 +126,13 @@ impl<'m, F: Flash> Store<'m, F> {
             transaction: Transaction::new(pending),
             ring,
             group,
-            savings: Savings::new(&layout),
-            call: Call::default(),
+            reserve: Reserve::new(&layout),
+            call: CallState::default(),
             status: Status::new(access),
             layout,
         };
         let logical = Logical { cache: Cache::new(&mut [], ftl.layout.logical_bytes), journal, ftl };
-        Ok(Self { logical, pace: Pace::new(), spare })
+        Ok(Self { logical, reclaim: ReclaimState::new(), spare })
     }
 
     /// Returns the lent memory beyond the tables.
@@ -172,7 +172,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Notes that a table of the file system cannot be read. The volume is then read-only until
     /// a repair.
     pub fn find_tables_lost(&mut self) {
-        self.logical.ftl.status.find_and_lock(Damage::Tables);
+        self.logical.ftl.status.set_damage_and_lock(Damage::Tables);
     }
 
     /// Returns the low bits of the sequence of the next program.

@@ -27,7 +27,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// `SETTLE` is a constant, so a firmware that only reads links no code that programs.
     ///
     /// # Cost
-    /// See [`bounds`](crate::pace).
+    /// See [`bounds`](crate::reclaim).
     #[inline(never)]
     pub fn recover<const SETTLE: bool>(&mut self) -> Result<bool, Error> {
         let Some(last) = self.find_state()? else { return Ok(false) };
@@ -38,11 +38,11 @@ impl<'m, F: Flash> Store<'m, F> {
                 ftl.status.lock();
             }
             if SETTLE {
-                ftl.search().know_blank_places()?;
+                ftl.search().mark_blank_places()?;
                 self.logical.records().leave_touched_chain()?;
             }
             // Work that can wait does so: the first calls are as short as others.
-            self.pace.wait();
+            self.reclaim.wait();
             return Ok(true);
         }
         if SETTLE && !self.logical.ftl.status.is_worn_out() && self.logical.ftl.status.damage().is_none() {
@@ -65,7 +65,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// changed since, or if that is in doubt.
     ///
     /// # Cost
-    /// See [`bounds`](crate::pace).
+    /// See [`bounds`](crate::reclaim).
     #[inline(never)]
     pub fn resume_closed(&mut self) -> Result<(), MountError> {
         if self.layout().config.is_disk() {
@@ -84,7 +84,7 @@ impl<'m, F: Flash> Store<'m, F> {
         let Some(before) = self.logical.ftl.status.repairable()? else { return Ok(()) };
         let last = self.find_state().and_then(|last| last.ok_or(Error::Corrupt)).inspect_err(|_| {
             self.logical.forget_state();
-            self.logical.ftl.status.find(before);
+            self.logical.ftl.status.set_damage(before);
         })?;
         let damage = self.logical.ftl.status.damage();
         if damage == Some(Damage::Leaf) {
@@ -151,26 +151,26 @@ impl<'m, F: Flash> Store<'m, F> {
         ftl.pages.forget();
         ftl.map.begin();
         let Some(base) = ftl.search().find(below)? else { return Ok(None) };
-        ftl.status.adopt(base.said.worn_out, base.said.unchecked);
-        ftl.savings.adopt(base.said.savings, &ftl.layout);
+        ftl.status.adopt(base.flags.worn_out, base.flags.unchecked);
+        ftl.reserve.adopt(base.flags.reserve, &ftl.layout);
         ftl.reserve_own_blocks();
         if base.lost {
-            ftl.status.find(Damage::Root);
+            ftl.status.set_damage(Damage::Root);
         } else if ftl.status.is_unchecked() {
-            ftl.status.find(Damage::Repair);
+            ftl.status.set_damage(Damage::Repair);
         }
         let last = self.roll_forward()?;
         if let Some(damage) = last.damage {
-            self.logical.ftl.status.find(damage);
+            self.logical.ftl.status.set_damage(damage);
         }
         if !self.logical.ftl.ring.is_closed() {
             // A power cut may have touched any log.
-            self.logical.ftl.map.know_no_log();
+            self.logical.ftl.map.mark_no_log();
         }
         self.load_committed(&last)?;
         match self.logical.ftl.derive_live() {
             // The pages of a lost leaf are reported when they are read.
-            Err(Error::Corrupt) => self.logical.ftl.status.find(Damage::Leaf),
+            Err(Error::Corrupt) => self.logical.ftl.status.set_damage(Damage::Leaf),
             result => result?,
         }
         Ok(Some(last))
@@ -195,7 +195,7 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         if !self.load_journal()? {
             self.logical.ftl.space.adopt_journal(NONE);
-            self.logical.ftl.status.find(Damage::Journal);
+            self.logical.ftl.status.set_damage(Damage::Journal);
         }
         Ok(())
     }

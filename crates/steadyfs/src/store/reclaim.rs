@@ -1,11 +1,11 @@
 //! Reclamation: each call that changed the volume ends with the work that the
-//! [pace](crate::pace) has planned.
+//! [pace](crate::reclaim) has planned.
 
 use super::Store;
 use crate::error::Error;
 use crate::ftl::Ftl;
 use crate::media::{BlockIndex, Flash};
-use crate::pace::{Bounds, Done, Erasure, Levelling, Outlook, Plan, Time};
+use crate::reclaim::{Bounds, Done, Erasure, Levelling, ReclaimView, Plan, Urgency};
 use crate::space::{HeadIndex, NONE};
 
 /// The chosen work.
@@ -31,7 +31,7 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         let ftl = &mut self.logical.ftl;
         ftl.begin_call();
-        ftl.pages.hide();
+        ftl.pages.invalidate_resident();
         ftl.note_weak();
         self.catch_up()?;
         if self.logical.ftl.is_worn_out() && !self.logical.is_open() {
@@ -61,20 +61,20 @@ impl<'m, F: Flash> Store<'m, F> {
     /// [begin](Self::begin) with it, and return the reason if it cannot be done.
     ///
     /// # Cost
-    /// See [`bounds`](crate::pace).
+    /// See [`bounds`](crate::reclaim).
     pub fn end(&mut self) {
         self.logical.accept();
         self.logical.ftl.note_weak();
         let result = self.reclaim();
-        self.pace.set_behind(result.is_err());
+        self.reclaim.set_behind(result.is_err());
     }
 
     /// Does the work that is still due from an earlier call, if the room for it is scarce.
     pub(super) fn catch_up(&mut self) -> Result<(), Error> {
-        if self.pace.is_behind() && self.outlook().is_short(0) {
+        if self.reclaim.is_behind() && self.view().is_short(0) {
             self.logical.ftl.call.frames = 1;
             self.reclaim()?;
-            self.pace.set_behind(false);
+            self.reclaim.set_behind(false);
             self.logical.ftl.begin_call();
         }
         Ok(())
@@ -83,40 +83,40 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Returns the view of the rooms that determines the due work and the limits of a call. Not
     /// inlined: a call is shorter.
     #[inline(never)]
-    pub(super) fn outlook(&self) -> Outlook<'_, 'm, F> {
-        Outlook { pace: &self.pace, ftl: &self.logical.ftl }
+    pub(super) fn view(&self) -> ReclaimView<'_, 'm, F> {
+        ReclaimView { reclaim: &self.reclaim, ftl: &self.logical.ftl }
     }
 
     /// Returns the view that determines the worst case of a call.
     pub fn bounds(&self) -> Bounds<'_, 'm, F> {
-        Bounds { outlook: self.outlook(), journal: &self.logical.journal, cache: &self.logical.cache }
+        Bounds { view: self.view(), journal: &self.logical.journal, cache: &self.logical.cache }
     }
 
     fn reclaim(&mut self) -> Result<(), Error> {
         let written = core::mem::take(&mut self.logical.ftl.call.frames);
-        self.pace.count_call();
-        let outlook = self.outlook();
-        if self.logical.ftl.call.opened && outlook.entries() + self.logical.ftl.call.changes <= outlook.entries_hard() {
+        self.reclaim.count_call();
+        let view = self.view();
+        if self.logical.ftl.call.opened && view.entries() + self.logical.ftl.call.changes <= view.entries_hard() {
             // The first change after a clean end has erased already. The due work is left to the
             // next calls.
-            self.pace.count_written(written);
+            self.reclaim.count_written(written);
             return Ok(());
         }
         if self.choose_victim(written)? == Chosen::JournalMoved {
             return Ok(());
         }
-        self.pace.count_written(written);
-        let (outlook, ftl) = (self.outlook(), &self.logical.ftl);
+        self.reclaim.count_written(written);
+        let (view, ftl) = (self.view(), &self.logical.ftl);
         // Blocks that went bad on the way leave more to the next calls. This call keeps the
         // promise from before.
-        let promise = outlook.promise_of(0, ftl.blocks_lost());
+        let quota = view.quota_of(0, ftl.blocks_lost());
         let done = Done {
             written,
             changes: ftl.call.changes,
             has_erased: ftl.pages.erases() != ftl.call.erases_before,
             flushed: ftl.call.flushed,
         };
-        let (plan, erasure) = outlook.plan(&done, &promise);
+        let (plan, erasure) = view.plan(&done, &quota);
         self.carry_out_plan(&plan, erasure, written)
     }
 
@@ -126,8 +126,8 @@ impl<'m, F: Flash> Store<'m, F> {
             self.erase_planned(erasure)?;
         }
         // Leaves come first if the overlay has no room for the moves.
-        let (mut folds, most) = (0, self.outlook().entries_most());
-        while folds < plan.folds && self.outlook().entries() + plan.moves > most {
+        let (mut folds, most) = (0, self.view().entries_most());
+        while folds < plan.folds && self.view().entries() + plan.moves > most {
             self.logical.fold()?;
             folds += 1;
         }
@@ -135,10 +135,10 @@ impl<'m, F: Flash> Store<'m, F> {
         if plan.root {
             self.logical.ftl.write_root()?;
         }
-        let limit = self.outlook().entries_limit(self.logical.ftl.call.flushed);
+        let limit = self.view().entries_limit(self.logical.ftl.call.flushed);
         self.logical.ftl.call.changes = 0;
         for _ in folds..plan.folds {
-            if self.outlook().entries() > limit {
+            if self.view().entries() > limit {
                 self.logical.fold()?;
             }
         }
@@ -147,22 +147,22 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Moves frames of the victim, and of the next victim if the first is empty.
     fn move_frames(&mut self, moves: u32, written: u32) -> Result<(), Error> {
-        let outlook = self.outlook();
-        let time = match outlook.awaits_flush(self.logical.ftl.call.flushed) {
-            _ if outlook.is_short(0) => Time::Last,
-            _ if outlook.victim_is_urgent() => Time::Now,
-            true => Time::Streaming,
-            false => Time::Flushed,
+        let view = self.view();
+        let time = match view.awaits_flush(self.logical.ftl.call.flushed) {
+            _ if view.is_short(0) => Urgency::Last,
+            _ if view.victim_is_urgent() => Urgency::Now,
+            true => Urgency::Streaming,
+            false => Urgency::Flushed,
         };
-        let live = outlook.victim_live();
-        let mut left = self.pace.defer(moves, live, self.logical.ftl.layout.move_group(), time);
+        let live = view.victim_live();
+        let mut left = self.reclaim.defer(moves, live, self.logical.ftl.layout.move_group(), time);
         while left > 0 {
-            if self.outlook().victim_live() == 0 {
+            if self.view().victim_live() == 0 {
                 self.choose(None);
                 self.choose_emptiest();
-                let outlook = self.outlook();
-                let live = outlook.victim_live();
-                if live == 0 || outlook.affordable(live) > written {
+                let view = self.view();
+                let live = view.victim_live();
+                if live == 0 || view.affordable(live) > written {
                     break;
                 }
             }
@@ -175,21 +175,21 @@ impl<'m, F: Flash> Store<'m, F> {
     /// by one, it is one.
     pub(super) fn move_some(&mut self, most: u32) -> Result<u32, Error> {
         if self.logical.ftl.layout.moves_join() {
-            return self.logical.move_group(self.pace.victim(), most.min(self.logical.ftl.layout.move_group()));
+            return self.logical.move_group(self.reclaim.victim(), most.min(self.logical.ftl.layout.move_group()));
         }
-        if let Some(frame) = self.logical.ftl.space.blocks().first_live(self.pace.victim()) {
+        if let Some(frame) = self.logical.ftl.space.blocks().first_live(self.reclaim.victim()) {
             self.logical.move_frame(frame)?;
         }
         Ok(1)
     }
 
     fn choose_victim(&mut self, written: u32) -> Result<Chosen, Error> {
-        if self.outlook().victim_live() > 0 {
+        if self.view().victim_live() > 0 {
             return Ok(Chosen::Victim);
         }
         self.choose(None);
-        if let Some(block) = self.outlook().urgent_victim() {
-            self.pace.take(block);
+        if let Some(block) = self.view().urgent_victim() {
+            self.reclaim.take(block);
             return Ok(Chosen::Victim);
         }
         let chosen = self.level_wear(written)?;
@@ -202,36 +202,36 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Ends the work on an empty victim and begins the work on another one.
     pub(super) fn choose(&mut self, victim: Option<BlockIndex>) {
         self.logical.ftl.space.spoil(NONE);
-        let lent = self.pace.choose(victim.unwrap_or(NONE));
-        self.logical.ftl.savings.use_up(lent);
+        let lent = self.reclaim.choose(victim.unwrap_or(NONE));
+        self.logical.ftl.reserve.withdraw(lent);
     }
 
     /// Chooses the block with the fewest live frames, as late as possible.
     fn choose_emptiest(&mut self) {
-        let outlook = self.outlook();
-        let saves = outlook.levels_or_scrubs();
-        if let Some(found) = outlook.emptiest() {
-            let saved = self.pace.begin(&found, saves);
-            self.logical.ftl.savings.save(saved, &self.logical.ftl.layout);
+        let view = self.view();
+        let saves = view.levels_or_scrubs();
+        if let Some(found) = view.emptiest() {
+            let saved = self.reclaim.begin(&found, saves);
+            self.logical.ftl.reserve.deposit(saved, &self.logical.ftl.layout);
         }
     }
 
     /// Makes the least worn block the victim, if it lags so far behind the most worn block that
     /// its data must move.
     fn level_wear(&mut self, written: u32) -> Result<Chosen, Error> {
-        let levelling = self.outlook().levelling(written, self.logical.is_open());
+        let levelling = self.view().levelling(written, self.logical.is_open());
         if levelling == Levelling::Rests {
             return Ok(Chosen::None);
         }
-        let Ftl { savings, layout, pages, .. } = &mut self.logical.ftl;
+        let Ftl { reserve, layout, pages, .. } = &mut self.logical.ftl;
         if let Levelling::Saves { frames } = levelling {
-            savings.save(frames, layout);
+            reserve.deposit(frames, layout);
             // Then only room is missing, which any call may bring.
-            if savings.is_full(layout) {
+            if reserve.is_full(layout) {
                 return Ok(Chosen::None);
             }
         }
-        self.pace.see_wear(pages.erases());
+        self.reclaim.see_wear(pages.erases());
         match levelling {
             Levelling::Release(head) => self.logical.ftl.release_head(head),
             Levelling::GiveUp(head) => self.logical.ftl.give_up_block(head),
@@ -243,7 +243,7 @@ impl<'m, F: Flash> Store<'m, F> {
                 return Ok(Chosen::JournalMoved);
             }
             Levelling::Empty(block) => {
-                self.pace.take_rested(block);
+                self.reclaim.take_rested(block);
                 return Ok(Chosen::Victim);
             }
             Levelling::Rests | Levelling::Saves { .. } | Levelling::Nothing => {}
@@ -256,7 +256,7 @@ impl<'m, F: Flash> Store<'m, F> {
             Erasure::Ring => self.logical.ftl.in_ring(|roots, _, _| roots.prepare_block())?,
             Erasure::Listed => self.logical.ftl.erase_listed()?,
         }
-        self.pace.note_erase();
+        self.reclaim.note_erase();
         Ok(())
     }
 }

@@ -40,7 +40,7 @@ impl<F: Flash> Scrub<'_, '_, F> {
     /// are found. Returns `false` if the round has read everything. The next round then begins.
     ///
     /// # Cost
-    /// - `unit_pages` reads; or
+    /// - `pages_per_logical_page` reads; or
     /// - the reads of a root, its copies and the journal page; or
     /// - the reads of a record.
     fn step(&mut self) -> Result<bool, Error> {
@@ -57,7 +57,7 @@ impl<F: Flash> Scrub<'_, '_, F> {
         ftl.pages.watch_mut().go_round(found.map_or(total, |frame| frame + 1), total);
         let Some(frame) = found else { return Ok(true) };
         let mut tag = [0; TAG_BYTES];
-        for index in 0..u32::from(ftl.layout.config.unit_pages) {
+        for index in 0..u32::from(ftl.layout.config.pages_per_logical_page) {
             ftl.pages.read_page(ftl.layout.frame_page(frame) + index, &mut tag)?;
         }
         ftl.note_weak();
@@ -69,7 +69,7 @@ impl<F: Flash> Scrub<'_, '_, F> {
         let layout = &self.logical.ftl.layout;
         let own = layout.root_programs + layout.journal_pages();
         // A record of a chain is read in two parts.
-        u32::from(layout.config.unit_pages).max(own).max(if layout.programs_bytes() { 2 * TRIES } else { 0 })
+        u32::from(layout.config.pages_per_logical_page).max(own).max(if layout.programs_bytes() { 2 * TRIES } else { 0 })
     }
 
     /// Reads the root and the journal page, or lets the next steps read the records of its

@@ -12,8 +12,8 @@ use super::Store;
 use crate::config::COPIED_MAX;
 use crate::error::Error;
 use crate::ftl::Copied;
-use crate::media::{BlockIndex, Flash, Kind, Kinds};
-use crate::mount::{Last, Record};
+use crate::media::{BlockIndex, Flash, TagKind, TagKinds};
+use crate::mount::{Last, FoundRecord};
 use crate::pages::UNSTEADY_TRIES;
 use crate::space::{Frame, HeadIndex, NONE};
 
@@ -44,21 +44,21 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn settle(&mut self, last: Last) -> Result<(), Error> {
         let mut carried = self.carried(&last)?;
         let ftl = &mut self.logical.ftl;
-        ftl.search().know_blank_places()?;
+        ftl.search().mark_blank_places()?;
         ftl.in_ring(|roots, _, _| roots.complete_mark())?;
         ftl.space.take_sequences(JUMP);
-        ftl.skip_places(&last.traces);
-        if last.traces.are_there() {
+        ftl.skip_places(&last.evidence);
+        if last.evidence.are_there() {
             let frames =
-                RESTART_FRAMES + ftl.layout.extra_heads() + last.traces.more_frames(ftl.space.heads()) + ftl.group_frames();
-            ftl.savings.use_up(frames);
+                RESTART_FRAMES + ftl.layout.extra_heads() + last.evidence.more_frames(ftl.space.heads()) + ftl.group_frames();
+            ftl.reserve.withdraw(frames);
         }
         ftl.space.set_unmarked(true);
         ftl.transaction.end();
         loop {
             let number = self.logical.ftl.in_ring(|roots, _, _| roots.advance().map(|()| roots.begin()))?;
             let result = self.program_settled(number, &mut carried);
-            if self.logical.ftl.in_ring(|roots, _, lost| roots.was_written(result, lost))? {
+            if self.logical.ftl.in_ring(|roots, _, lost| roots.finish_write(result, lost))? {
                 break;
             }
             // The root names places in its own block. So all of it goes into another block.
@@ -73,13 +73,13 @@ impl<F: Flash> Store<'_, F> {
     /// Returns the contents that must be copied: the last record, if it may be unsteady, and
     /// everything live in the ring.
     fn carried(&mut self, last: &Last) -> Result<Carried, Error> {
-        let is_journal = |record: Record| Kinds::JOURNAL.has(record.tag.kind);
+        let is_journal = |record: FoundRecord| TagKinds::JOURNAL.has(record.tag.kind);
         let unsteady = last.record.filter(|_| !last.is_complete);
         let ftl = &self.logical.ftl;
         let at = ftl.space.journal_at();
         let in_ring = at != NONE && ftl.ring.has(ftl.space.journal_block(at));
         let mut carried = Carried { frames: [None; COPIED_MAX as usize], journal: in_ring || unsteady.is_some_and(is_journal) };
-        if let Some(Record { tag, place }) = unsteady.filter(|record| !is_journal(*record)) {
+        if let Some(FoundRecord { tag, place }) = unsteady.filter(|record| !is_journal(*record)) {
             // Pages of a transaction that was not committed do not count.
             if ftl.space.blocks().is_live(place) {
                 carried.add(Copied { kind: tag.kind, logical: tag.logical, from: place, named: place })?;
@@ -100,20 +100,20 @@ impl<F: Flash> Store<'_, F> {
 
     /// Returns the kind and the number of a frame's contents in the ring. They come from a tag
     /// of the frame. If all of its pages are lost, they come from the map.
-    fn owner(&mut self, frame: Frame) -> Result<(Kind, u32), Error> {
+    fn owner(&mut self, frame: Frame) -> Result<(TagKind, u32), Error> {
         let ftl = &mut self.logical.ftl;
         let first = ftl.layout.frame_page(frame);
-        for page in first..first + u32::from(ftl.layout.config.unit_pages) {
-            if let Some(tag) = ftl.pages.read_tagged_in(UNSTEADY_TRIES, page, Kinds::DATA.and(Kinds::LEAF))? {
+        for page in first..first + u32::from(ftl.layout.config.pages_per_logical_page) {
+            if let Some(tag) = ftl.pages.read_tagged_in(UNSTEADY_TRIES, page, TagKinds::DATA.and(TagKinds::LEAF))? {
                 return Ok((tag.kind, tag.logical));
             }
         }
         if let Some((leaf, _)) = ftl.map.leaves().find(|&(_, at)| at == frame) {
-            return Ok((Kind::Leaf, leaf));
+            return Ok((TagKind::Leaf, leaf));
         }
         for logical in 0..ftl.layout.logical_count {
             match self.logical.frame_of(logical) {
-                Ok(found) if found == frame => return Ok((Kind::Data, logical)),
+                Ok(found) if found == frame => return Ok((TagKind::Data, logical)),
                 Ok(_) | Err(Error::Corrupt) => {}
                 Err(error) => return Err(error),
             }
@@ -125,7 +125,7 @@ impl<F: Flash> Store<'_, F> {
     /// block, and then its copies.
     fn program_settled(&mut self, number: u32, carried: &mut Carried) -> Result<(), Error> {
         let ftl = &mut self.logical.ftl;
-        let (unit, fpb) = (u32::from(ftl.layout.config.unit_pages), ftl.layout.frames_per_block);
+        let (unit, fpb) = (u32::from(ftl.layout.config.pages_per_logical_page), ftl.layout.frames_per_block);
         let block = ftl.ring.current();
         let first = block * fpb + ftl.layout.copied_page() / unit;
         for (copied, to) in carried.frames.iter_mut().flatten().zip(first..) {
@@ -157,13 +157,13 @@ impl<F: Flash> Store<'_, F> {
             return Ok(());
         }
         self.begin()?;
-        self.pace.take(block);
+        self.reclaim.take(block);
         while let Some(frame) = self.logical.ftl.space.blocks().first_live(block) {
             // The overlay contains each of them already, so no leaf is written: it would be one
             // frame too many for the next mount.
             self.logical.move_known_frame(frame)?;
         }
-        self.pace.take(NONE);
+        self.reclaim.take(NONE);
         Ok(())
     }
 }

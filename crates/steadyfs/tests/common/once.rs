@@ -231,9 +231,9 @@ pub fn difference(found: &Tree, expected: &Tree) -> String {
 }
 
 /// Returns a formatted chip with a file that fills 70 % of it.
-pub fn stage(geometry: Geometry, copy: bool, unit_pages: u16) -> (FailOnce, Config) {
+pub fn stage(geometry: Geometry, copy: bool, pages_per_logical_page: u16) -> (FailOnce, Config) {
     let mut chip = FailOnce::new(geometry, copy);
-    let config = Config { unit_pages, ..Config::for_geometry(&geometry) };
+    let config = Config { pages_per_logical_page, ..Config::for_geometry(&geometry) };
     let mut memory = vec![0; config.memory_bytes(&geometry) + 256];
     FileSystem::format(&mut chip, &config, &mut memory).expect("format");
     {

@@ -14,7 +14,7 @@ const DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/stead
 pub const GEOMETRY: Geometry = Geometry { page_bytes: 256, pages_per_block: 64, block_count: 41, programs_bytes: false };
 pub const CONFIG: Config = Config {
     permissions: false,
-    unit_pages: 1,
+    pages_per_logical_page: 1,
     overlay_entries: 60,
     transaction_pages: 12,
     checkpoint_programs: 64,

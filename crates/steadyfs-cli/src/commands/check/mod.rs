@@ -21,7 +21,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use steadyfs::media::Flash;
-use steadyfs::{Access, Checked, Error, Finding, Mended, ROOT};
+use steadyfs::{Access, CheckReport, Error, Finding, Repairs, ROOT};
 use steadyfs_host::damage;
 use steadyfs_host::plain::Shape;
 use steadyfs_lab::units::{format_count, format_size};
@@ -228,8 +228,8 @@ fn ended_early(
 }
 
 impl Summary {
-    fn of(checked: &Checked, rest: Rest, missing: Missing, findings: Vec<String>) -> Self {
-        let Checked { files, directories, pages, mended, .. } = *checked;
+    fn of(checked: &CheckReport, rest: Rest, missing: Missing, findings: Vec<String>) -> Self {
+        let CheckReport { files, directories, pages, mended, .. } = *checked;
         // Users do not make the root directory: `tree` and `unpack` do not count it either.
         let (directories, changes) = (directories.saturating_sub(1), changes(&mended));
         let (lines, freed_by_repair) = (String::new(), 0);
@@ -279,7 +279,7 @@ impl Rest {
             worn_out: volume.is_worn_out(),
             unsettled: volume.is_unsettled(),
             // An unreadable list is a finding already.
-            removed_pages: volume.fs.leaving().unwrap_or(0) / page_bytes,
+            removed_pages: volume.fs.pending_free_bytes().unwrap_or(0) / page_bytes,
             interrupted_bytes: left.as_ref().map(|(_, left)| left.size),
             interrupted_name: left.map(|(name, _)| name),
         }
@@ -305,7 +305,7 @@ impl Rest {
 }
 
 /// Returns the repairs that were made, in words.
-fn changes(mended: &Mended) -> BTreeMap<&'static str, u32> {
+fn changes(mended: &Repairs) -> BTreeMap<&'static str, u32> {
     let all = [
         ("tables written anew", mended.tables),
         ("files emptied", mended.emptied),

@@ -51,7 +51,7 @@ impl Held {
     }
 
     fn of_logical(logical: u32, config: &Config, geometry: &Geometry) -> Self {
-        let (unit, inodes) = (u32::from(config.unit_pages), config.files_max + 16);
+        let (unit, inodes) = (u32::from(config.pages_per_logical_page), config.files_max + 16);
         let logical_bytes = unit * geometry.page_bytes;
         let frames = geometry.pages_per_block * geometry.block_count / unit;
         let data_pages = if config.move_group > 1 { frames / 25 * 24 } else { frames / 10 * 9 };

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use steadyfs::{Checked, Damage};
+use steadyfs::{CheckReport, Damage};
 
 use crate::log::Log;
 use crate::oracle::Oracle;
@@ -28,7 +28,7 @@ pub struct Hit {
 /// Result of a repair.
 pub struct Done {
     /// Report of the repair.
-    pub checked: Checked,
+    pub checked: CheckReport,
     /// Content of the volume after the repair.
     pub after: Partial,
 }

@@ -19,7 +19,7 @@ mod reads;
 use std::rc::Rc;
 
 use steadyfs::media::{Flash, PageIndex};
-use steadyfs::{Access, Checked, Damage, Error, FileSystem, Finding};
+use steadyfs::{Access, CheckReport, Damage, Error, FileSystem, Finding};
 
 use super::lost;
 use crate::adapt;
@@ -123,7 +123,7 @@ fn scratch(volume: &Volume) -> Vec<u8> {
 }
 
 /// Repairs a mounted volume as `steady check --repair` does.
-fn mend<F: Flash>(fs: &mut FileSystem<'_, F>, scratch: &mut [u8]) -> Result<Checked, Error> {
+fn mend<F: Flash>(fs: &mut FileSystem<'_, F>, scratch: &mut [u8]) -> Result<CheckReport, Error> {
     if fs.damage().is_some() { fs.repair(scratch, &mut |_| ()) } else { fs.check(scratch, true, &mut |_| ()) }
 }
 
@@ -166,7 +166,7 @@ fn repair(session: &mut Session<'_, '_, '_>, hit: &Hit, piece: usize, scratch: &
     Some(Done { checked, after })
 }
 
-fn count(damage: Option<Damage>, checked: &Checked, log: &mut Log) {
+fn count(damage: Option<Damage>, checked: &CheckReport, log: &mut Log) {
     log.count(match damage {
         None if checked.mended.total() == 0 => "  nothing to mend",
         None => "  no damage told, mended",

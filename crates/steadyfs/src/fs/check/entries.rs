@@ -1,7 +1,7 @@
 //! Names: the records of each directory, and inodes without a name.
 
-use super::super::directories::{Found, Gap};
-use super::super::inode::{AREA_BYTES, Header, InodeKind, NAME_BYTES_MAX, PARENT_AT, REGIONS, ROOT, Region};
+use super::super::directories::{Found, NameGap};
+use super::super::inode::{AREA_BYTES, InodeHeader, InodeKind, NAME_BYTES_MAX, PARENT_AT, REGIONS, ROOT, Region};
 use super::super::volume::{Depth, Node, RecordPlace, Room, bucket_of};
 use super::findings::{Count, Finding};
 use super::rounds::Checker;
@@ -15,7 +15,7 @@ const NAMES_MAX: u32 = 10;
 
 /// A record of a directory.
 #[derive(Clone, Copy)]
-struct Record {
+struct NameRecord {
     directory: u32,
     seed: u32,
     hash: u32,
@@ -61,7 +61,7 @@ impl<F: Flash> Checker<'_, '_, F> {
     fn walk(&mut self, walk: &mut Walk) -> Result<(), Error> {
         for inode in 0..self.inodes_end()? {
             // A directory with more buckets than the volume has pages is already a finding.
-            let can_be = |header: &Header, pages: u32| header.kind == InodeKind::Directory && header.extra <= pages;
+            let can_be = |header: &InodeHeader, pages: u32| header.kind == InodeKind::Directory && header.extra <= pages;
             if self.is_taken(inode)?
                 && let Some(header) = self.header(inode)?.filter(|header| can_be(header, self.fs.volume.plan().data_count))
             {
@@ -71,7 +71,7 @@ impl<F: Flash> Checker<'_, '_, F> {
         Ok(())
     }
 
-    fn directory(&mut self, directory: u32, header: &Header, walk: &mut Walk) -> Result<(), Error> {
+    fn directory(&mut self, directory: u32, header: &InodeHeader, walk: &mut Walk) -> Result<(), Error> {
         let overflow = self.overflow_pages(directory, header)?;
         let (mut entries, mut subdirectories) = (0, 0);
         walk.note(directory, Depth { pages: overflow, equal: 0 });
@@ -94,7 +94,7 @@ impl<F: Flash> Checker<'_, '_, F> {
                 let place = buckets.place(page, slot);
                 let Some((hash, number)) = self.fs.seen(|fs| fs.volume.read_record(place))? else { break };
                 let Some(inode) = number.checked_sub(1).filter(|_| number != u32::MAX) else { continue };
-                let record = Record { directory, seed: header.seed, hash, place, inode };
+                let record = NameRecord { directory, seed: header.seed, hash, place, inode };
                 let is_there = !is_bucket || bucket_of(hash, header.extra).0 == file_page;
                 match if is_there { self.entry(&record, walk)? } else { None } {
                     Some(kind) => {
@@ -116,7 +116,7 @@ impl<F: Flash> Checker<'_, '_, F> {
     }
 
     /// Counts the overflow pages of a directory.
-    pub fn overflow_pages(&mut self, directory: u32, header: &Header) -> Result<u32, Error> {
+    pub fn overflow_pages(&mut self, directory: u32, header: &InodeHeader) -> Result<u32, Error> {
         let count = self.fs.seen(|fs| fs.directories.overflow_pages(&mut fs.volume, directory, header))?;
         self.fs.directories.forget();
         Ok(count.unwrap_or(0))
@@ -125,8 +125,8 @@ impl<F: Flash> Checker<'_, '_, F> {
     /// Returns the kind of the inode that a record names, if the record is right. The inode has
     /// the same name and directory, a look-up finds the record, and no other record names the
     /// inode.
-    fn entry(&mut self, record: &Record, walk: &mut Walk) -> Result<Option<InodeKind>, Error> {
-        let Record { directory, seed, hash, inode, .. } = *record;
+    fn entry(&mut self, record: &NameRecord, walk: &mut Walk) -> Result<Option<InodeKind>, Error> {
+        let NameRecord { directory, seed, hash, inode, .. } = *record;
         if inode >= self.fs.volume.plan().inode_count || inode == ROOT {
             return Ok(None);
         }
@@ -150,7 +150,7 @@ impl<F: Flash> Checker<'_, '_, F> {
     }
 
     /// Returns true if a look-up of the name ends at the record. Notes the depth of this search.
-    fn is_found(&mut self, record: &Record, header: &Header, walk: &mut Walk) -> Result<bool, Error> {
+    fn is_found(&mut self, record: &NameRecord, header: &InodeHeader, walk: &mut Walk) -> Result<bool, Error> {
         let mut name = [0; NAME_BYTES_MAX];
         let Some(name) = self.name(record.inode, header, &mut name)? else { return Ok(false) };
         Ok(match self.fs.seen(|fs| fs.directories.find(&mut fs.volume, record.directory, name))? {
@@ -165,7 +165,7 @@ impl<F: Flash> Checker<'_, '_, F> {
     }
 
     /// The name of an inode, if it can be read.
-    fn name<'b>(&mut self, inode: u32, header: &Header, bytes: &'b mut [u8; NAME_BYTES_MAX]) -> Result<Option<&'b str>, Error> {
+    fn name<'b>(&mut self, inode: u32, header: &InodeHeader, bytes: &'b mut [u8; NAME_BYTES_MAX]) -> Result<Option<&'b str>, Error> {
         let is_read = self.fs.seen(|fs| fs.volume.read_name(inode, header, bytes))?.is_some();
         let name = core::str::from_utf8(&bytes[..usize::from(header.name_bytes)]);
         Ok(name.ok().filter(|_| is_read))
@@ -173,7 +173,7 @@ impl<F: Flash> Checker<'_, '_, F> {
 
     /// Returns true if an inode that is marked as free still has all its pages. A removed file has
     /// given its pages back.
-    fn is_complete(&mut self, inode: u32, header: &Header) -> Result<bool, Error> {
+    fn is_complete(&mut self, inode: u32, header: &InodeHeader) -> Result<bool, Error> {
         if header.inline {
             return Ok(true);
         }
@@ -225,7 +225,7 @@ impl<F: Flash> Checker<'_, '_, F> {
     }
 
     /// Gives a file without a name the name in its inode, or another name in the root.
-    fn lost(&mut self, inode: u32, header: &Header) -> Result<(), Error> {
+    fn lost(&mut self, inode: u32, header: &InodeHeader) -> Result<(), Error> {
         let mut bytes = [0; NAME_BYTES_MAX];
         let may_stay = self.is_directory(header.parent)?
             && self.reaches_root(header.parent)?
@@ -249,7 +249,7 @@ impl<F: Flash> Checker<'_, '_, F> {
 
 impl<F: Flash> FileSystem<'_, F> {
     /// Gives a file without a name a new name in the root.
-    fn adopt(&mut self, inode: u32, mut header: Header) -> Result<(), Error> {
+    fn adopt(&mut self, inode: u32, mut header: InodeHeader) -> Result<(), Error> {
         let mut bytes = *b"lost-0000000000-0";
         let mut rest = inode;
         for digit in bytes[5..15].iter_mut().rev() {
@@ -270,7 +270,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Adds a name to a directory, even on a full volume.
-    fn add_name(&mut self, directory: u32, name: &str, gap: Gap, inode: u32, header: &Header) -> Result<(), Error> {
+    fn add_name(&mut self, directory: u32, name: &str, gap: NameGap, inode: u32, header: &InodeHeader) -> Result<(), Error> {
         self.directories.enter(&mut self.volume, directory)?;
         let is_directory = header.kind == InodeKind::Directory;
         self.directories.insert_record(&mut self.volume, name, inode, gap, is_directory, Room::Spare)

@@ -148,7 +148,7 @@ impl fmt::Display for Finding {
 
 /// The counts of a [check](FileSystem::check).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Checked {
+pub struct CheckReport {
     /// Files.
     pub files: u32,
     /// Directories, the root included.
@@ -160,12 +160,12 @@ pub struct Checked {
     /// Findings, including the mended ones.
     pub findings: u32,
     /// The changes of the repair.
-    pub mended: Mended,
+    pub mended: Repairs,
 }
 
 /// The changes of a repair, by kind. Each change is one finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mended {
+pub struct Repairs {
     /// Pages of the file system's tables, of directories and of indexes, rewritten without their
     /// unreadable parts.
     pub tables: u32,
@@ -193,7 +193,7 @@ pub struct Mended {
     pub pages_freed: u32,
 }
 
-/// Selects a counter of [`Mended`].
+/// Selects a counter of [`Repairs`].
 #[derive(Clone, Copy)]
 pub(super) enum Count {
     Tables,
@@ -210,7 +210,7 @@ pub(super) enum Count {
     PagesFreed,
 }
 
-impl Mended {
+impl Repairs {
     /// The sum of all counters.
     pub const fn total(&self) -> u32 {
         let Self { tables, emptied, ends, directories, extensions, entries, counts, names, .. } = *self;

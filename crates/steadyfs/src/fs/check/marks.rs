@@ -2,7 +2,7 @@
 //! lends.
 
 use super::super::inode::ROOT;
-use super::super::volume::Plan;
+use super::super::volume::VolumePlan;
 use crate::error::Error;
 
 /// The bits.
@@ -16,7 +16,7 @@ pub(super) struct Marks<'c> {
 
 impl<'c> Marks<'c> {
     /// Takes the memory for the bits of a volume.
-    pub fn new(scratch: &'c mut [u8], plan: &Plan) -> Result<Self, Error> {
+    pub fn new(scratch: &'c mut [u8], plan: &VolumePlan) -> Result<Self, Error> {
         Self::check_size(scratch, plan)?;
         let [inodes, pages] = Self::bytes(plan);
         let (inodes, pages) = scratch[..inodes + pages].split_at_mut(inodes);
@@ -24,12 +24,12 @@ impl<'c> Marks<'c> {
     }
 
     /// Refuses memory that is too small.
-    pub fn check_size(scratch: &[u8], plan: &Plan) -> Result<(), Error> {
+    pub fn check_size(scratch: &[u8], plan: &VolumePlan) -> Result<(), Error> {
         if scratch.len() < Self::bytes(plan).iter().sum() { Err(Error::ScratchTooSmall) } else { Ok(()) }
     }
 
     /// Bytes of the bits for all inodes, and for all data pages.
-    fn bytes(plan: &Plan) -> [usize; 2] {
+    fn bytes(plan: &VolumePlan) -> [usize; 2] {
         [plan.inode_count, plan.data_count].map(|count| count.div_ceil(8) as usize)
     }
 

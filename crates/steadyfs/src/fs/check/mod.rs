@@ -23,7 +23,7 @@ mod owners;
 mod rounds;
 mod tables;
 
-pub use findings::{Checked, Finding, Mended};
+pub use findings::{CheckReport, Finding, Repairs};
 
 use super::filesystem::FileSystem;
 use super::inode::InodeKind;
@@ -36,7 +36,7 @@ use rounds::Checker;
 impl Config {
     /// Bytes of the scratch memory of [`FileSystem::check`].
     pub const fn check_bytes(&self, geometry: &Geometry) -> usize {
-        let frames = (geometry.pages_per_block / self.unit_pages as u32).saturating_mul(geometry.block_count);
+        let frames = (geometry.pages_per_block / self.pages_per_logical_page as u32).saturating_mul(geometry.block_count);
         (self.files_max.saturating_add(SPARE_INODES).div_ceil(8) + Layout::data_pages(frames, self).div_ceil(8)) as usize
     }
 }
@@ -61,7 +61,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// - With `repair`, the errors of every call that changes something.
     ///
     /// Damage is a finding, not an error.
-    pub fn check(&mut self, scratch: &mut [u8], repair: bool, report: &mut dyn FnMut(Finding)) -> Result<Checked, Error> {
+    pub fn check(&mut self, scratch: &mut [u8], repair: bool, report: &mut dyn FnMut(Finding)) -> Result<CheckReport, Error> {
         let mut checker = Checker::new(self, scratch, report)?;
         if repair {
             checker.mend()?;
@@ -71,7 +71,7 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Accepts the losses that the mount found, [checks](Self::check) the volume and mends the
     /// consequences. After that, the volume can be changed again. Does nothing if nothing is
-    /// missing. Returns the [repairs](Mended) with the result of the check.
+    /// missing. Returns the [repairs](Repairs) with the result of the check.
     ///
     /// The repair is necessary because an old allocation map could give away pages that are in
     /// use. If [small changes](Finding::LostChanges) are lost, a page of a file without content
@@ -92,9 +92,9 @@ impl<F: Flash> FileSystem<'_, F> {
     /// - [`Error::ReadOnly`] if the volume was mounted for reading, or if the damage was found
     ///   after the mount.
     /// - The errors of [`check`](Self::check).
-    pub fn repair(&mut self, scratch: &mut [u8], report: &mut dyn FnMut(Finding)) -> Result<Checked, Error> {
+    pub fn repair(&mut self, scratch: &mut [u8], report: &mut dyn FnMut(Finding)) -> Result<CheckReport, Error> {
         if self.damage().is_none() {
-            return Ok(Checked::default());
+            return Ok(CheckReport::default());
         }
         Marks::check_size(scratch, self.volume.plan())?;
         // Outdate all handles and the directory that was used last.
@@ -109,7 +109,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let is_mended = checked.is_ok_and(|checked| checked.findings == checked.mended.total() + checked.unreadable);
         self.volume.store.end_repair(is_mended && doubts.is_ok())?;
         let (checked, doubts) = (checked?, doubts?);
-        if is_mended { Ok(Checked { findings: checked.findings + doubts, ..checked }) } else { Err(Error::Corrupt) }
+        if is_mended { Ok(CheckReport { findings: checked.findings + doubts, ..checked }) } else { Err(Error::Corrupt) }
     }
 
     /// Reports that every file and directory may be in an earlier state, and reports the number

@@ -11,10 +11,10 @@
 //! entry or run that names the page is cut off.
 
 use super::super::inode::{
-    AREA_AT, AREA_BYTES, ATTRIBUTES_AT, EXTRA_AT, HEADER_BYTES, Header, InodeKind, NAME_MORE_AT, REGIONS, ROOT, Region,
+    AREA_AT, AREA_BYTES, ATTRIBUTES_AT, EXTRA_AT, HEADER_BYTES, InodeHeader, InodeKind, NAME_MORE_AT, REGIONS, ROOT, Region,
 };
-use super::findings::{Count, Finding, Mended};
-use super::rounds::{Checker, Mode, soft};
+use super::findings::{Count, Finding, Repairs};
+use super::rounds::{Checker, CheckMode, soft};
 use crate::error::Error;
 use crate::fs::filesystem::FileSystem;
 use crate::logical::edit::Edit;
@@ -91,9 +91,9 @@ const TURNS: u32 = 4;
 
 /// A turn in which pages are claimed. A set of turns has a bit for each.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Turn(u32);
+struct ClaimTurn(u32);
 
-impl Turn {
+impl ClaimTurn {
     const DIRECTORIES: Self = Self(0);
     const FILES: Self = Self(1);
     /// Pages behind the sizes of files.
@@ -111,7 +111,7 @@ impl Turn {
     }
 
     /// The set of turns in which an inode is looked at.
-    fn all_of(header: &Header) -> u32 {
+    fn all_of(header: &InodeHeader) -> u32 {
         let behind = if header.kind == InodeKind::File && !header.inline { 1 << Self::BEHIND.0 } else { 0 };
         Self::of(header.kind).map_or(0, |turn| 1 << turn.0) | behind
     }
@@ -127,7 +127,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         let before = self.checked.mended;
         // The first turn visits all inodes, and adds the turns of their kinds.
         let mut turns = 1;
-        for now in (0..TURNS).map(Turn) {
+        for now in (0..TURNS).map(ClaimTurn) {
             if !now.is_in(turns) {
                 continue;
             }
@@ -141,18 +141,18 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     }
 
     /// Checks an inode in a turn. Returns the turns in which it claims pages.
-    fn owner(&mut self, inode: u32, now: Turn, before: Mended) -> Result<u32, Error> {
+    fn owner(&mut self, inode: u32, now: ClaimTurn, before: Repairs) -> Result<u32, Error> {
         let Some(header) = self.header(inode)? else {
-            if now == Turn::DIRECTORIES && !self.is_empty(inode)? {
+            if now == ClaimTurn::DIRECTORIES && !self.is_empty(inode)? {
                 self.bad_inode(inode)?;
             }
             return Ok(0);
         };
-        let turns = Turn::all_of(&header);
-        if Turn::of(header.kind) == Some(now) {
+        let turns = ClaimTurn::all_of(&header);
+        if ClaimTurn::of(header.kind) == Some(now) {
             self.extensions(inode, &header)?;
             self.pages_of(inode, &header, before)?;
-        } else if now == Turn::BEHIND && now.is_in(turns) {
+        } else if now == ClaimTurn::BEHIND && now.is_in(turns) {
             // A file that was emptied in this walk had claimed pages that are free now. Leave
             // this check to the next walk.
             let owner = self.owner_of_pages(inode, &header, 0).filter(|_| !self.checked.mended.has_emptied_since(before));
@@ -183,7 +183,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
 
     /// Checks the extensions of an inode, for the rest of its name and for its attributes. Each
     /// is a separate inode that names its owner.
-    fn extensions(&mut self, inode: u32, header: &Header) -> Result<(), Error> {
+    fn extensions(&mut self, inode: u32, header: &InodeHeader) -> Result<(), Error> {
         for (number, at) in [(header.name_more, NAME_MORE_AT), (header.attributes, ATTRIBUTES_AT)] {
             let Some(extension) = number.checked_sub(1) else { continue };
             // A name that fits in the inode has no rest.
@@ -210,7 +210,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         self.fault(Finding::UnmarkedInode { inode }, Count::InodesMarked, |fs| fs.volume.mark_inode(inode))
     }
 
-    fn pages_of(&mut self, inode: u32, header: &Header, before: Mended) -> Result<(), Error> {
+    fn pages_of(&mut self, inode: u32, header: &InodeHeader, before: Repairs) -> Result<(), Error> {
         match header.kind {
             InodeKind::Directory => self.checked.directories += 1,
             InodeKind::File => self.checked.files += 1,
@@ -242,7 +242,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             // next walk reports the remaining faults.
             Some(Fault::Shared(_)) if self.checked.mended.has_emptied_since(before) => Ok(()),
             Some(Fault::Shared(logical)) => {
-                if header.kind == InodeKind::File && self.mode == Mode::Mend && self.is_content_of_another(inode, logical)? {
+                if header.kind == InodeKind::File && self.mode == CheckMode::Mend && self.is_content_of_another(inode, logical)? {
                     // The true owner of the content cannot be determined.
                     soft(self.fs.change(|fs| fs.volume.store.logical.write_edited(logical, logical, Edit::Lost)))?;
                 }
@@ -252,7 +252,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     }
 
     /// The pages that an inode claims, if their number is possible.
-    fn owner_of_pages(&self, inode: u32, header: &Header, overflow: u32) -> Option<Owner> {
+    fn owner_of_pages(&self, inode: u32, header: &InodeHeader, overflow: u32) -> Option<Owner> {
         let (pages, last_bytes) = match header.kind {
             InodeKind::File if header.size <= self.fs.volume.size_max() => {
                 let (page, within) = self.fs.volume.split(header.size);
@@ -267,9 +267,9 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     }
 
     /// Takes all pages from an inode: a file is empty then, and a directory has no entries.
-    pub fn empty_out(&mut self, finding: Finding, inode: u32, header: &Header) -> Result<(), Error> {
+    pub fn empty_out(&mut self, finding: Finding, inode: u32, header: &InodeHeader) -> Result<(), Error> {
         let is_directory = header.kind == InodeKind::Directory;
-        let emptied = Header { inline: !is_directory, size: 0, extra: 0, ..*header };
+        let emptied = InodeHeader { inline: !is_directory, size: 0, extra: 0, ..*header };
         let counter = if is_directory { Count::Directories } else { Count::Emptied };
         self.fault(finding, counter, |fs| {
             let (page, at) = fs.volume.inode_place(inode);
@@ -368,8 +368,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             return self.lose_content(owner.inode, logical);
         }
         let is_last = file_page + 1 == owner.pages && owner.last_bytes > 0;
-        if (self.mode == Mode::Look || is_last) && !self.is_readable(logical)? {
-            self.checked.unreadable += u32::from(self.mode == Mode::Look);
+        if (self.mode == CheckMode::Look || is_last) && !self.is_readable(logical)? {
+            self.checked.unreadable += u32::from(self.mode == CheckMode::Look);
             self.tell(Finding::UnreadablePage { inode: owner.inode, logical });
             return Ok(());
         }
@@ -382,7 +382,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     /// Marks a file's page as lost, so that it reads as an error. A repair fails if it cannot
     /// write this mark, because the final look reports the page.
     fn lose_content(&mut self, inode: u32, logical: u32) -> Result<(), Error> {
-        if self.mode == Mode::Mend {
+        if self.mode == CheckMode::Mend {
             return soft(self.fs.change(|fs| fs.volume.store.logical.write_edited(logical, logical, Edit::Lost))).map(drop);
         }
         self.tell(Finding::UnreadablePage { inode, logical });
@@ -392,7 +392,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     /// Returns true if all bytes of a page from byte `from` on are zero.
     fn is_blank_behind(&mut self, logical: u32, from: u32) -> Result<bool, Error> {
         let page_bytes = self.fs.volume.store.layout().geometry.page_bytes;
-        for index in from / page_bytes..u32::from(self.fs.volume.store.layout().config.unit_pages) {
+        for index in from / page_bytes..u32::from(self.fs.volume.store.layout().config.pages_per_logical_page) {
             let start = from.saturating_sub(index * page_bytes) as usize;
             let is_blank = self.fs.seen(|fs| {
                 fs.volume.store.logical.with_page(logical, index, |bytes| bytes[start..].iter().all(|&byte| byte == 0))

@@ -11,8 +11,8 @@
 //! The findings of a step depend on the repairs of the steps before it. So a step that changed
 //! anything ends its round. The repair ends after a round without changes.
 
-use super::super::inode::{Header, InodeKind, ROOT};
-use super::findings::{Checked, Count, Finding, Mended};
+use super::super::inode::{InodeHeader, InodeKind, ROOT};
+use super::findings::{CheckReport, Count, Finding, Repairs};
 use super::marks::Marks;
 use crate::error::Error;
 use crate::fs::commits::CommitOn;
@@ -28,7 +28,7 @@ const ROUNDS_MAX: u32 = 32;
 
 /// The action of a walk on a finding.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum CheckMode {
     /// Reports it.
     Look,
     /// Mends it if possible, and reports it then. The final look reports the other findings.
@@ -40,21 +40,21 @@ pub(super) struct Checker<'c, 'm, F> {
     pub fs: &'c mut FileSystem<'m, F>,
     pub marks: Marks<'c>,
     report: &'c mut dyn FnMut(Finding),
-    pub mode: Mode,
-    pub checked: Checked,
+    pub mode: CheckMode,
+    pub checked: CheckReport,
 }
 
 impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
     pub fn new(fs: &'c mut FileSystem<'m, F>, scratch: &'c mut [u8], report: &'c mut dyn FnMut(Finding)) -> Result<Self, Error> {
         let marks = Marks::new(scratch, fs.volume.plan())?;
-        Ok(Self { fs, marks, report, mode: Mode::Look, checked: Checked::default() })
+        Ok(Self { fs, marks, report, mode: CheckMode::Look, checked: CheckReport::default() })
     }
 
     /// Reports all faults.
-    pub fn look(&mut self) -> Result<Checked, Error> {
-        self.mode = Mode::Look;
-        let Checked { findings, mended, .. } = self.checked;
-        self.checked = Checked { findings, mended, ..Checked::default() };
+    pub fn look(&mut self) -> Result<CheckReport, Error> {
+        self.mode = CheckMode::Look;
+        let CheckReport { findings, mended, .. } = self.checked;
+        self.checked = CheckReport { findings, mended, ..CheckReport::default() };
         self.begin_round();
         self.tables()?;
         self.lists()?;
@@ -68,7 +68,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
 
     /// Mends all faults that can be mended.
     pub fn mend(&mut self) -> Result<(), Error> {
-        self.mode = Mode::Mend;
+        self.mode = CheckMode::Mend;
         if self.fs.volume.store.logical.is_open() {
             self.fs.commit()?;
         }
@@ -85,7 +85,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
     }
 
     /// Runs one round. It ends after the first step with a change on which other steps depend.
-    fn round(&mut self, before: Mended) -> Result<(), Error> {
+    fn round(&mut self, before: Repairs) -> Result<(), Error> {
         self.tables()?;
         self.fs.seen(|fs| fs.volume.count_space())?;
         self.lists()?;
@@ -110,7 +110,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
 
     /// Reports a finding that cannot be mended.
     pub fn tell(&mut self, finding: Finding) {
-        if self.mode == Mode::Look {
+        if self.mode == CheckMode::Look {
             self.note(finding);
         }
     }
@@ -123,7 +123,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
         counter: Count,
         change: impl FnOnce(&mut FileSystem<'m, F>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        if self.mode == Mode::Mend {
+        if self.mode == CheckMode::Mend {
             let result = self.fs.change(change);
             if !self.is_mended(result, counter)? {
                 return Ok(());
@@ -160,7 +160,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
     }
 
     /// The header of an inode; `None` if it cannot be read or is invalid.
-    pub fn header(&mut self, inode: u32) -> Result<Option<Header>, Error> {
+    pub fn header(&mut self, inode: u32) -> Result<Option<InodeHeader>, Error> {
         self.fs.seen(|fs| fs.volume.read_header(inode))
     }
 

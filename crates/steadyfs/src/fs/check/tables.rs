@@ -2,7 +2,7 @@
 
 use super::super::inode::InodeKind;
 use super::findings::{Count, Finding};
-use super::rounds::{Checker, Mode};
+use super::rounds::{Checker, CheckMode};
 use crate::error::Error;
 use crate::logical::edit::Edit;
 use crate::media::Flash;
@@ -93,8 +93,8 @@ impl<F: Flash> Checker<'_, '_, F> {
             }
             match (count, self.mode) {
                 (0, _) => {}
-                (_, Mode::Look) => (first..first + count).for_each(|logical| self.tell(Finding::LeakedPage { logical })),
-                (_, Mode::Mend) => self.free_leaked(first, count)?,
+                (_, CheckMode::Look) => (first..first + count).for_each(|logical| self.tell(Finding::LeakedPage { logical })),
+                (_, CheckMode::Mend) => self.free_leaked(first, count)?,
             }
             first += count.max(1);
         }
@@ -123,7 +123,7 @@ impl<F: Flash> Checker<'_, '_, F> {
     /// A look does not report such a page. A failed call may have left it, and it does no harm. A
     /// repair does not rely on that and empties it.
     fn is_to_be_emptied(&mut self, logical: u32) -> Result<bool, Error> {
-        Ok(self.mode == Mode::Mend && self.holds_something(logical)?)
+        Ok(self.mode == CheckMode::Mend && self.holds_something(logical)?)
     }
 
     /// Returns true if a page was written, or if the leaf of its entry cannot be read.

@@ -2,7 +2,7 @@
 
 use super::Volume;
 use super::plan::{MAP, SPARE_PAGES};
-use super::space::{Room, Space};
+use super::space::{Room, SpaceCounts};
 use crate::config::{INODE_BYTES, LOGICAL_BYTES_MAX};
 use crate::error::Error;
 use crate::fs::inode::ROOT;
@@ -43,17 +43,17 @@ fn inodes_there(first: u32, per_page: u32, inode_count: u32) -> u32 {
 impl<F: Flash> Volume<'_, F> {
     /// Counts the pages and inodes in use, at mount.
     pub fn count_space(&mut self) -> Result<(), Error> {
-        self.space = Space { depth: self.space.depth, ..self.count_taken()?.0 };
+        self.space = SpaceCounts { depth: self.space.depth, ..self.count_taken()?.0 };
         Ok(())
     }
 
     /// Counts the pages and inodes in use. Also returns the number behind the last inode in use.
-    pub fn count_taken(&mut self) -> Result<(Space, u32), Error> {
+    pub fn count_taken(&mut self) -> Result<(SpaceCounts, u32), Error> {
         let per_page = self.inodes_of_page();
         let page_bits = self.store.layout().geometry.page_bytes * 8;
-        let unit = u32::from(self.store.layout().config.unit_pages);
+        let unit = u32::from(self.store.layout().config.pages_per_logical_page);
         let (files, bits) = (self.plan.data_bit(), self.plan.data_bit() + self.plan.data_count);
-        let (mut space, mut end, mut last_page) = (Space { table_pages: 1, ..Space::default() }, 1, 0);
+        let (mut space, mut end, mut last_page) = (SpaceCounts { table_pages: 1, ..SpaceCounts::default() }, 1, 0);
         for page in 0..bits.div_ceil(page_bits) {
             let base = page * page_bits;
             self.store.logical.with_page(MAP + page / unit, page % unit, |bytes| {
@@ -153,7 +153,7 @@ impl<F: Flash> Volume<'_, F> {
     /// Without such a run, finds the free bits of one byte.
     fn look_for_free(&mut self) -> Result<(), Error> {
         let page_bytes = self.store.layout().geometry.page_bytes;
-        let unit = u32::from(self.store.layout().config.unit_pages);
+        let unit = u32::from(self.store.layout().config.pages_per_logical_page);
         let (first, bits) = (self.plan.data_bit() / 8, self.plan.data_bit() + self.plan.data_count);
         let last = bits / 8;
         let start = (self.space.end() / 8).clamp(first, last);
@@ -176,7 +176,7 @@ impl<F: Flash> Volume<'_, F> {
                 (run, other)
             })?;
             if let Some((from, to)) = run {
-                self.space = Space { next: from * 8, count: ((to - from) * 8) as u16, byte: 0, ..self.space };
+                self.space = SpaceCounts { next: from * 8, count: ((to - from) * 8) as u16, byte: 0, ..self.space };
                 return Ok(());
             }
             single = single.or(other);
@@ -184,7 +184,7 @@ impl<F: Flash> Volume<'_, F> {
         let (byte, value) = single.ok_or(Error::NoSpace)?;
         let bit = value.trailing_ones();
         let free = (value >> bit).trailing_zeros().min(8 - bit);
-        self.space = Space { next: byte * 8 + bit, count: free as u16, byte: value, ..self.space };
+        self.space = SpaceCounts { next: byte * 8 + bit, count: free as u16, byte: value, ..self.space };
         Ok(())
     }
 
@@ -256,7 +256,7 @@ impl<F: Flash> Volume<'_, F> {
     /// So on a volume with few files, no page holds all of them.
     pub fn allocate_inode(&mut self, inode_limit: u32) -> Result<u32, Error> {
         let page_bytes = self.store.layout().geometry.page_bytes;
-        let unit = u32::from(self.store.layout().config.unit_pages);
+        let unit = u32::from(self.store.layout().config.pages_per_logical_page);
         let (last, per_page, inode_count) = (inode_limit.div_ceil(8), self.inodes_of_page(), self.plan.inode_count);
         let page_inodes = self.store.layout().inodes_per_program() as usize;
         let whole_bytes = (inode_limit / 8).min(page_bytes) as usize;

@@ -20,7 +20,7 @@ pub struct Buckets {
     record_bytes: u32,
     /// Bytes of a program page, and program pages of a bucket.
     page_bytes: u32,
-    unit_pages: u32,
+    pages_per_logical_page: u32,
     /// Pages that a region of a file maps.
     region_pages: u32,
 }
@@ -28,7 +28,7 @@ pub struct Buckets {
 impl Buckets {
     /// Records of a bucket.
     pub fn slots(&self) -> u32 {
-        self.unit_pages * self.page_bytes / self.record_bytes
+        self.pages_per_logical_page * self.page_bytes / self.record_bytes
     }
 
     /// The place of a slot of a page.
@@ -48,7 +48,7 @@ impl Buckets {
     /// counted.
     pub fn home_of(&self, hash: u32) -> u32 {
         let first = if self.record_bytes == 4 { 12 } else { 16 };
-        self.key_of(hash) >> first & (self.unit_pages - 1)
+        self.key_of(hash) >> first & (self.pages_per_logical_page - 1)
     }
 
     /// The first place of a search for a hash in a page without records.
@@ -102,7 +102,7 @@ impl<F: Flash> Volume<'_, F> {
         Buckets {
             record_bytes: layout.record_bytes(),
             page_bytes: layout.geometry.page_bytes,
-            unit_pages: layout.config.unit_pages.into(),
+            pages_per_logical_page: layout.config.pages_per_logical_page.into(),
             region_pages: self.plan.region_pages,
         }
     }

@@ -89,7 +89,7 @@ impl<F: Flash> Volume<'_, F> {
         self.touch(file);
         if !is_whole {
             // A free page was discarded or never written.
-            self.store.logical.know_unwritten(logical);
+            self.store.logical.mark_unwritten(logical);
         }
         Ok(logical)
     }

@@ -2,11 +2,11 @@
 
 use super::Volume;
 use crate::error::Error;
-use crate::fs::inode::{AREA_BYTES, Header, InodeKind, REGIONS, Region};
+use crate::fs::inode::{AREA_BYTES, InodeHeader, InodeKind, REGIONS, Region};
 use crate::media::Flash;
 
 impl<F: Flash> Volume<'_, F> {
-    pub fn pages_of_inode(&mut self, inode: u32, header: &Header) -> Result<u32, Error> {
+    pub fn pages_of_inode(&mut self, inode: u32, header: &InodeHeader) -> Result<u32, Error> {
         if header.inline || (header.kind == InodeKind::Directory && header.extra == 0) {
             return Ok(0);
         }
@@ -46,7 +46,7 @@ impl<F: Flash> Volume<'_, F> {
         self.check_data_pages(page, 1)?;
         let width = self.plan.index_bytes();
         let per_page = self.store.layout().geometry.page_bytes / width;
-        let unit = u32::from(self.store.layout().config.unit_pages);
+        let unit = u32::from(self.store.layout().config.pages_per_logical_page);
         let mut taken = 0;
         for part in from / per_page..unit {
             let skipped = from.saturating_sub(part * per_page) as usize;

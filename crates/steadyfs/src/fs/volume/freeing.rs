@@ -4,7 +4,7 @@
 use super::Volume;
 use super::space::Room;
 use crate::error::Error;
-use crate::fs::inode::{AREA_AT, AREA_BYTES, Header, InodeKind, REGION_BYTES, REGIONS, Region};
+use crate::fs::inode::{AREA_AT, AREA_BYTES, InodeHeader, InodeKind, REGION_BYTES, REGIONS, Region};
 use crate::logical::edit::Edit;
 use crate::media::Flash;
 
@@ -17,12 +17,12 @@ const LOOKS: u32 = 3;
 pub enum Tail {
     None,
     /// A few pages without an index. The open transaction has room to discard them.
-    Run(Run),
+    Run(TailRun),
     Large,
 }
 
 /// The tail of the run of a region.
-pub struct Run {
+pub struct TailRun {
     number: u32,
     region: Region,
     /// Pages of the region before the tail; they stay.
@@ -61,7 +61,7 @@ impl<F: Flash> Volume<'_, F> {
         }
         let tail = self.allocate_inode(self.plan.inode_count)?;
         let header =
-            Header { inline: false, extra: if cut.index != 0 { within } else { 0 }, ..Header::new(InodeKind::Removed, 0) };
+            InodeHeader { inline: false, extra: if cut.index != 0 { within } else { 0 }, ..InodeHeader::new(InodeKind::Removed, 0) };
         let (page, at) = self.inode_place(tail);
         self.patch_what_differs(page, at, &header.emit())?;
         self.patch_what_differs(page, at + AREA_AT, &area)?;
@@ -140,11 +140,11 @@ impl<F: Flash> Volume<'_, F> {
             && region.count - kept <= PAGES_PER_STEP
             && self.store.logical.has_room_to_discard(region.count - kept)
             && self.check_data_pages(region.logical, region.count).is_ok();
-        Ok(if is_few { Tail::Run(Run { number, region, kept }) } else { Tail::Large })
+        Ok(if is_few { Tail::Run(TailRun { number, region, kept }) } else { Tail::Large })
     }
 
     /// Frees an inode and its pages, if the pages are few. Returns true if it freed them.
-    pub fn free_at_once(&mut self, inode: u32, header: &Header, has_pages: bool) -> Result<bool, Error> {
+    pub fn free_at_once(&mut self, inode: u32, header: &InodeHeader, has_pages: bool) -> Result<bool, Error> {
         match if has_pages { self.tail_of(inode, 0)? } else { Tail::None } {
             Tail::None => {}
             Tail::Run(run) => self.free_run(&run)?,
@@ -156,12 +156,12 @@ impl<F: Flash> Volume<'_, F> {
     }
 
     /// Frees the pages of a run.
-    fn free_run(&mut self, run: &Run) -> Result<(), Error> {
+    fn free_run(&mut self, run: &TailRun) -> Result<(), Error> {
         self.free_pages(run.region.logical + run.kept, run.region.count - run.kept)
     }
 
     /// Cuts a run off its file, and frees its pages.
-    pub fn cut_run(&mut self, inode: u32, run: &Run) -> Result<(), Error> {
+    pub fn cut_run(&mut self, inode: u32, run: &TailRun) -> Result<(), Error> {
         self.write_region(inode, run.number, run.region.split(run.kept).0)?;
         self.free_run(run)
     }
@@ -234,7 +234,7 @@ impl<F: Flash> Volume<'_, F> {
     fn last_entry(&mut self, page: u32, kept: u32) -> Result<Option<(u32, Option<u32>)>, Error> {
         let width = self.plan.index_bytes();
         let per_page = self.store.layout().geometry.page_bytes / width;
-        let unit = u32::from(self.store.layout().config.unit_pages);
+        let unit = u32::from(self.store.layout().config.pages_per_logical_page);
         for part in (kept / per_page..unit).rev() {
             let base = part * per_page;
             let last = self.store.logical.with_page(page, part, |bytes| {

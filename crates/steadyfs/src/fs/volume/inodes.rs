@@ -4,7 +4,7 @@ use super::Volume;
 use crate::error::Error;
 use crate::features::LONG_NAMES;
 use crate::fs::inode::{
-    EXTENSION_AT, EXTENSION_BYTES, HEADER_BYTES, Header, InodeKind, NAME_AT, NAME_BYTES_AT, NAME_BYTES_MAX, NAME_MORE_AT,
+    EXTENSION_AT, EXTENSION_BYTES, HEADER_BYTES, InodeHeader, InodeKind, NAME_AT, NAME_BYTES_AT, NAME_BYTES_MAX, NAME_MORE_AT,
     NAME_ROOM, PARENT_AT,
 };
 use crate::media::Flash;
@@ -18,21 +18,21 @@ impl<F: Flash> Volume<'_, F> {
     }
 
     /// Reads the header of an inode.
-    pub fn read_header(&mut self, inode: u32) -> Result<Header, Error> {
+    pub fn read_header(&mut self, inode: u32) -> Result<InodeHeader, Error> {
         if inode >= self.plan.inode_count {
             return Err(Error::Corrupt);
         }
         let (page, at) = self.inode_place(inode);
         let mut bytes = [0; HEADER_BYTES];
         self.store.logical.read(page, at, &mut bytes)?;
-        Header::parse(&bytes, inode).ok_or(Error::Corrupt)
+        InodeHeader::parse(&bytes, inode).ok_or(Error::Corrupt)
     }
 
     /// Reads the header of an inode in use.
     ///
     /// # Errors
     /// [`Error::NotFound`] if the inode is free.
-    pub fn taken_header(&mut self, inode: u32) -> Result<Header, Error> {
+    pub fn taken_header(&mut self, inode: u32) -> Result<InodeHeader, Error> {
         if inode >= self.plan.inode_count || !self.inode_is_taken(inode)? {
             return Err(Error::NotFound);
         }
@@ -40,7 +40,7 @@ impl<F: Flash> Volume<'_, F> {
     }
 
     /// Refuses to open a symbolic link, and a file whose size is impossible.
-    pub fn check_openable(&self, header: &Header) -> Result<(), Error> {
+    pub fn check_openable(&self, header: &InodeHeader) -> Result<(), Error> {
         match () {
             () if header.is_link => Err(Error::IsALink),
             () if header.size > self.size_max() => Err(Error::Corrupt),
@@ -49,7 +49,7 @@ impl<F: Flash> Volume<'_, F> {
     }
 
     /// Reads the name of an inode, of `header.name_bytes` bytes.
-    pub fn read_name(&mut self, inode: u32, header: &Header, name: &mut [u8; NAME_BYTES_MAX]) -> Result<(), Error> {
+    pub fn read_name(&mut self, inode: u32, header: &InodeHeader, name: &mut [u8; NAME_BYTES_MAX]) -> Result<(), Error> {
         let (page, at) = self.inode_place(inode);
         let length = usize::from(header.name_bytes);
         let inline = self.plan.name_inline();
@@ -108,7 +108,7 @@ impl<F: Flash> Volume<'_, F> {
 
     /// Writes the rest of a name that exceeds the inode's room into an extension. Updates the
     /// name's length and its extension in `header`.
-    fn write_long_name(&mut self, inode: u32, header: &mut Header, name: &[u8]) -> Result<(), Error> {
+    fn write_long_name(&mut self, inode: u32, header: &mut InodeHeader, name: &[u8]) -> Result<(), Error> {
         let inline = self.plan.name_inline();
         if header.name_more > 0 && usize::from(header.name_bytes) <= inline {
             // The extension holds no part of this short name.
@@ -129,7 +129,7 @@ impl<F: Flash> Volume<'_, F> {
 
     /// Writes the header and the name of a new inode.
     #[inline(never)]
-    pub fn write_inode(&mut self, inode: u32, header: &mut Header, name: &[u8]) -> Result<(), Error> {
+    pub fn write_inode(&mut self, inode: u32, header: &mut InodeHeader, name: &[u8]) -> Result<(), Error> {
         self.write_long_name(inode, header, name)?;
         let mut end = HEADER_BYTES + name.len().min(self.plan.name_inline());
         let mut bytes = [0; HEADER_BYTES + NAME_ROOM];
@@ -144,7 +144,7 @@ impl<F: Flash> Volume<'_, F> {
     }
 
     /// Writes a new name of an inode.
-    pub fn write_name(&mut self, inode: u32, header: &mut Header, name: &[u8]) -> Result<(), Error> {
+    pub fn write_name(&mut self, inode: u32, header: &mut InodeHeader, name: &[u8]) -> Result<(), Error> {
         let (length, more) = (header.name_bytes, header.name_more);
         self.write_long_name(inode, header, name)?;
         let (page, at) = self.inode_place(inode);
@@ -158,13 +158,13 @@ impl<F: Flash> Volume<'_, F> {
     }
 
     /// Frees the extensions of an inode: the rest of its name, and its attributes.
-    pub fn free_extensions(&mut self, header: &Header) -> Result<(), Error> {
+    pub fn free_extensions(&mut self, header: &InodeHeader) -> Result<(), Error> {
         self.remove_extension(header.name_more)?;
         self.remove_extension(header.attributes)
     }
 
     /// Writes a new directory and a new name into an inode.
-    pub fn move_inode(&mut self, inode: u32, header: &mut Header, directory: u32, name: &str) -> Result<(), Error> {
+    pub fn move_inode(&mut self, inode: u32, header: &mut InodeHeader, directory: u32, name: &str) -> Result<(), Error> {
         if header.parent != directory {
             let (page, at) = self.inode_place(inode);
             self.store.logical.patch(page, at + PARENT_AT, &directory.to_le_bytes())?;

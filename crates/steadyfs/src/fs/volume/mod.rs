@@ -30,22 +30,22 @@ mod space;
 pub use buckets::{RecordPlace, bucket_of, hash};
 pub use freeing::Tail;
 pub use identity::MountId;
-pub use plan::{MAP, Plan, capacity_empty};
-pub use records::{Cursor, DEPTH_AT, DEPTH_BYTES, END, Step, check_name};
+pub use plan::{MAP, VolumePlan, capacity_empty};
+pub use records::{Cursor, DEPTH_AT, DEPTH_BYTES, END, SearchStep, check_name};
 pub use regions::Node;
 pub use space::{Depth, Room};
 
 use crate::media::Flash;
 use crate::store::Store;
-use space::Space;
+use space::SpaceCounts;
 
 /// The pages and inodes of a volume.
 pub struct Volume<'m, F> {
     pub store: Store<'m, F>,
-    plan: Plan,
-    space: Space,
+    plan: VolumePlan,
+    space: SpaceCounts,
     /// The space to which a failed call returns.
-    mark: Space,
+    mark: SpaceCounts,
     /// Number of the last change of an inode. A handle with another number looks its inode up
     /// again.
     stamp: u32,
@@ -58,10 +58,10 @@ impl<'m, F: Flash> Volume<'m, F> {
     /// Creates the volume of a store that is not recovered yet.
     pub fn new(store: Store<'m, F>) -> Self {
         Self {
-            plan: Plan::new(store.layout()),
+            plan: VolumePlan::new(store.layout()),
             store,
-            space: Space::default(),
-            mark: Space::default(),
+            space: SpaceCounts::default(),
+            mark: SpaceCounts::default(),
             stamp: 1,
             mount_id: MountId::next(),
             now_ns: 0,
@@ -69,7 +69,7 @@ impl<'m, F: Flash> Volume<'m, F> {
     }
 
     /// The places of the parts of the logical address space.
-    pub fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &VolumePlan {
         &self.plan
     }
 
@@ -79,7 +79,7 @@ impl<'m, F: Flash> Volume<'m, F> {
     }
 
     /// The counts of pages and inodes in use.
-    pub fn space(&self) -> &Space {
+    pub fn space(&self) -> &SpaceCounts {
         &self.space
     }
 

@@ -16,7 +16,7 @@ pub const SPARE_PAGES: u32 = 4;
 
 /// First logical pages of each part, and the numbers of the map of a file.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct VolumePlan {
     pub table: u32,
     pub data: u32,
     pub data_count: u32,
@@ -33,7 +33,7 @@ pub struct Plan {
     pub has_permissions: bool,
 }
 
-impl Plan {
+impl VolumePlan {
     pub fn new(layout: &Layout) -> Self {
         let (page, inode_count) = (layout.logical_bytes, layout.config.files_max + SPARE_INODES);
         let data_count = Layout::data_pages(layout.frame_count(), &layout.config);
@@ -86,7 +86,7 @@ impl Plan {
 
 /// Logical pages that may hold file data on a volume without files.
 pub fn capacity_empty(layout: &Layout) -> u32 {
-    Plan::new(layout).capacity(layout.usable, 1)
+    VolumePlan::new(layout).capacity(layout.usable, 1)
 }
 
 #[cfg(test)]
@@ -105,9 +105,9 @@ mod tests {
         {
             let (page_bytes, unit) = (1 << page_shift, 1 << unit_shift);
             let geometry = Geometry { page_bytes, pages_per_block: 8 * unit, block_count, programs_bytes: false };
-            let config = Config { unit_pages: unit as u16, ..Config::for_geometry(&geometry) };
+            let config = Config { pages_per_logical_page: unit as u16, ..Config::for_geometry(&geometry) };
             let Ok(layout) = Layout::derive(&geometry, &config) else { continue };
-            let plan = Plan::new(&layout);
+            let plan = VolumePlan::new(&layout);
             assert!(plan.region_pages >= plan.index_entries, "{geometry:?}, {unit}: {plan:?}");
             largest = largest.max(layout.logical_bytes);
         }

@@ -6,7 +6,7 @@ use super::space::Depth;
 use crate::error::Error;
 #[cfg(doc)]
 use crate::fs::FileSystem;
-use crate::fs::inode::{Header, NAME_BYTES_MAX};
+use crate::fs::inode::{InodeHeader, NAME_BYTES_MAX};
 use crate::logical::edit::{self, REMOVED};
 use crate::media::Flash;
 
@@ -38,7 +38,7 @@ impl Cursor {
 }
 
 /// The outcome of a search of one page.
-pub enum Step {
+pub enum SearchStep {
     /// A record of the hash is in this slot, and names this inode.
     Record { slot: u32, inode: u32 },
     /// The page has no further record of the hash. It was full at some time, so the next page may
@@ -71,8 +71,8 @@ impl<F: Flash> Volume<'_, F> {
         hash: u32,
         after: Option<u32>,
         free: &mut Option<RecordPlace>,
-    ) -> Result<Step, Error> {
-        let (buckets, unit) = (self.buckets(), u32::from(self.store.layout().config.unit_pages));
+    ) -> Result<SearchStep, Error> {
+        let (buckets, unit) = (self.buckets(), u32::from(self.store.layout().config.pages_per_logical_page));
         let per_page = buckets.slots() / unit;
         let (width, key, home) = (self.store.layout().record_bytes() as usize, buckets.key_of(hash), buckets.home_of(hash));
         let done = after.map_or(0, |slot| (slot / per_page).wrapping_sub(home) & (unit - 1));
@@ -88,7 +88,7 @@ impl<F: Flash> Volume<'_, F> {
                         is_full &= number != 0;
                         *free = free.or(Some(buckets.place(page, index * per_page + slot)));
                     } else if found.is_none() && slot >= from && edit::key(record) == key {
-                        found = Some(Step::Record { slot: index * per_page + slot, inode: number - 1 });
+                        found = Some(SearchStep::Record { slot: index * per_page + slot, inode: number - 1 });
                     }
                 }
                 (found, is_full)
@@ -97,10 +97,10 @@ impl<F: Flash> Volume<'_, F> {
                 return Ok(found);
             }
             if !is_full {
-                return Ok(Step::Ends);
+                return Ok(SearchStep::Ends);
             }
         }
-        Ok(Step::GoesOn)
+        Ok(SearchStep::GoesOn)
     }
 
     /// The depth of the volume that bounds count with.
@@ -152,7 +152,7 @@ impl<F: Flash> Volume<'_, F> {
     /// every program page of the page was full at some time.
     pub fn first_in_page(&mut self, page: u32, cursor: Cursor, end: u32) -> Result<(Option<Cursor>, bool), Error> {
         let (mut best, mut all_full, width) = (None, true, self.store.layout().record_bytes() as usize);
-        for index in 0..u32::from(self.store.layout().config.unit_pages) {
+        for index in 0..u32::from(self.store.layout().config.pages_per_logical_page) {
             let (here, is_full) = self.store.logical.with_page(page, index, |bytes| {
                 let (mut here, mut is_full) = (None, true);
                 for record in bytes.chunks_exact(width) {
@@ -192,7 +192,7 @@ impl<F: Flash> Volume<'_, F> {
 
     /// Returns true if a record with this hash can hold an inode's name, in a directory with this
     /// seed.
-    pub fn record_is_right(&mut self, inode: u32, header: &Header, hash: u32, seed: u32) -> Result<bool, Error> {
+    pub fn record_is_right(&mut self, inode: u32, header: &InodeHeader, hash: u32, seed: u32) -> Result<bool, Error> {
         let mut name = [0; NAME_BYTES_MAX];
         match self.read_name(inode, header, &mut name) {
             Err(error @ Error::Device) => Err(error),

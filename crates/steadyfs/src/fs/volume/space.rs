@@ -30,7 +30,7 @@ impl Depth {
 
 /// The counts of free space in RAM, and the depth of directories.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Space {
+pub struct SpaceCounts {
     /// Data pages taken.
     pub used: u32,
     /// Pages of the file table that hold at least one inode in use, and the root's page in any
@@ -47,7 +47,7 @@ pub struct Space {
     pub depth: Depth,
 }
 
-impl Space {
+impl SpaceCounts {
     /// The bit behind the run of free bits.
     pub fn end(&self) -> u32 {
         self.next + u32::from(self.count)

@@ -53,7 +53,7 @@ impl Known {
 
 /// A device with the cached generations of its blocks.
 #[derive(Clone, Debug)]
-pub(super) struct Blocks<D> {
+pub(super) struct SectorBlocks<D> {
     pub device: D,
     pub layout: SectorLayout,
     /// The sector that was read last, or is written next.
@@ -63,7 +63,7 @@ pub(super) struct Blocks<D> {
     pub suspects: Suspects,
 }
 
-impl<D> Blocks<D> {
+impl<D> SectorBlocks<D> {
     pub fn new(device: D, layout: SectorLayout) -> Self {
         Self { device, layout, sector: [0; SECTOR_BYTES], known: [Known::NOTHING; KNOWN], suspects: Suspects::NONE }
     }
@@ -75,7 +75,7 @@ impl<D> Blocks<D> {
     }
 }
 
-impl<D: SectorDevice> Blocks<D> {
+impl<D: SectorDevice> SectorBlocks<D> {
     /// Returns the present generation of a block; 0 if it has never been erased.
     pub fn generation(&mut self, block: BlockIndex) -> Result<Generation, Failure> {
         Ok(self.known_of(block)?.generation)

@@ -1,15 +1,15 @@
 //! The search for the next record of each block, by reads of tags.
 
-use super::super::cursor::{Cursor, Cursors, HORIZON};
-use super::super::traces::Traces;
+use super::super::cursor::{RecordCursor, RecordCursors, HORIZON};
+use super::super::evidence::TornEvidence;
 use super::Forward;
 use crate::error::Error;
-use crate::media::{BlockIndex, Flash, Kinds, PageIndex, TAG_BYTES, Tag, is_blank};
+use crate::media::{BlockIndex, Flash, TagKinds, PageIndex, TAG_BYTES, Tag, is_blank};
 use crate::space::{Head, HeadIndex, NONE, Space, State};
 
 /// The content of a page, as its tag shows it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sight {
+enum TagProbe {
     Blank,
     /// The page is not blank, and its content cannot be determined.
     Unknown,
@@ -18,21 +18,21 @@ enum Sight {
 
 impl<F: Flash> Forward<'_, '_, F> {
     /// Makes a cursor for each block in which records may be.
-    pub(super) fn begin_cursors(&mut self, cursors: &mut Cursors, traces: &mut Traces) -> Result<(), Error> {
+    pub(super) fn begin_cursors(&mut self, cursors: &mut RecordCursors, evidence: &mut TornEvidence) -> Result<(), Error> {
         let mut count = 0;
         for head in self.records.space.heads().all() {
             let Head { block, next } = self.records.space.heads().get(head);
             if block != NONE && count < cursors.len() {
-                let is_other = self.look(&mut cursors[count], traces, Some(head), block, next)?;
-                traces.note(head, is_other);
+                let is_other = self.look(&mut cursors[count], evidence, Some(head), block, next)?;
+                evidence.note(head, is_other);
                 count += 1;
             }
         }
         for block in 0..self.records.space.blocks().block_count() {
             if self.records.space.blocks().state(block) == State::Listed && count < cursors.len() {
-                if self.look(&mut cursors[count], traces, None, block, 0)? {
+                if self.look(&mut cursors[count], evidence, None, block, 0)? {
                     // The lost record may be the first one of a power cycle.
-                    traces.note_use();
+                    evidence.note_use();
                 }
                 count += usize::from(cursors[count].is_some());
             }
@@ -41,26 +41,26 @@ impl<F: Flash> Forward<'_, '_, F> {
     }
 
     /// Reads the tag of a page. Does not verify the checksum of the page.
-    fn sight_of(&mut self, page: PageIndex) -> Result<Sight, Error> {
+    fn sight_of(&mut self, page: PageIndex) -> Result<TagProbe, Error> {
         let mut tag = [0; TAG_BYTES];
-        if !self.records.pages.read_tag_anyhow(page, &mut tag)? {
-            return Ok(Sight::Unknown);
+        if !self.records.pages.read_tag_with_retry(page, &mut tag)? {
+            return Ok(TagProbe::Unknown);
         }
         Ok(match Tag::parse(&tag) {
-            Some(tag) => Sight::Tag(tag),
-            None if is_blank(&tag) => Sight::Blank,
-            None => Sight::Unknown,
+            Some(tag) => TagProbe::Tag(tag),
+            None if is_blank(&tag) => TagProbe::Blank,
+            None => TagProbe::Unknown,
         })
     }
 
     /// Reads the first page's tag and verifies all checksums. A listed block that is not erased
     /// yet may begin with a page that a power cut tore long ago. The tag of that page may hold
     /// any value.
-    fn sight_of_listed(&mut self, page: PageIndex) -> Result<Sight, Error> {
-        Ok(match self.records.pages.record_tag(page, Kinds::ALL)? {
-            Some(tag) => Sight::Tag(tag),
-            None if self.records.pages.is_blank(page)? => Sight::Blank,
-            None => Sight::Unknown,
+    fn sight_of_listed(&mut self, page: PageIndex) -> Result<TagProbe, Error> {
+        Ok(match self.records.pages.record_tag(page, TagKinds::ALL)? {
+            Some(tag) => TagProbe::Tag(tag),
+            None if self.records.pages.is_blank(page)? => TagProbe::Blank,
+            None => TagProbe::Unknown,
         })
     }
 
@@ -72,8 +72,8 @@ impl<F: Flash> Forward<'_, '_, F> {
     /// with nothing behind it.
     fn look(
         &mut self,
-        cursor: &mut Option<Cursor>,
-        traces: &mut Traces,
+        cursor: &mut Option<RecordCursor>,
+        evidence: &mut TornEvidence,
         head: Option<HeadIndex>,
         block: u32,
         next: u32,
@@ -88,17 +88,17 @@ impl<F: Flash> Forward<'_, '_, F> {
         let page = self.place_page(head, block, next);
         let sight = if head.is_some() { self.sight_of(page)? } else { self.sight_of_listed(page)? };
         match sight {
-            Sight::Tag(tag) if self.is_new(&tag, head) => *cursor = Some(self.cursor(&tag, block, next)),
+            TagProbe::Tag(tag) if self.is_new(&tag, head) => *cursor = Some(self.cursor(&tag, block, next)),
             // The page is of an earlier use of the block.
-            Sight::Tag(_) if head.is_none() => return Ok(false),
+            TagProbe::Tag(_) if head.is_none() => return Ok(false),
             // A head begins a block with its first page.
-            Sight::Blank if head.is_none() => {}
-            _ => self.look_behind(cursor, traces, head, block, next)?,
+            TagProbe::Blank if head.is_none() => {}
+            _ => self.look_behind(cursor, evidence, head, block, next)?,
         }
         if head.is_none() && cursor.is_none() && self.records.is_chain(block) {
             return self.look_in_chain(cursor, block, 0);
         }
-        Ok(cursor.is_none() && sight != Sight::Blank)
+        Ok(cursor.is_none() && sight != TagProbe::Blank)
     }
 
     /// Makes a cursor at the first new record of a chain from a place on. Returns true if
@@ -106,7 +106,7 @@ impl<F: Flash> Forward<'_, '_, F> {
     ///
     /// If the found record lies behind a damaged one, its number shows that something is lost. A
     /// lost page may contain the beginning of the record behind it.
-    fn look_in_chain(&mut self, cursor: &mut Option<Cursor>, block: u32, next: u32) -> Result<bool, Error> {
+    fn look_in_chain(&mut self, cursor: &mut Option<RecordCursor>, block: u32, next: u32) -> Result<bool, Error> {
         let end = next + 2 * self.records.layout.journal_record_places() + 1;
         let mut from = next;
         loop {
@@ -124,15 +124,15 @@ impl<F: Flash> Forward<'_, '_, F> {
         }
     }
 
-    fn cursor(&self, tag: &Tag, block: u32, next: u32) -> Cursor {
+    fn cursor(&self, tag: &Tag, block: u32, next: u32) -> RecordCursor {
         let head = Space::head_of(self.records.layout, tag).unwrap_or(HeadIndex::USER);
         let place = block * self.records.space.capacity(head) + next;
-        Cursor::new(tag, self.base, place)
+        RecordCursor::new(tag, self.base, place)
     }
 
     /// Returns the first page of a place in a block.
     fn place_page(&self, head: Option<HeadIndex>, block: u32, next: u32) -> PageIndex {
-        let unit = if head == Some(HeadIndex::JOURNAL) { 1 } else { u32::from(self.records.layout.config.unit_pages) };
+        let unit = if head == Some(HeadIndex::JOURNAL) { 1 } else { u32::from(self.records.layout.config.pages_per_logical_page) };
         block * self.records.layout.geometry.pages_per_block + next * unit
     }
 
@@ -149,8 +149,8 @@ impl<F: Flash> Forward<'_, '_, F> {
     /// program failed. The numbers show the difference.
     fn look_behind(
         &mut self,
-        cursor: &mut Option<Cursor>,
-        traces: &mut Traces,
+        cursor: &mut Option<RecordCursor>,
+        evidence: &mut TornEvidence,
         owner: Option<HeadIndex>,
         block: u32,
         next: u32,
@@ -164,7 +164,7 @@ impl<F: Flash> Forward<'_, '_, F> {
                 continue;
             }
             let page = self.place_page(Some(head), block, next + 1);
-            let Some(tag) = self.records.pages.record_tag(page, Kinds::ALL)?.filter(|tag| self.is_new(tag, owner)) else {
+            let Some(tag) = self.records.pages.record_tag(page, TagKinds::ALL)?.filter(|tag| self.is_new(tag, owner)) else {
                 continue;
             };
             if let Some(of) = Space::head_of(self.records.layout, &tag)
@@ -172,7 +172,7 @@ impl<F: Flash> Forward<'_, '_, F> {
             {
                 // In a block of the caller's pages a lost record may be of any kind. It counts
                 // as no move.
-                traces.lose_moves(of.is_moved().into());
+                evidence.lose_moves(of.is_moved().into());
                 *cursor = Some(self.cursor(&tag, block, next + 1));
                 return Ok(());
             }
@@ -185,14 +185,14 @@ impl<F: Flash> Forward<'_, '_, F> {
     /// there.
     pub(super) fn step(
         &mut self,
-        cursor: &mut Option<Cursor>,
-        traces: &mut Traces,
+        cursor: &mut Option<RecordCursor>,
+        evidence: &mut TornEvidence,
         tag: &Tag,
     ) -> Result<Option<(HeadIndex, BlockIndex, u32, bool)>, Error> {
         let (Some(head), Some(before)) = (Space::head_of(self.records.layout, tag), *cursor) else { return Ok(None) };
         let capacity = self.records.space.capacity(head);
         let (block, next) = (before.place() / capacity, before.place() % capacity + before.places());
-        let mut is_other = self.look(cursor, traces, Some(head), block, next)?;
+        let mut is_other = self.look(cursor, evidence, Some(head), block, next)?;
         // Sequence numbers grow within a block.
         if cursor.is_some_and(|after| after.distance() <= before.distance()) {
             (*cursor, is_other) = (None, true);

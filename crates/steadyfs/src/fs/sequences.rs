@@ -10,13 +10,13 @@ use super::lists::TAKEN_PER_CALL;
 use super::transaction::PAGES_PER_CALL;
 use crate::cost::Cost;
 use crate::media::{Flash, Timing};
-use crate::pace::{Buffer, Work};
+use crate::reclaim::{Buffer, Work};
 
-/// Calls in a row with a worst case in [`FileSystem::row_bound_ns`]. Each call begins as soon
+/// Calls in a row with a worst case in [`FileSystem::sequence_bound_ns`]. Each call begins as soon
 /// as the one before has returned.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub enum Row<'f> {
+pub enum CallSequence<'f> {
     /// This many durable overwrites of whole logical pages that the file already has, without a
     /// clock: [`Call::Overwrite`].
     Overwrites(u32),
@@ -31,12 +31,12 @@ pub enum Row<'f> {
     },
 }
 
-impl Row<'_> {
-    /// Computes [`FileSystem::row_bound_ns`].
+impl CallSequence<'_> {
+    /// Computes [`FileSystem::sequence_bound_ns`].
     pub(super) fn bound_ns<F: Flash>(self, fs: &FileSystem<'_, F>, timing: &Timing) -> u64 {
         match self {
-            Row::Overwrites(count) => overwrites_ns(fs, count, timing),
-            Row::Write { file, offset, bytes } => write_ns(fs, file, offset, bytes, timing),
+            CallSequence::Overwrites(count) => overwrites_ns(fs, count, timing),
+            CallSequence::Write { file, offset, bytes } => write_ns(fs, file, offset, bytes, timing),
         }
     }
 }

@@ -11,14 +11,14 @@
 //! lists them as erased. Idle work brings the store into this state, a step at a time. The cost
 //! of each step is computed before the step.
 
-use super::{Bounds, Outlook};
+use super::{Bounds, ReclaimView};
 use crate::cost::Cost;
 use crate::media::{BlockIndex, Flash};
-use crate::space::{Choice, HeadIndex, Space, State};
+use crate::space::{BlockChoice, HeadIndex, Space, State};
 
 /// One piece of idle work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum IdleStep {
     /// Write the root and the journal page that come first after a mount.
     Mark,
     /// Erase the next ring block.
@@ -41,16 +41,16 @@ pub(crate) enum Step {
     CopyJournal,
 }
 
-impl<F: Flash> Outlook<'_, '_, F> {
+impl<F: Flash> ReclaimView<'_, '_, F> {
     /// Returns the next step before a burst of `frames` frames; `None` if everything is ready,
     /// or cannot be made so.
-    pub fn idle_step(&self, frames: u32) -> Option<Step> {
+    pub fn idle_step(&self, frames: u32) -> Option<IdleStep> {
         let layout = &self.ftl.layout;
         if self.ftl.ring.is_closed() || self.ftl.space.is_unmarked() {
-            return Some(Step::Mark);
+            return Some(IdleStep::Mark);
         }
         if self.ftl.ring.needs_block() {
-            return Some(Step::RingBlock);
+            return Some(IdleStep::RingBlock);
         }
         let (erased, listed) = (self.ftl.space.blocks().count(State::Erased), self.ftl.space.blocks().count(State::Listed));
         let more = self.ftl.space.blocks().count(State::Dead) + self.ftl.space.blocks().count(State::Clean) > 0;
@@ -58,37 +58,37 @@ impl<F: Flash> Outlook<'_, '_, F> {
         if is_low && (more || self.ftl.space.blocks().count(State::Free) > 0) {
             // A call that needs a block must not have to write a root for it. Its bound includes
             // no root beside an erase.
-            return Some(Step::Root);
+            return Some(IdleStep::Root);
         }
         let room = layout.overlay_soft - frames.min(layout.overlay_soft / 4 * 3);
         if self.entries() > room && self.ftl.map.len() > 0 {
-            return Some(Step::Fold);
+            return Some(IdleStep::Fold);
         }
         if self.ftl.space.weak_head().is_some() {
-            return Some(Step::Release);
+            return Some(IdleStep::Release);
         }
         if self.victim_live() > 0 {
-            return Some(Step::Move(None));
+            return Some(IdleStep::Move(None));
         }
         // The copy takes a frame, so it comes before the next victim makes room for the burst.
         if self.idle_copies() > 0 && self.can_copy_leaf() {
-            return Some(Step::CopyLeaf);
+            return Some(IdleStep::CopyLeaf);
         }
         let wins = || if self.ftl.space.pool() < self.pool_for(frames) { self.idle_victim(room) } else { None };
         if let Some(victim) = self.failing_victim().or_else(wins) {
-            return Some(Step::Move(Some(victim)));
+            return Some(IdleStep::Move(Some(victim)));
         }
         let wanted = layout.stock() + 2 + (frames + frames / 2).div_ceil(layout.frames_per_block);
         let now = wanted.min(layout.listed_blocks);
         if erased < now && listed > 0 {
-            return Some(Step::Erase);
+            return Some(IdleStep::Erase);
         }
         if erased + self.ftl.space.blocks().count(State::Clean) < wanted && self.ftl.space.blocks().count(State::Free) > 0 {
-            return Some(Step::Clean);
+            return Some(IdleStep::Clean);
         }
         let short = erased + listed < now && more;
         let due = self.ftl.space.programs_since_root() > u32::from(layout.config.checkpoint_programs) / 2;
-        (short || due).then_some(Step::Root)
+        (short || due).then_some(IdleStep::Root)
     }
 
     /// Returns true if the first leaf maps tables, has no copy, and a copy can be made. A head
@@ -122,7 +122,7 @@ impl<F: Flash> Outlook<'_, '_, F> {
     /// the copy of the first leaf, if there are such leaves. So idle work comes to an end.
     fn idle_victim(&self, room: u32) -> Option<BlockIndex> {
         let fpb = self.ftl.layout.frames_per_block;
-        let block = self.ftl.space.blocks().choose(State::Used, Choice::Emptiest(0))?;
+        let block = self.ftl.space.blocks().choose(State::Used, BlockChoice::Emptiest(0))?;
         let live = self.ftl.space.blocks().live(block);
         // Entries that wait for a commit stay where they are.
         let room = room.saturating_sub(self.ftl.transaction.len());
@@ -134,42 +134,42 @@ impl<F: Flash> Outlook<'_, '_, F> {
 
     /// Returns a block that its data must leave, unless too much of the reserve is used up.
     fn failing_victim(&self) -> Option<BlockIndex> {
-        let block = self.urgent_victim().or_else(|| self.ftl.space.blocks().choose(State::Weak, Choice::LeastWornInUse));
+        let block = self.urgent_victim().or_else(|| self.ftl.space.blocks().choose(State::Weak, BlockChoice::LeastWornInUse));
         block.filter(|_| !self.is_short(0))
     }
 }
 
 impl<F: Flash> Bounds<'_, '_, F> {
     /// Returns the worst case of a step if nothing fails.
-    pub fn idle_cost(&self, step: Step) -> Cost {
+    pub fn idle_cost(&self, step: IdleStep) -> Cost {
         let fold = self.fold_cost();
         let erase = Cost { erases: 1, ..Cost::default() };
         let root = self.root_cost();
         let block = |waits: bool| {
-            let waits = waits && self.outlook.ftl.space.blocks().count(State::Erased) == 0;
+            let waits = waits && self.view.ftl.space.blocks().count(State::Erased) == 0;
             if waits { root.plus(&erase) } else { Cost::default() }
         };
-        let head = |head| block(self.outlook.ftl.space.rest(head) == 0);
+        let head = |head| block(self.view.ftl.space.rest(head) == 0);
         match step {
-            Step::RingBlock | Step::Erase | Step::Clean => erase,
-            Step::Release => Cost::default(),
-            Step::CopyJournal => {
-                let own = Cost { programs: self.outlook.ftl.layout.journal_pages(), ..Cost::default() };
+            IdleStep::RingBlock | IdleStep::Erase | IdleStep::Clean => erase,
+            IdleStep::Release => Cost::default(),
+            IdleStep::CopyJournal => {
+                let own = Cost { programs: self.view.ftl.layout.journal_pages(), ..Cost::default() };
                 head(HeadIndex::JOURNAL).plus(&own)
             }
-            Step::Root => root,
-            Step::Mark => {
+            IdleStep::Root => root,
+            IdleStep::Mark => {
                 let own =
-                    Cost { programs: 1, erases: self.outlook.ftl.ring.opening_erases().saturating_sub(1), ..Cost::default() };
+                    Cost { programs: 1, erases: self.view.ftl.ring.opening_erases().saturating_sub(1), ..Cost::default() };
                 head(HeadIndex::JOURNAL).plus(&root).plus(&own)
             }
-            Step::Fold | Step::CopyLeaf => fold.plus(&head(HeadIndex::USER)),
-            Step::Move(_) => {
-                let moves = self.outlook.ftl.layout.move_group();
-                let full = self.outlook.ftl.map.len() + moves > self.outlook.ftl.map.capacity();
+            IdleStep::Fold | IdleStep::CopyLeaf => fold.plus(&head(HeadIndex::USER)),
+            IdleStep::Move(_) => {
+                let moves = self.view.ftl.layout.move_group();
+                let full = self.view.ftl.map.len() + moves > self.view.ftl.map.capacity();
                 let room = if full { fold.plus(&head(HeadIndex::USER)) } else { Cost::default() };
-                let moved = Space::moved_heads(&self.outlook.ftl.layout).any(|head| self.outlook.ftl.space.rest(head) == 0);
-                let again = Cost { tag_reads: self.outlook.ftl.layout.extra_moved_heads(), ..Cost::default() };
+                let moved = Space::moved_heads(&self.view.ftl.layout).any(|head| self.view.ftl.space.rest(head) == 0);
+                let again = Cost { tag_reads: self.view.ftl.layout.extra_moved_heads(), ..Cost::default() };
                 self.move_cost().times(moves).plus(&block(moved)).plus(&room).plus(&again)
             }
         }

@@ -9,7 +9,7 @@ use crate::space::{HeadIndex, Heads};
 
 /// The traces at the next places of the heads, and the use of the heads.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Traces {
+pub(crate) struct TornEvidence {
     /// A bit for each head: set if its next place holds something that is no record.
     at_heads: u16,
     /// True if something was programmed since the root, even if it does not count.
@@ -20,7 +20,7 @@ pub(crate) struct Traces {
     lost_copies: u32,
 }
 
-impl Traces {
+impl TornEvidence {
     /// Records whether the next place of a head holds something that is no record.
     pub fn note(&mut self, head: HeadIndex, is_there: bool) {
         self.at_heads = self.at_heads & !head.bit() | if is_there { head.bit() } else { 0 };

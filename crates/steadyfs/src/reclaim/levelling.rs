@@ -3,10 +3,10 @@
 //! Moving a full block gives back as many frames as it takes, but later. The savings bridge the
 //! time between.
 
-use super::Outlook;
+use super::ReclaimView;
 use crate::features::WEAR_LEVELLING;
 use crate::media::{BlockIndex, Flash};
-use crate::space::{Choice, HeadIndex, NONE, State, UNUSED};
+use crate::space::{BlockChoice, HeadIndex, NONE, State, UNUSED};
 
 /// Work of a call for wear levelling, or because of weak pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,18 +30,18 @@ pub(crate) enum Levelling {
     Empty(BlockIndex),
 }
 
-impl<F: Flash> Outlook<'_, '_, F> {
+impl<F: Flash> ReclaimView<'_, '_, F> {
     /// Returns the work of a call that has written `written` frames. While a transaction
     /// `is_open` the journal stays in its place.
     pub fn levelling(&self, written: u32, is_open: bool) -> Levelling {
         let (space, fpb) = (&self.ftl.space, self.ftl.layout.frames_per_block);
         let has_weak = space.blocks().count(State::Weak) > 0 || space.weak_head().is_some();
-        if !self.levels_or_scrubs() || (self.pace.has_seen_wear(self.ftl.pages.erases()) && !has_weak) {
+        if !self.levels_or_scrubs() || (self.reclaim.has_seen_wear(self.ftl.pages.erases()) && !has_weak) {
             return Levelling::Rests;
         }
-        let (promise, written) = (self.promise(0), written.max(1));
+        let (quota, written) = (self.quota(0), written.max(1));
         let afford = self.affordable_as(fpb, true).saturating_sub(written);
-        if (fpb + promise.per_erase) * written > promise.moves(written) * afford {
+        if (fpb + quota.per_erase) * written > quota.moves(written) * afford {
             // If blocks empty themselves and no victim is needed, this fills the savings.
             return Levelling::Saves { frames: u32::from(self.affordable(0) > fpb / 2) };
         }
@@ -77,11 +77,11 @@ impl<F: Flash> Outlook<'_, '_, F> {
     /// lags.
     fn resting_block(&self, least: u32) -> Option<Levelling> {
         let blocks = self.ftl.space.blocks();
-        let weak = blocks.choose(State::Weak, Choice::LeastWornInUse);
+        let weak = blocks.choose(State::Weak, BlockChoice::LeastWornInUse);
         // While unused blocks are worn less, they are used first, and moving data gains nothing.
-        let unused = || blocks.choose_among(&UNUSED, Choice::LeastWorn).map_or(u32::MAX, |block| blocks.wear(block).into());
+        let unused = || blocks.choose_among(&UNUSED, BlockChoice::LeastWorn).map_or(u32::MAX, |block| blocks.wear(block).into());
         // On a young volume no block lags.
-        let rested = || if least > 0 { blocks.choose(State::Used, Choice::LeastWornInUse) } else { None };
+        let rested = || if least > 0 { blocks.choose(State::Used, BlockChoice::LeastWornInUse) } else { None };
         let wear = |block: &BlockIndex| u32::from(blocks.wear(*block));
         weak.or_else(|| rested().filter(|block| wear(block) < least && wear(block) < unused())).map(Levelling::Empty)
     }

@@ -21,29 +21,29 @@
 //! victim is empty before `x` is 0, or a few frames later. These few frames come out of the
 //! reserve.
 //!
-//! [`Pace`] is the state that lasts from one call to the next. An [`Outlook`] reads it together
+//! [`ReclaimState`] is the state that lasts from one call to the next. An [`ReclaimView`] reads it together
 //! with the rooms that it depends on, and changes nothing.
 
 mod bounds;
 mod idle;
 mod levelling;
-mod outlook;
+mod view;
 mod plan;
 mod room;
 mod waiting;
 mod work;
 
 pub(crate) use bounds::{Bounds, Buffer, clean_mount_bound, mount_bound};
-pub(crate) use idle::Step;
+pub(crate) use idle::IdleStep;
 pub(crate) use levelling::Levelling;
-pub(crate) use outlook::{Done, Outlook};
-pub(crate) use plan::{Plan, Promise};
-pub(crate) use waiting::Time;
+pub(crate) use view::{Done, ReclaimView};
+pub(crate) use plan::{Plan, WorkQuota};
+pub(crate) use waiting::Urgency;
 pub(crate) use work::Work;
 
 use crate::media::BlockIndex;
 use crate::space::NONE;
-use waiting::Waiting;
+use waiting::DeferredMoves;
 
 /// Programs by which a root may be late.
 pub(crate) const ROOT_SLACK: u32 = 24;
@@ -59,7 +59,7 @@ pub(crate) enum Erasure {
 
 /// The state of reclamation between calls. See the [module](self).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
+pub(crate) struct ReclaimState {
     victim: BlockIndex,
     /// Live frames that the last chosen victim had when it was chosen.
     last_live: u16,
@@ -77,10 +77,10 @@ pub(crate) struct Pace {
     /// True if the reclamation of a call failed.
     behind: bool,
     /// Moves of the victim that are due and wait.
-    waiting: Waiting,
+    waiting: DeferredMoves,
 }
 
-impl Pace {
+impl ReclaimState {
     /// Creates the pace of a new volume, without a victim.
     pub fn new() -> Self {
         Self {
@@ -94,7 +94,7 @@ impl Pace {
             erases_seen: u16::MAX,
             every_second: false,
             behind: false,
-            waiting: Waiting::default(),
+            waiting: DeferredMoves::default(),
         }
     }
 
@@ -141,7 +141,7 @@ impl Pace {
     pub fn choose(&mut self, victim: BlockIndex) -> u32 {
         self.victim = victim;
         self.has_erased = false;
-        self.waiting = Waiting::default();
+        self.waiting = DeferredMoves::default();
         let written = core::mem::take(&mut self.written);
         // A block at rest took as many frames as it gave. The frames that the caller wrote
         // meanwhile came out of the savings.
@@ -169,9 +169,9 @@ impl Pace {
             return 0;
         }
         self.every_second = !self.every_second;
-        let (live, afford, promise) = (found.live, found.afford, &found.promise);
-        let most = promise.moves(1);
-        let calm = |saved: u32| (live + promise.per_erase).div_ceil(afford.saturating_sub(saved).max(1)) < most;
+        let (live, afford, quota) = (found.live, found.afford, &found.quota);
+        let most = quota.moves(1);
+        let calm = |saved: u32| (live + quota.per_erase).div_ceil(afford.saturating_sub(saved).max(1)) < most;
         let wanted = (afford / 8).clamp(1, 4);
         (1..=wanted).rev().find(|&saved| calm(saved)).unwrap_or(u32::from(self.every_second))
     }
@@ -188,7 +188,7 @@ impl Pace {
 
     /// Adds moves, of a victim with `live` frames, to the waiting moves. Returns the number of
     /// moves to make now, `many` at once.
-    pub fn defer(&mut self, moves: u32, live: u32, many: u32, time: Time) -> u32 {
+    pub fn defer(&mut self, moves: u32, live: u32, many: u32, time: Urgency) -> u32 {
         self.waiting.defer(moves, live, many, time)
     }
 }
@@ -199,5 +199,5 @@ pub(crate) struct Emptiest {
     live: u32,
     /// Frames that the caller may write until the victim must be empty.
     afford: u32,
-    promise: Promise,
+    quota: WorkQuota,
 }

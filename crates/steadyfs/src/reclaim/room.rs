@@ -24,21 +24,21 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// Returns the room that a call takes of a transaction, if `flushes` pages leave the journal
     /// buffer for it.
     fn shares(&self, work: &Work, flushes: u32) -> [Share; 4] {
-        let transaction = &self.outlook.ftl.transaction;
+        let transaction = &self.view.ftl.transaction;
         let places = transaction.places(self.cache);
         let kept = self.journal.kept_records();
         let discards = if kept > 0 { self.journal.discard_count() } else { 0 };
         let written = work.frames + flushes;
         let header = self.journal.patch_room(0) as u32;
         // In a chain, a page that leaves the buffer may leave a note there.
-        let notes = u32::from(self.outlook.ftl.layout.programs_bytes());
+        let notes = u32::from(self.view.ftl.layout.programs_bytes());
         let share = |used, per_page: [u32; 2], most| {
             let needed = written * per_page[0] + work.discards * per_page[1];
             Share { used, needed, most, per_page }
         };
         [
             share(places, [1, 0], transaction.capacity()),
-            share(places + discards, [1, 1], self.outlook.ftl.map.changes_max()),
+            share(places + discards, [1, 1], self.view.ftl.map.changes_max()),
             share(kept * header, [notes * header, (1 + notes) * header], self.journal.capacity()),
             // The call's undo notes the pages that the call writes, and the discarded pages of
             // the transaction. A commit makes room for the latter alone.

@@ -8,13 +8,13 @@ pub(super) const NONE: PageIndex = PageIndex::MAX;
 
 /// A page of a logical page, and the page of the medium with its complete content. With
 /// [`NONE`], the page that the caller read last.
-pub(super) struct Shown {
+pub(super) struct Resident {
     page: PageIndex,
     logical: u32,
     index: u32,
 }
 
-impl Shown {
+impl Resident {
     pub const NOTHING: Self = Self { page: NONE, logical: u32::MAX, index: 0 };
 
     pub fn new(page: PageIndex, logical: u32, index: u32) -> Self {

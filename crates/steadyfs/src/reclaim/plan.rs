@@ -23,8 +23,8 @@
 //! - `c − 1` moves and a leaf or a root
 //! - `c − e` moves and an erase
 //!
-//! [`Promise`] is `c`. [`Situation::plan`] makes a plan that never exceeds it. The bound of a
-//! call is the most that a [`Promise`] allows.
+//! [`WorkQuota`] is `c`. [`PlanInput::plan`] makes a plan that never exceeds it. The bound of a
+//! call is the most that a [`WorkQuota`] allows.
 //!
 //! The executor may fall behind: it need not count leaves and roots ahead, and several blocks
 //! may be erased for one victim. The missing frames come out of the reserve. They are a few at
@@ -52,7 +52,7 @@ pub(crate) struct Plan {
 
 /// The most work of a call at a given fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Promise {
+pub(crate) struct WorkQuota {
     /// Live frames of the worst victim.
     pub victim: u32,
     /// Moves that one erase replaces.
@@ -70,7 +70,7 @@ pub(crate) struct Promise {
     group: u32,
 }
 
-impl Promise {
+impl WorkQuota {
     /// Creates the promise of a volume with `live` live frames in `blocks` blocks. An erase
     /// lasts as long as `erase_moves` moves.
     pub fn new(layout: &Layout, live: u32, blocks: u32, erase_moves: u32) -> Self {
@@ -84,7 +84,7 @@ impl Promise {
         while per_erase < moves && work(per_erase + 1).div_ceil(gain) == moves {
             per_erase += 1;
         }
-        let root_moves = layout.root_programs.div_ceil(layout.config.unit_pages.into());
+        let root_moves = layout.root_programs.div_ceil(layout.config.pages_per_logical_page.into());
         Self {
             victim,
             per_erase,
@@ -173,7 +173,7 @@ const LAST: u32 = 3;
 
 /// The state of reclamation when a call ends.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Situation {
+pub(super) struct PlanInput {
     /// Frames that the call has written.
     pub written: u32,
     /// Changes of the map that the call has made.
@@ -210,46 +210,46 @@ pub(super) struct Situation {
     pub is_short: bool,
 }
 
-impl Situation {
+impl PlanInput {
     /// Returns the plan of the call.
-    pub fn plan(&self, promise: &Promise) -> Plan {
-        let most = promise.moves(self.written);
+    pub fn plan(&self, quota: &WorkQuota) -> Plan {
+        let most = quota.moves(self.written);
         let must_fold = self.entries > self.hard;
-        let erases = u32::from(!self.has_erased && self.erases(promise, must_fold));
+        let erases = u32::from(!self.has_erased && self.erases(quota, must_fold));
         if erases > 0 || self.has_erased {
-            let most = most.saturating_sub(promise.per_erase);
-            let moves = self.moves(promise, most).min(self.beside_erase(promise, most));
-            let folds = promise.folds_beside_erase(self.changes + most).min(self.folds_above(self.hard, promise, moves));
-            return Plan { erases, moves: self.with_room(promise, moves, folds, erases), folds, root: false };
+            let most = most.saturating_sub(quota.per_erase);
+            let moves = self.moves(quota, most).min(self.beside_erase(quota, most));
+            let folds = quota.folds_beside_erase(self.changes + most).min(self.folds_above(self.hard, quota, moves));
+            return Plan { erases, moves: self.with_room(quota, moves, folds, erases), folds, root: false };
         }
-        let moves = self.moves(promise, most);
+        let moves = self.moves(quota, most);
         // A call that moves more than others lets the others write leaves and roots. So do the
         // last calls of a victim, because no later call could make their moves. If blocks are
         // small, all calls are among the last, so this does not apply.
-        let is_last = self.live > 0 && self.afford <= LAST * self.written && promise.frames_per_block > 4 * LAST;
-        let waits = self.rests || is_last || moves > promise.per_erase + 1;
+        let is_last = self.live > 0 && self.afford <= LAST * self.written && quota.frames_per_block > 4 * LAST;
+        let waits = self.rests || is_last || moves > quota.per_erase + 1;
         let root = match self.root {
             Want::Must | Want::Should => true,
             Want::May => !waits && !must_fold,
             Want::No => false,
         };
         let limit = if waits { self.hard } else { self.soft };
-        let folds = if root { 0 } else { self.folds_above(limit, promise, moves) };
-        let displaced = if root { promise.root_moves } else { u32::from(folds > 0) };
-        let moves = if displaced > 0 { self.less(promise, moves, displaced) } else { moves };
-        Plan { erases, moves: self.with_room(promise, moves, folds, erases), folds, root }
+        let folds = if root { 0 } else { self.folds_above(limit, quota, moves) };
+        let displaced = if root { quota.root_moves } else { u32::from(folds > 0) };
+        let moves = if displaced > 0 { self.less(quota, moves, displaced) } else { moves };
+        Plan { erases, moves: self.with_room(quota, moves, folds, erases), folds, root }
     }
 
     /// Returns the number of these moves for which there are places and overlay entries. Before
     /// the moves, `folds` leaves may be written back.
-    fn with_room(&self, promise: &Promise, moves: u32, folds: u32, erases: u32) -> u32 {
+    fn with_room(&self, quota: &WorkQuota, moves: u32, folds: u32, erases: u32) -> u32 {
         let blocks = (self.stock + erases).saturating_sub(u32::from(self.leaf_places < folds));
-        let entries = (self.most + folds * promise.fold_frees).saturating_sub(self.entries);
-        moves.min(self.places + blocks * promise.frames_per_block).min(entries)
+        let entries = (self.most + folds * quota.fold_frees).saturating_sub(self.entries);
+        moves.min(self.places + blocks * quota.frames_per_block).min(entries)
     }
 
     /// Returns the frames that the call moves, at most `most`.
-    fn moves(&self, promise: &Promise, most: u32) -> u32 {
+    fn moves(&self, quota: &WorkQuota, most: u32) -> u32 {
         if self.is_short {
             return self.live.max(most);
         }
@@ -260,14 +260,14 @@ impl Situation {
             let suffices = self.live > 0 && self.lacks <= LACK;
             return if suffices { self.live.min(most) } else { most };
         }
-        self.due(promise, self.live, self.afford).max(u32::from(self.is_urgent)).min(self.live).min(most)
+        self.due(quota, self.live, self.afford).max(u32::from(self.is_urgent)).min(self.live).min(most)
     }
 
     /// Returns the moves that are due in the call. The victim has `live` live frames left, and
     /// the caller may write `afford` frames until it must be empty. The call takes the same
     /// share of both, so that no later call has more moves due.
-    fn due(&self, promise: &Promise, live: u32, afford: u32) -> u32 {
-        let erase = if self.needs_erase { promise.per_erase } else { 0 };
+    fn due(&self, quota: &WorkQuota, live: u32, afford: u32) -> u32 {
+        let erase = if self.needs_erase { quota.per_erase } else { 0 };
         match afford {
             _ if self.written == 0 || live == 0 => 0,
             0 => u32::MAX,
@@ -281,14 +281,14 @@ impl Situation {
     /// The call makes at most `beside` moves less. The number makes the longer of this call and
     /// the next ones as short as possible. It is at least one if the call already makes the most
     /// moves that it may.
-    fn less(&self, promise: &Promise, moves: u32, beside: u32) -> u32 {
+    fn less(&self, quota: &WorkQuota, moves: u32, beside: u32) -> u32 {
         if self.is_short {
             return moves;
         }
-        let most = promise.moves(self.written);
+        let most = quota.moves(self.written);
         let later = |less: u32| {
             let left = (self.live + less).saturating_sub(moves);
-            self.due(promise, left, self.afford.saturating_sub(self.written))
+            self.due(quota, left, self.afford.saturating_sub(self.written))
         };
         let least = u32::from(moves >= most);
         let waits = (least..=beside.max(least)).filter(|&less| less == least || later(less) <= most);
@@ -298,31 +298,31 @@ impl Situation {
 
     /// Returns the moves of a call that erases. So many moves make it last as long as the next
     /// calls, which make the other moves.
-    fn beside_erase(&self, promise: &Promise, most: u32) -> u32 {
+    fn beside_erase(&self, quota: &WorkQuota, most: u32) -> u32 {
         if self.is_short || self.is_urgent {
             return u32::MAX;
         }
         let later = Self { needs_erase: false, ..*self };
         let afford = self.afford.saturating_sub(self.written);
-        let is_fair = |&moves: &u32| later.due(promise, self.live.saturating_sub(moves), afford) <= promise.per_erase + moves;
+        let is_fair = |&moves: &u32| later.due(quota, self.live.saturating_sub(moves), afford) <= quota.per_erase + moves;
         (0..most).find(is_fair).unwrap_or(most)
     }
 
     /// Returns true if the call erases: it must, or it need not move anything beside.
-    fn erases(&self, promise: &Promise, must_fold: bool) -> bool {
+    fn erases(&self, quota: &WorkQuota, must_fold: bool) -> bool {
         match self.erase {
             Want::Must => true,
             Want::Should => !must_fold,
-            Want::May => !must_fold && !self.is_short && self.beside_erase(promise, self.live) == 0,
+            Want::May => !must_fold && !self.is_short && self.beside_erase(quota, self.live) == 0,
             Want::No => false,
         }
     }
 
     /// Returns the leaves that a call with `moves` moves writes back, while the overlay has more
     /// than `limit` entries.
-    fn folds_above(&self, limit: u32, promise: &Promise, moves: u32) -> u32 {
+    fn folds_above(&self, limit: u32, quota: &WorkQuota, moves: u32) -> u32 {
         let beyond = (self.entries + moves).saturating_sub(limit);
-        beyond.div_ceil(promise.fold_frees).min(promise.folds(self.changes + promise.moves(self.written)))
+        beyond.div_ceil(quota.fold_frees).min(quota.folds(self.changes + quota.moves(self.written)))
     }
 }
 
@@ -354,13 +354,13 @@ mod tests {
         ) {
             let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
             let layout = Layout::derive(&geometry, &Config::for_geometry(&geometry)).expect("a layout");
-            let promise = Promise::new(&layout, layout.usable / 100 * fill, layout.data_blocks, 7);
+            let quota = WorkQuota::new(&layout, layout.usable / 100 * fill, layout.data_blocks, 7);
             let (soft, hard, most) = (layout.overlay_soft, layout.overlay_soft + 20, layout.overlay_soft + 40);
-            let situation = Situation {
+            let situation = PlanInput {
                 written, changes, live, is_urgent, afford, lacks, needs_erase, has_erased, erase, root, rests, entries, soft, hard, most, places, leaf_places, stock, is_short: false,
             };
-            let plan = situation.plan(&promise);
-            let largest = [promise.moving(written), promise.folding(written, written + changes), promise.erasing(written, written + changes)];
+            let plan = situation.plan(&quota);
+            let largest = [quota.moving(written), quota.folding(written, written + changes), quota.erasing(written, written + changes)];
             prop_assert!(largest.iter().any(|limit| is_within(&plan, limit)), "{plan:?} of {situation:?} exceeds {largest:?}");
             let blocks = (stock + plan.erases).saturating_sub(u32::from(leaf_places < plan.folds));
             prop_assert!(plan.moves <= places + blocks * layout.frames_per_block, "{plan:?} of {situation:?} erases beside its moves");

@@ -3,7 +3,7 @@
 use super::Ring;
 use crate::commit::{IDLE, Transaction};
 use crate::config::Layout;
-use crate::format::root::{BYTES, Header};
+use crate::format::root::{BYTES, RootHeader};
 use crate::map::Map;
 use crate::media::Flash;
 use crate::pages::Pages;
@@ -17,17 +17,17 @@ const HEADER_HEADS: [HeadIndex; 3] = [HeadIndex::USER, HeadIndex::MOVED, HeadInd
 
 /// State of the store itself, as a root contains it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct VolumeFlags {
     /// True if the volume can only be read.
     pub worn_out: bool,
     /// True if a loss was accepted, and its results are not repaired yet.
     pub unchecked: bool,
     /// Frames of the reserve that are there.
-    pub savings: u16,
+    pub reserve: u16,
 }
 
 /// The rooms whose state a root contains, and the medium.
-pub(crate) struct Tables<'s, 'm, F> {
+pub(crate) struct RootState<'s, 'm, F> {
     pub layout: &'s Layout,
     pub pages: &'s mut Pages<'m, F>,
     pub space: &'s mut Space<'m>,
@@ -35,23 +35,23 @@ pub(crate) struct Tables<'s, 'm, F> {
     pub transaction: &'s mut Transaction<'m>,
 }
 
-impl<F: Flash> Tables<'_, '_, F> {
+impl<F: Flash> RootState<'_, '_, F> {
     /// Returns the header of a root of this ring. Not inlined, so that the parts of the header
     /// are off the stack when the root is programmed.
     #[inline(never)]
-    pub(super) fn header(&self, said: Said, ring: &Ring) -> [u8; BYTES] {
-        let header = Header {
+    pub(super) fn header(&self, flags: VolumeFlags, ring: &Ring) -> [u8; BYTES] {
+        let header = RootHeader {
             overlay_len: self.map.len(),
             pending_len: self.transaction.len(),
             unmarked: self.space.is_unmarked(),
-            worn_out: said.worn_out,
+            worn_out: flags.worn_out,
             closed: ring.closed,
-            unchecked: said.unchecked,
+            unchecked: flags.unchecked,
             sequence: self.space.sequence(),
             transaction_start: self.transaction.start(),
             journal_at: self.space.journal_at(),
             heads: HEADER_HEADS.map(|head| self.space.heads().get(head)).map(|head| (head.block, head.next)),
-            savings: said.savings,
+            reserve: flags.reserve,
             wear_base: self.space.blocks().wear_base,
             follows: ring.follows,
             journal_copy: self.journal_copy_to_name(ring),
@@ -98,7 +98,7 @@ impl<F: Flash> Tables<'_, '_, F> {
     }
 
     /// Takes over the header of a root, and checks every number in it and in the tables.
-    pub(super) fn adopt(&mut self, header: &Header, ring: &Ring) -> bool {
+    pub(super) fn adopt(&mut self, header: &RootHeader, ring: &Ring) -> bool {
         self.space.adopt_journal(header.journal_at);
         self.map.set_copy(header.leaf_copy);
         if header.journal_copy > 0 {

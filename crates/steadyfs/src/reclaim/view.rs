@@ -1,12 +1,12 @@
 //! The outlook of a call in the present state of the rooms: the due work, and the most that the
 //! call may do.
 
-use super::plan::{Situation, Want};
-use super::{Emptiest, Erasure, Pace, Plan, Promise, ROOT_SLACK};
+use super::plan::{PlanInput, Want};
+use super::{Emptiest, Erasure, ReclaimState, Plan, WorkQuota, ROOT_SLACK};
 use crate::features::{SCRUB, WEAR_LEVELLING};
 use crate::ftl::Ftl;
 use crate::media::{BlockIndex, Flash};
-use crate::space::{Choice, HeadIndex, NONE, Space, State};
+use crate::space::{BlockChoice, HeadIndex, NONE, Space, State};
 
 /// Calls between two erases, if there is a choice.
 const ERASE_GAP: u8 = 12;
@@ -29,15 +29,15 @@ pub(crate) struct Done {
 }
 
 /// The pace, and the rooms that it depends on. An outlook reads them, and changes nothing.
-pub(crate) struct Outlook<'s, 'm, F> {
-    pub pace: &'s Pace,
+pub(crate) struct ReclaimView<'s, 'm, F> {
+    pub reclaim: &'s ReclaimState,
     pub ftl: &'s Ftl<'m, F>,
 }
 
-impl<F: Flash> Outlook<'_, '_, F> {
+impl<F: Flash> ReclaimView<'_, '_, F> {
     /// Returns the promise of a call at the present fill, with `frames` more live frames.
-    pub fn promise(&self, frames: u32) -> Promise {
-        self.promise_of(frames, 0)
+    pub fn quota(&self, frames: u32) -> WorkQuota {
+        self.quota_of(frames, 0)
     }
 
     /// Returns the frames that calls may leave live beside the `frames` frames that they write.
@@ -49,31 +49,31 @@ impl<F: Flash> Outlook<'_, '_, F> {
 
     /// Returns the promise of a call with `frames` more live frames, if `blocks` more blocks
     /// could be used.
-    pub fn promise_of(&self, frames: u32, blocks: u32) -> Promise {
+    pub fn quota_of(&self, frames: u32, blocks: u32) -> WorkQuota {
         let spare = u32::from(self.ftl.layout.config.bad_blocks_max).saturating_sub(self.ftl.space.blocks().count(State::Bad));
         let blocks = self.ftl.space.data_blocks(&self.ftl.layout) + spare + blocks;
-        Promise::new(&self.ftl.layout, self.ftl.space.blocks().live_total() + frames, blocks, self.moves_per_erase())
+        WorkQuota::new(&self.ftl.layout, self.ftl.space.blocks().live_total() + frames, blocks, self.moves_per_erase())
     }
 
     /// Returns the plan of a call with this promise, and the purpose of its erase.
-    pub fn plan(&self, done: &Done, promise: &Promise) -> (Plan, Erasure) {
+    pub fn plan(&self, done: &Done, quota: &WorkQuota) -> (Plan, Erasure) {
         let live = self.victim_live();
-        let (erase, erasure) = self.erase_wanted(promise.moving(done.written).moves);
-        let (there, needed) = (self.there(self.pace.levelling), self.needed(live));
-        let situation = Situation {
+        let (erase, erasure) = self.erase_wanted(quota.moving(done.written).moves);
+        let (there, needed) = (self.there(self.reclaim.levelling), self.needed(live));
+        let situation = PlanInput {
             written: done.written,
             changes: done.changes,
             // Moves that wait for their group count as made.
-            live: live.saturating_sub(self.pace.waiting.moves()),
+            live: live.saturating_sub(self.reclaim.waiting.moves()),
             is_urgent: self.victim_is_urgent(),
             afford: self.afford_of(there.saturating_sub(needed)),
             lacks: needed.saturating_sub(there),
-            needs_erase: !self.pace.has_erased,
+            needs_erase: !self.reclaim.has_erased,
             has_erased: done.has_erased,
             erase,
             root: self.root_wanted(),
             rests: self.rests(done.flushed),
-            entries: self.entries() + self.pace.waiting.moves(),
+            entries: self.entries() + self.reclaim.waiting.moves(),
             soft: self.ftl.layout.overlay_soft,
             hard: self.entries_hard(),
             most: self.entries_most(),
@@ -82,7 +82,7 @@ impl<F: Flash> Outlook<'_, '_, F> {
             stock: self.ftl.space.blocks().count(State::Erased),
             is_short: self.is_short(0),
         };
-        (situation.plan(promise), erasure)
+        (situation.plan(quota), erasure)
     }
 
     /// Returns true if so much of the reserve is used up, or will be with `frames` more frames,
@@ -99,7 +99,7 @@ impl<F: Flash> Outlook<'_, '_, F> {
 
     /// Returns true if it is too early for a leaf or a root that can wait.
     fn rests(&self, flushed: bool) -> bool {
-        self.pace.calls_since_erase < SIDE_GAP || self.awaits_flush(flushed)
+        self.reclaim.calls_since_erase < SIDE_GAP || self.awaits_flush(flushed)
     }
 
     /// Returns true if work that reads should wait for a call that has flushed, because it costs
@@ -111,7 +111,7 @@ impl<F: Flash> Outlook<'_, '_, F> {
     /// Returns the number of moves that take as long as one erase.
     fn moves_per_erase(&self) -> u32 {
         let timing = self.ftl.pages.flash().timing();
-        let move_ns = timing.copy_ns * u64::from(self.ftl.layout.config.unit_pages);
+        let move_ns = timing.copy_ns * u64::from(self.ftl.layout.config.pages_per_logical_page);
         // Counting up needs no 64-bit division.
         let (mut moves, mut moves_ns) = (1, 2 * move_ns);
         while moves < self.ftl.layout.frames_per_block && moves_ns <= timing.erase_ns {
@@ -123,7 +123,7 @@ impl<F: Flash> Outlook<'_, '_, F> {
     /// Returns the frames that the caller may write before the reserve is touched, if `live`
     /// frames must be moved meanwhile.
     pub fn affordable(&self, live: u32) -> u32 {
-        self.affordable_as(live, self.pace.levelling)
+        self.affordable_as(live, self.reclaim.levelling)
     }
 
     /// Returns the same number for a victim that is a block at rest, or not.
@@ -139,7 +139,7 @@ impl<F: Flash> Outlook<'_, '_, F> {
     /// Returns the frames that can be programmed. For a block at rest, the savings for wear
     /// levelling are lent, at most a block.
     fn there(&self, levelling: bool) -> u32 {
-        let saved = self.ftl.savings.frames().saturating_sub(self.ftl.layout.frames_per_block);
+        let saved = self.ftl.reserve.frames().saturating_sub(self.ftl.layout.frames_per_block);
         self.ftl.space.pool() + if levelling { saved } else { 0 }
     }
 
@@ -153,18 +153,18 @@ impl<F: Flash> Outlook<'_, '_, F> {
     /// Returns the frames that are kept: the layout's reserve, less the cost of restarts, plus
     /// the savings for wear levelling.
     pub fn reserve(&self) -> u32 {
-        self.ftl.layout.reserve_frames - self.ftl.layout.frames_per_block + self.ftl.savings.frames()
+        self.ftl.layout.reserve_frames - self.ftl.layout.frames_per_block + self.ftl.reserve.frames()
     }
 
     /// Returns the number of live frames of the victim.
     pub fn victim_live(&self) -> u32 {
-        if self.pace.victim == NONE { 0 } else { self.ftl.space.blocks().live(self.pace.victim) }
+        if self.reclaim.victim == NONE { 0 } else { self.ftl.space.blocks().live(self.reclaim.victim) }
     }
 
     /// Returns true if the victim was not chosen for its space. It is a failing block, or a
     /// block of the ring that holds a copied frame.
     pub fn victim_is_urgent(&self) -> bool {
-        self.victim_live() > 0 && matches!(self.ftl.space.blocks().state(self.pace.victim), State::Retiring | State::Reserved)
+        self.victim_live() > 0 && matches!(self.ftl.space.blocks().state(self.reclaim.victim), State::Retiring | State::Reserved)
     }
 
     /// Returns a block that must be the victim regardless of its space: see
@@ -189,15 +189,15 @@ impl<F: Flash> Outlook<'_, '_, F> {
         }
         // If a victim wins little space, worn blocks are not spared, because calls would be
         // longer.
-        let promise = self.promise(0);
-        let most = Some(promise.victim).filter(|&most| most <= fpb / 4 * 3).unwrap_or(0);
-        let block = self.ftl.space.blocks().choose(State::Used, Choice::Emptiest(most))?;
+        let quota = self.quota(0);
+        let most = Some(quota.victim).filter(|&most| most <= fpb / 4 * 3).unwrap_or(0);
+        let block = self.ftl.space.blocks().choose(State::Used, BlockChoice::Emptiest(most))?;
         let live = self.ftl.space.blocks().live(block);
         let afford = self.affordable(live);
         // The choice is late, because frames die meanwhile. But a victim with next to no live
         // frames must not use up the time of the next one.
-        let is_early = afford > live.max(self.pace.last_live.into()) + self.moves_per_erase() + 1;
-        (!is_early).then_some(Emptiest { block, live, afford, promise })
+        let is_early = afford > live.max(self.reclaim.last_live.into()) + self.moves_per_erase() + 1;
+        (!is_early).then_some(Emptiest { block, live, afford, quota })
     }
 
     /// Returns true if data at rest or on weak pages is ever moved. A device that levels wear
@@ -218,7 +218,7 @@ impl<F: Flash> Outlook<'_, '_, F> {
     /// keep apart while the stock of erased blocks is not low.
     fn erase_wanted(&self, moves: u32) -> (Want, Erasure) {
         let stock = self.ftl.space.blocks().count(State::Erased);
-        let since = self.pace.calls_since_erase;
+        let since = self.reclaim.calls_since_erase;
         let spaced = since >= ERASE_GAP;
         let lacks_stock = stock < self.ftl.layout.stock() && self.ftl.space.blocks().count(State::Listed) > 0;
         // Blocks that the heads may take in the next call; most calls leave the last one.
@@ -269,7 +269,7 @@ impl<F: Flash> Outlook<'_, '_, F> {
         let lacks_blocks = allocatable < self.ftl.layout.stock() && more > 0;
         // The call that writes the root may take a block for the caller's pages, and the blocks
         // that its moves fill.
-        let least = 1 + self.promise(0).moving(1).moves.div_ceil(self.ftl.layout.frames_per_block);
+        let least = 1 + self.quota(0).moving(1).moves.div_ceil(self.ftl.layout.frames_per_block);
         match self.ftl.space.programs_since_root() {
             programs if programs >= due + ROOT_SLACK || (lacks_blocks && allocatable <= least) => Want::Must,
             programs if programs >= due || lacks_blocks => Want::May,

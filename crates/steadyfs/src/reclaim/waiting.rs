@@ -4,7 +4,7 @@ use crate::features::GROUPS;
 
 /// Suitability of the present time for a group of moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Time {
+pub(crate) enum Urgency {
     /// A stream of writes goes on.
     Streaming,
     /// A flush has ended the stream.
@@ -23,9 +23,9 @@ pub(super) fn made_at_most(moves: u32, many: u32) -> u32 {
 /// Due moves of the victim that are not made yet. A build without groups makes each move when it
 /// is due.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Waiting([u32; GROUPS as usize]);
+pub(super) struct DeferredMoves([u32; GROUPS as usize]);
 
-impl Waiting {
+impl DeferredMoves {
     /// Returns the number of waiting moves.
     pub fn moves(&self) -> u32 {
         self.0.first().copied().unwrap_or(0)
@@ -37,17 +37,17 @@ impl Waiting {
     /// A group of `many` moves is made if the `time` suits, or if no more frames are left. If
     /// two groups are due, as many moves are made as leave less than two groups. So a call that
     /// adds `m` moves makes at most `m`, rounded up to whole groups.
-    pub fn defer(&mut self, moves: u32, live: u32, many: u32, time: Time) -> u32 {
+    pub fn defer(&mut self, moves: u32, live: u32, many: u32, time: Urgency) -> u32 {
         let Some(waiting) = self.0.first_mut().filter(|_| many > 1) else { return moves };
         let all = *waiting + moves;
         let due = match time {
-            Time::Last => all,
+            Urgency::Last => all,
             _ if all >= 2 * many => (all + 1 - 2 * many).next_multiple_of(many),
-            Time::Now => all.min(many),
+            Urgency::Now => all.min(many),
             _ if all >= live => all.min(many),
             // Not right behind a group that was made because two were due.
-            Time::Flushed if all >= many + many / 4 => many,
-            Time::Flushed | Time::Streaming => 0,
+            Urgency::Flushed if all >= many + many / 4 => many,
+            Urgency::Flushed | Urgency::Streaming => 0,
         };
         *waiting = all - due;
         due
@@ -59,8 +59,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn time() -> impl Strategy<Value = Time> {
-        prop_oneof![Just(Time::Streaming), Just(Time::Flushed), Just(Time::Now)]
+    fn time() -> impl Strategy<Value = Urgency> {
+        prop_oneof![Just(Urgency::Streaming), Just(Urgency::Flushed), Just(Urgency::Now)]
     }
 
     proptest! {
@@ -68,7 +68,7 @@ mod tests {
         /// rounded up to whole groups.
         #[test]
         fn a_call_makes_no_more_than_its_own_moves_counted_up(calls in prop::collection::vec((0u32..40, 0u32..100, time()), 1..60), many in 2u32..17) {
-            let mut group = Waiting::default();
+            let mut group = DeferredMoves::default();
             let (mut due, mut made) = (0, 0);
             for (moves, live, time) in calls {
                 let now = group.defer(moves, live, many, time);
@@ -81,16 +81,16 @@ mod tests {
 
     #[test]
     fn alone_each_move_is_made_when_it_is_owed() {
-        let mut group = Waiting::default();
-        assert_eq!([(3, 9), (0, 9), (5, 1)].map(|(moves, live)| group.defer(moves, live, 1, Time::Streaming)), [3, 0, 5]);
+        let mut group = DeferredMoves::default();
+        assert_eq!([(3, 9), (0, 9), (5, 1)].map(|(moves, live)| group.defer(moves, live, 1, Urgency::Streaming)), [3, 0, 5]);
     }
 
     #[test]
     fn a_group_waits_for_a_flush_until_there_are_two_of_them() {
-        let mut group = Waiting::default();
+        let mut group = DeferredMoves::default();
         let mut defer = |moves, time| group.defer(moves, 900, 16, time);
-        assert_eq!([defer(19, Time::Flushed), defer(5, Time::Streaming), defer(0, Time::Flushed)], [0, 0, 16]);
-        assert_eq!([defer(23, Time::Streaming), defer(1, Time::Streaming), defer(3, Time::Flushed)], [0, 16, 0]);
-        assert_eq!(defer(3, Time::Last), 22);
+        assert_eq!([defer(19, Urgency::Flushed), defer(5, Urgency::Streaming), defer(0, Urgency::Flushed)], [0, 0, 16]);
+        assert_eq!([defer(23, Urgency::Streaming), defer(1, Urgency::Streaming), defer(3, Urgency::Flushed)], [0, 16, 0]);
+        assert_eq!(defer(3, Urgency::Last), 22);
     }
 }

@@ -1,11 +1,11 @@
 //! The criteria that a page must meet when it is read.
 
-use crate::media::Kinds;
+use crate::media::TagKinds;
 
 /// The criteria for a page that is read.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted {
-    pub kinds: Kinds,
+pub(crate) struct Expect {
+    pub kinds: TagKinds,
     /// The logical page, or the leaf.
     pub logical: u32,
     /// Number of reads if the page reads as damaged.

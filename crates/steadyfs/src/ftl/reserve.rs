@@ -5,9 +5,9 @@ use crate::config::Layout;
 /// Frames of the reserve that are present. At most one block of the reserve is missing after
 /// restarts. One more block is saved for wear levelling.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Savings(u32);
+pub(crate) struct Reserve(u32);
 
-impl Savings {
+impl Reserve {
     /// The savings of a new volume: the whole reserve is present.
     pub fn new(layout: &Layout) -> Self {
         Self(most(layout))
@@ -18,23 +18,23 @@ impl Savings {
     }
 
     /// The number of frames, as a root stores it.
-    pub fn said(self) -> u16 {
+    pub fn flags(self) -> u16 {
         self.0 as u16
     }
 
     /// Takes over the number of frames from a root.
-    pub fn adopt(&mut self, said: u16, layout: &Layout) {
-        self.0 = u32::from(said).min(most(layout));
+    pub fn adopt(&mut self, flags: u16, layout: &Layout) {
+        self.0 = u32::from(flags).min(most(layout));
     }
 
     /// Takes frames out of the reserve. A restart, a block that was given up, or a block at rest
     /// has cost them.
-    pub fn use_up(&mut self, frames: u32) {
+    pub fn withdraw(&mut self, frames: u32) {
         self.0 = self.0.saturating_sub(frames);
     }
 
     /// Saves frames for wear levelling, up to the most that there is room for.
-    pub fn save(&mut self, frames: u32, layout: &Layout) {
+    pub fn deposit(&mut self, frames: u32, layout: &Layout) {
         self.0 = (self.0 + frames).min(most(layout));
     }
 
